@@ -1,0 +1,128 @@
+// The contract of a connection type, and the words that settings schemas share. A connection is a cold Observable:
+// subscribing starts it, unsubscribing stops it, an error is a crash that is logged and retried with backoff.
+
+import type { Observable, SchedulerLike } from 'rxjs';
+import { z } from 'zod';
+import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
+
+/** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
+export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
+
+/** What a running connection tells: a parameter it sets (`{set: 'pulse/1', value: true}`), or its own state. */
+export type ConnectionEvent =
+  | { readonly set: string; readonly value: unknown }
+  | { readonly state: 'running' | 'degraded'; readonly reason?: string };
+
+/** Structured log of one connection: data first, then the sentence. */
+export interface Log {
+  debug(data: object, message: string): void;
+  info(data: object, message: string): void;
+  warn(data: object, message: string): void;
+  error(data: object, message: string): void;
+}
+
+export interface ConnectionContext<Config> {
+  readonly id: string;
+  readonly config: Config;
+  /** The connection's only clock; `now()` is monotonic milliseconds. */
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+  /** Resolves a path of the settings against the folder of the flow file. */
+  resolvePath(path: string): string;
+  /** Hands over work that has to end before the hub does, such as a file being written; call it when unsubscribed. */
+  finish(work: Promise<unknown>): void;
+  /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
+  inbox(parameterId: string): Observable<Value>;
+}
+
+/** Something that only one connection may hold: `{name: 'port 17011', scope: '127.0.0.1'}`; scope `*` is all of them. */
+export interface Claim {
+  readonly name: string;
+  readonly scope: string;
+}
+
+interface ConnectionBasics<Config> {
+  readonly type: string;
+  /** Settings of the type, a strict object; parsing reports every mistake at once. */
+  readonly config: z.ZodObject;
+  /** The parameters of a connection with these settings; pure. */
+  parameters(config: Config): readonly ParameterDeclaration[];
+  /** What a connection with these settings needs for itself alone; pure. */
+  claims?(config: Config, resolvePath: (path: string) => string): readonly Claim[];
+}
+
+/** A connection type that sees its own parameters only. `run` is cold and emits `{state: 'running'}` once it works. */
+export interface ConnectionType<Config = unknown> extends ConnectionBasics<Config> {
+  readonly isGateway?: false;
+  run(context: ConnectionContext<Config>): Observable<ConnectionEvent>;
+}
+
+/** A connection type that opens the whole graph to others. A gateway that cannot start ends the start of the hub. */
+export interface GatewayType<Config = unknown> extends ConnectionBasics<Config> {
+  readonly isGateway: true;
+  run(context: ConnectionContext<Config>, hub: HubPort): Observable<ConnectionEvent>;
+}
+
+export type AnyConnectionType = ConnectionType | GatewayType;
+
+/** How a connection is doing: `since` is milliseconds since 1970, `reason` one sentence, empty while all is well. */
+export interface ConnectionStatus {
+  readonly id: string;
+  readonly type: string;
+  readonly description: string;
+  readonly state: ConnectionState;
+  readonly reason: string;
+  readonly since: number;
+}
+
+/** The whole graph, as gateways see it. */
+export interface HubPort {
+  readonly version: string;
+  /** Names this run of the hub; revisions of different epochs do not compare. */
+  readonly epoch: string;
+  readonly revision: number;
+  /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly changes$: Observable<Change>;
+  find(address: string): Parameter | undefined;
+  parameters(): Iterable<Parameter>;
+  /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
+  changedSince(revision: number): Iterable<Parameter>;
+  /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
+  write(address: string, input: unknown, origin: Origin): Value;
+  connections(): readonly ConnectionStatus[];
+}
+
+/** Defines a connection type; its settings type follows from its schema. */
+export function defineConnectionType<Schema extends z.ZodObject>(
+  type: ConnectionType<z.output<Schema>> & { readonly config: Schema },
+): ConnectionType {
+  return type as unknown as ConnectionType;
+}
+
+/** Defines a gateway type; its settings type follows from its schema. */
+export function defineGatewayType<Schema extends z.ZodObject>(
+  type: GatewayType<z.output<Schema>> & { readonly config: Schema },
+): GatewayType {
+  return type as unknown as GatewayType;
+}
+
+/** The settings that every connection has beside those of its type. */
+export const commonSettings = {
+  enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
+  description: z.string().default('').describe('What the connection is for, in the words of its operator'),
+  statusParameter: z
+    .boolean()
+    .default(false)
+    .describe('true: adds the read-only parameter _status/connected (B), true while running'),
+};
+
+/** A setting that is an integer within bounds, both included; `unit` is shown in mistakes. */
+export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
+  const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
+  return z
+    .number({ error: expected })
+    .int({ error: expected })
+    .min(least, { error: expected })
+    .max(most, { error: expected });
+}

@@ -1,0 +1,10 @@
+// Every connection type of the hub, by the name that flow files use.
+
+import type { AnyConnectionType } from './connection.ts';
+import { dummy } from './dummy.ts';
+import { timer } from './timer.ts';
+
+/** The connection types, in the order of the README's table. */
+export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
+  [dummy, timer].map((type): [string, AnyConnectionType] => [type.type, type]),
+);

@@ -1,0 +1,228 @@
+// Checks flow files as a whole, before anything runs: settings, addresses across files, rules, and what two connections
+// both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
+
+import { resolve } from 'node:path';
+import type { AnyConnectionType, Claim } from '../connections/connection.ts';
+import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
+import { describe, messageOf } from '../model/error.ts';
+import type { ParameterDeclaration } from '../model/parameter.ts';
+import { compileExpression, type Expression } from './expression.ts';
+import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
+import type { FlowFile } from './read.ts';
+import { connectionSchema, flowFileSchema, folderSchema, ruleSchema } from './schema.ts';
+
+/** A connection as it will run. `folder` is what relative paths of its settings start from. */
+export interface ConnectionPlan {
+  readonly id: string;
+  readonly type: AnyConnectionType;
+  readonly config: unknown;
+  readonly enabled: boolean;
+  readonly description: string;
+  readonly parameters: readonly ParameterDeclaration[];
+  readonly folder: string;
+}
+
+/** A rule as it will run: source, condition, expression, destinations. */
+export interface RulePlan {
+  readonly name: string;
+  readonly file: string;
+  readonly from: string;
+  readonly when: Expression | undefined;
+  readonly map: Expression | undefined;
+  readonly to: readonly string[];
+}
+
+export interface Plan {
+  readonly connections: readonly ConnectionPlan[];
+  readonly rules: readonly RulePlan[];
+}
+
+/** The read-only boolean parameter that `statusParameter: true` adds. */
+export const statusParameterId = '_status/connected';
+
+type Types = ReadonlyMap<string, AnyConnectionType>;
+
+/** Checks the files; the plan holds what is right, and is of use only while there are no mistakes. */
+export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistakes: MistakeList): Plan {
+  const connections = new ConnectionCheck(types, mistakes);
+  const contents = files.flatMap((file) => {
+    const data = mistakes.parse(flowFileSchema, file.data, file, [], true);
+    return data === undefined ? [] : [{ file, data }];
+  });
+  for (const { file, data } of contents)
+    for (const [id, settings] of Object.entries(data.connections)) connections.add(file, id, settings);
+  const rules = new RuleCheck(connections, mistakes);
+  for (const { file, data } of contents) rules.addAll(file, ['rules'], data.rules, true);
+  return { connections: connections.plans, rules: rules.plans };
+}
+
+class ConnectionCheck {
+  readonly plans: ConnectionPlan[] = [];
+  readonly #types: Types;
+  readonly #mistakes: MistakeList;
+  readonly #fileOfId = new Map<string, string>();
+  readonly #claims: { claim: Claim; id: string }[] = [];
+  readonly #declarations = new Map<string, Map<string, ParameterDeclaration>>();
+
+  constructor(types: Types, mistakes: MistakeList) {
+    this.#types = types;
+    this.#mistakes = mistakes;
+  }
+
+  add(file: FlowFile, id: string, data: unknown): void {
+    const path = ['connections', id];
+    const idMistake = connectionIdMistake(id);
+    if (idMistake) this.#mistakes.add(file, path, idMistake);
+    const first = this.#fileOfId.get(id);
+    if (first !== undefined) {
+      this.#mistakes.add(file, path, `expected each Connection ID once, "${id}" is also in ${first}`);
+      return;
+    }
+    this.#fileOfId.set(id, file.name);
+    const type = this.#typeOf(file, path, data);
+    if (type === undefined) return;
+    const config = this.#mistakes.parse(connectionSchema(type), data, file, path);
+    if (config === undefined) return;
+    const plan: ConnectionPlan = {
+      id,
+      type,
+      config,
+      enabled: config.enabled as boolean,
+      description: config.description as string,
+      parameters: withStatus(type.parameters(config), config.statusParameter as boolean),
+      folder: file.folder,
+    };
+    this.plans.push(plan);
+    if (plan.enabled) this.#claim(file, plan);
+  }
+
+  /** Finds a declaration; `unchecked` when its connection has mistakes of its own. Errors: `HubError`, one sentence. */
+  declarationOf(address: string): ParameterDeclaration | 'unchecked' | string {
+    let parts: { connectionId: string; parameterId: string };
+    try {
+      parts = parseAddress(address);
+    } catch (error) {
+      return messageOf(error);
+    }
+    const { connectionId, parameterId } = parts;
+    if (!this.#fileOfId.has(connectionId))
+      return `${unknownName('connection', connectionId, [...this.#fileOfId.keys()])} (address "${address}")`;
+    const declarations = this.#declarationsOf(connectionId);
+    if (declarations === undefined) return 'unchecked';
+    return (
+      declarations.get(parameterId) ??
+      unknownName(
+        'parameter',
+        address,
+        [...declarations.keys()].map((known) => formatAddress(connectionId, known)),
+      )
+    );
+  }
+
+  #typeOf(file: FlowFile, path: SettingPath, data: unknown): AnyConnectionType | undefined {
+    if (typeof data !== 'object' || data === null || Array.isArray(data)) {
+      this.#mistakes.add(file, path, `expected the settings of a connection, got ${describe(data)}`);
+      return undefined;
+    }
+    const name = (data as { type?: unknown }).type;
+    const type = typeof name === 'string' ? this.#types.get(name) : undefined;
+    if (type !== undefined) return type;
+    const known = [...this.#types.keys()];
+    const message =
+      typeof name === 'string'
+        ? unknownName('connection type', name, known)
+        : `expected one of ${known.join(', ')}, got ${describe(name)}`;
+    this.#mistakes.add(file, [...path, 'type'], message);
+    return undefined;
+  }
+
+  #claim(file: FlowFile, { id, type, config, folder }: ConnectionPlan): void {
+    for (const claim of type.claims?.(config, (path) => resolve(folder, path)) ?? []) {
+      const other = this.#claims.find(({ claim: taken }) => conflict(claim, taken));
+      if (other)
+        this.#mistakes.add(file, ['connections', id], `expected ${claim.name} for itself, "${other.id}" has it too`);
+      this.#claims.push({ claim, id });
+    }
+  }
+
+  #declarationsOf(connectionId: string): Map<string, ParameterDeclaration> | undefined {
+    const known = this.#declarations.get(connectionId);
+    if (known !== undefined) return known;
+    const plan = this.plans.find(({ id }) => id === connectionId);
+    if (plan === undefined) return undefined;
+    const declarations = new Map(plan.parameters.map((declaration) => [declaration.id, declaration]));
+    this.#declarations.set(connectionId, declarations);
+    return declarations;
+  }
+}
+
+class RuleCheck {
+  readonly plans: RulePlan[] = [];
+  readonly #connections: ConnectionCheck;
+  readonly #mistakes: MistakeList;
+
+  constructor(connections: ConnectionCheck, mistakes: MistakeList) {
+    this.#connections = connections;
+    this.#mistakes = mistakes;
+  }
+
+  /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
+  addAll(file: FlowFile, path: SettingPath, items: readonly unknown[], isEnabled: boolean): void {
+    items.forEach((item, index) => {
+      const itemPath = [...path, index];
+      if (typeof item === 'object' && item !== null && 'folder' in item) {
+        const folder = this.#mistakes.parse(folderSchema, item, file, itemPath, true);
+        if (folder) this.addAll(file, [...itemPath, 'rules'], folder.rules, isEnabled && folder.enabled);
+      } else this.#addRule(file, itemPath, item, isEnabled);
+    });
+  }
+
+  #addRule(file: FlowFile, path: SettingPath, item: unknown, isEnabled: boolean): void {
+    const rule = this.#mistakes.parse(ruleSchema, item, file, path);
+    if (rule === undefined) return;
+    const to = typeof rule.to === 'string' ? [rule.to] : rule.to;
+    const source = this.#declaration(file, [...path, 'from'], rule.from);
+    to.forEach((address, index) => {
+      const addressPath = typeof rule.to === 'string' ? [...path, 'to'] : [...path, 'to', index];
+      const declaration = this.#declaration(file, addressPath, address);
+      if (declaration?.access === 'read-only')
+        this.#mistakes.add(file, addressPath, `expected a writable parameter, "${address}" is read-only`);
+    });
+    const when = this.#expression(file, [...path, 'when'], rule.when, source, 'B');
+    const map = this.#expression(file, [...path, 'map'], rule.map, source);
+    const name = rule.name ?? `${rule.from} → ${to.join(', ')}`;
+    if (isEnabled && rule.enabled) this.plans.push({ name, file: file.name, from: rule.from, when, map, to });
+  }
+
+  #declaration(file: FlowFile, path: SettingPath, address: string): ParameterDeclaration | undefined {
+    const found = this.#connections.declarationOf(address);
+    if (typeof found === 'object') return found;
+    if (found !== 'unchecked') this.#mistakes.add(file, path, found);
+    return undefined;
+  }
+
+  #expression(
+    file: FlowFile,
+    path: SettingPath,
+    text: string | undefined,
+    source: ParameterDeclaration | undefined,
+    expects?: 'B',
+  ): Expression | undefined {
+    if (text === undefined) return undefined;
+    try {
+      return compileExpression(text, { value: source?.type }, expects);
+    } catch (error) {
+      this.#mistakes.add(file, path, messageOf(error));
+      return undefined;
+    }
+  }
+}
+
+function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): readonly ParameterDeclaration[] {
+  if (!hasStatus) return parameters;
+  return [...parameters, { id: statusParameterId, type: 'B', access: 'read-only', defaultValue: false }];
+}
+
+function conflict(a: Claim, b: Claim): boolean {
+  return a.name === b.name && (a.scope === b.scope || a.scope === '*' || b.scope === '*');
+}

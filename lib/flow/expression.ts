@@ -1,0 +1,107 @@
+// Conditions and expressions of rules: CEL, the Common Expression Language, checked at load against the types of what it
+// reads. Every number is a float here, as authors expect (`7 / 2` is 3.5, `value * 2` works for integers and floats).
+
+import { Environment } from '@marcbachmann/cel-js';
+import { HubError, messageOf } from '../model/error.ts';
+import type { Value, ValueType } from '../model/value.ts';
+
+export type Scope = Readonly<Record<string, Value>>;
+export type Expression = (scope: Scope) => Value;
+
+const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
+const valueCelTypes: ReadonlySet<string> = new Set(['string', 'bool', 'double', 'int']);
+
+/** Bounds of one expression; the language itself has no loops but those over its own lists. */
+const limits = { maxAstNodes: 1000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 };
+
+const language = createLanguage();
+
+/**
+ * Compiles an expression over the named variables, undefined being a type that is not known. Errors: `bad-flow` for bad syntax, unknown names, operations that do
+ * not fit the types, or a result that is no value (a list, null); with `expects` 'B' also for any result but a boolean.
+ */
+export function compileExpression(
+  text: string,
+  variables: Readonly<Record<string, ValueType | undefined>>,
+  expects?: 'B',
+): Expression {
+  const environment = language.clone();
+  for (const [name, type] of Object.entries(variables))
+    environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
+  const parsed = parse(environment, text);
+  const checked = parsed.check();
+  if (!checked.valid) throw mistake(text, firstLine(messageOf(checked.error)));
+  const resultType = checked.type ?? 'dyn';
+  if (resultType !== 'dyn' && (expects === 'B' ? resultType !== 'bool' : !valueCelTypes.has(resultType)))
+    throw mistake(
+      text,
+      `its result is ${resultType}, expected ${expects === 'B' ? 'bool' : 'a string, bool or number'}`,
+    );
+  return resultType === 'int' || resultType === 'dyn' ? (scope) => toValue(parsed(scope)) : (parsed as Expression);
+}
+
+function parse(environment: Environment, text: string): ReturnType<Environment['parse']> {
+  try {
+    const parsed = environment.parse(text);
+    floatLiterals(parsed.ast);
+    return parsed;
+  } catch (error) {
+    throw mistake(text, firstLine(messageOf(error)));
+  }
+}
+
+/** Turns integer literals into floats, but for list positions and arguments of methods such as substring. */
+function floatLiterals(node: unknown): void {
+  if (Array.isArray(node)) {
+    for (const child of node) floatLiterals(child);
+    return;
+  }
+  if (typeof node !== 'object' || node === null || !('op' in node)) return;
+  const { op, args } = node as { op: string; args: unknown };
+  if (op === 'value' && typeof args === 'bigint') Object.assign(node, { args: Number(args) });
+  else if (op === '[]') floatLiterals((args as unknown[])[0]);
+  else if (op === 'rcall') floatLiterals((args as unknown[]).filter((argument) => !isIntegerLiteralList(argument)));
+  else floatLiterals(args);
+}
+
+function isIntegerLiteralList(argument: unknown): boolean {
+  return Array.isArray(argument) && argument.every((item) => item?.op === 'value');
+}
+
+function createLanguage(): Environment {
+  const language = new Environment({ unlistedVariablesAreDyn: false, limits });
+  const mixed: readonly (readonly [string, (a: Numeric, b: Numeric) => number | boolean])[] = [
+    ['+', (a, b) => Number(a) + Number(b)],
+    ['-', (a, b) => Number(a) - Number(b)],
+    ['*', (a, b) => Number(a) * Number(b)],
+    ['/', (a, b) => Number(a) / Number(b)],
+    ['%', (a, b) => Number(a) % Number(b)],
+  ];
+  for (const [operator, compute] of mixed) {
+    language.registerOperator(`double ${operator} int`, compute);
+    language.registerOperator(`int ${operator} double`, compute);
+  }
+  return language
+    .registerOperator('double % double', (a: number, b: number) => a % b)
+    .registerOperator('int == double', (a: bigint, b: number) => Number(a) === b)
+    .registerFunction('abs(double): double', Math.abs)
+    .registerFunction('floor(double): double', Math.floor)
+    .registerFunction('ceil(double): double', Math.ceil)
+    .registerFunction('round(double): double', Math.round)
+    .registerFunction('min(double, double): double', (a: number, b: number) => Math.min(a, b))
+    .registerFunction('max(double, double): double', (a: number, b: number) => Math.max(a, b));
+}
+
+type Numeric = number | bigint;
+
+function toValue(result: unknown): Value {
+  return typeof result === 'bigint' ? Number(result) : (result as Value);
+}
+
+function mistake(text: string, reason: string): HubError {
+  return new HubError('bad-flow', `expected an expression, got ${JSON.stringify(text)}: ${reason}`);
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? text;
+}

@@ -1,0 +1,138 @@
+// Mistakes in flow files: every one of them with file, line, path, what was expected, what came, and the nearest name.
+
+import { closest, distance } from 'fastest-levenshtein';
+import { z } from 'zod';
+import { describe } from '../model/error.ts';
+import type { Position } from './positions.ts';
+import type { FlowFile } from './read.ts';
+
+export type SettingPath = readonly (string | number)[];
+
+/** One mistake: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
+export interface Mistake {
+  readonly file: string;
+  readonly path: string;
+  readonly message: string;
+  readonly line: number | undefined;
+  readonly column: number | undefined;
+}
+
+/** Collects mistakes; nothing is thrown, so that all of them are found at once. */
+export class MistakeList {
+  readonly items: Mistake[] = [];
+
+  add(file: FlowFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
+    this.items.push({
+      file: file.name,
+      path: formatPath(path),
+      message,
+      line: position?.line,
+      column: position?.column,
+    });
+  }
+
+  addFile(file: string, message: string, position?: Position): void {
+    this.items.push({ file, path: '', message, line: position?.line, column: position?.column });
+  }
+
+  /**
+   * Checks data against a schema and adds each mistake. Returns what is right all the same: without unknown settings, and
+   * with `isLenient` also without the wrong settings of the first level; undefined when nothing can be made of it.
+   */
+  parse<Schema extends z.ZodType>(
+    schema: Schema,
+    data: unknown,
+    file: FlowFile,
+    path: SettingPath,
+    isLenient = false,
+  ): z.output<Schema> | undefined {
+    const result = schema.safeParse(data, { error: expectation, reportInput: true });
+    if (result.success) return result.data;
+    for (const issue of result.error.issues) this.#addIssue(schema, issue, file, path);
+    return schema.safeParse(withoutMistakes(data, result.error.issues, isLenient)).data;
+  }
+
+  #addIssue(schema: z.ZodType, issue: z.core.$ZodIssue, file: FlowFile, base: SettingPath): void {
+    const path = [...base, ...(issue.path as SettingPath)];
+    if (issue.code === 'unrecognized_keys') {
+      const known = settingsAt(schema, issue.path as SettingPath);
+      for (const key of issue.keys) this.add(file, [...path, key], unknownName('setting', key, known));
+    } else if (issue.code === 'custom') this.add(file, path, issue.message);
+    else {
+      const isSecret = /password|token/i.test(String(path.at(-1)));
+      this.add(file, path, `expected ${issue.message}, got ${isSecret ? '***' : describe(issue.input)}`);
+    }
+  }
+}
+
+/** The mistake as one line for people. */
+export function formatMistake({ file, line, column, path, message }: Mistake): string {
+  return [line === undefined ? file : `${file}:${line}:${column}`, path, message]
+    .filter((part) => part !== '')
+    .join(': ');
+}
+
+/** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
+export function unknownName(what: string, name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const list = known.length <= 20 ? `, expected one of ${known.join(', ')}` : '';
+  return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
+}
+
+function nearestName(name: string, known: readonly string[]): string | undefined {
+  if (known.length === 0 || known.length > 20_000) return undefined;
+  const nearest = closest(name, known);
+  return distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined;
+}
+
+function formatPath(path: SettingPath): string {
+  return path
+    .map((part) => {
+      if (typeof part === 'number') return `[${part}]`;
+      return /^[\w-]+$/.test(part) ? `.${part}` : `[${JSON.stringify(part)}]`;
+    })
+    .join('')
+    .replace(/^\./, '');
+}
+
+function expectation(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.expected === 'array' ? 'list' : issue.expected;
+    case 'invalid_value':
+      return issue.values.map((value) => JSON.stringify(value)).join(' or ');
+    case 'too_small':
+      return `at least ${issue.minimum}`;
+    case 'too_big':
+      return `at most ${issue.maximum}`;
+    default:
+      return 'another value';
+  }
+}
+
+function withoutMistakes(data: unknown, issues: readonly z.core.$ZodIssue[], isLenient: boolean): unknown {
+  const copy = structuredClone(data);
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') for (const key of issue.keys) deleteAt(copy, [...issue.path, key]);
+    else if (isLenient) deleteAt(copy, issue.path.slice(0, 1));
+  }
+  return copy;
+}
+
+function deleteAt(data: unknown, path: readonly PropertyKey[]): void {
+  const parent = path
+    .slice(0, -1)
+    .reduce<unknown>((place, part) => (place as Record<PropertyKey, unknown>)?.[part], data);
+  if (typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, path.at(-1) ?? '');
+}
+
+/** The names of the settings that a schema allows at a path. */
+function settingsAt(schema: z.ZodType, path: SettingPath): string[] {
+  let place: z.core.JSONSchema.BaseSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  for (const part of path) {
+    const next = typeof part === 'number' ? place.items : (place.properties?.[part] ?? place.additionalProperties);
+    if (typeof next !== 'object' || Array.isArray(next)) return [];
+    place = next;
+  }
+  return Object.keys(place.properties ?? {});
+}

@@ -1,0 +1,81 @@
+// Reads flow files: finds them below files and folders, and parses JSON5. What cannot be read is a mistake, not a crash.
+
+import { readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import JSON5 from 'json5';
+import { messageOf } from '../model/error.ts';
+import type { MistakeList, SettingPath } from './mistake.ts';
+import { findDuplicateKeys, findPosition, type Position } from './positions.ts';
+
+/** One flow file, parsed but not checked. `name` is the path as given, `folder` what its relative paths start from. */
+export interface FlowFile {
+  readonly name: string;
+  readonly folder: string;
+  readonly data: unknown;
+  positionOf(path: SettingPath): Position | undefined;
+}
+
+const flowFilePattern = /\.json5?$/;
+
+/** Reads all flow files of the paths, folders with all below them, each file once, in the order given. */
+export async function readFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<FlowFile[]> {
+  const files: FlowFile[] = [];
+  const seen = new Set<string>();
+  for (const path of paths) {
+    for (const name of await listFlowFiles(path, mistakes)) {
+      const real = await realpath(name);
+      if (seen.has(real)) continue;
+      seen.add(real);
+      const file = await readFlowFile(name, mistakes);
+      if (file !== undefined) files.push(file);
+    }
+  }
+  return files;
+}
+
+async function listFlowFiles(path: string, mistakes: MistakeList): Promise<string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+    const names = (await readdir(path, { recursive: true }))
+      .filter((name) => flowFilePattern.test(name) && !/(^|[\\/])(\.|node_modules[\\/])/.test(name))
+      .sort();
+    if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5), got none');
+    return names.map((name) => join(path, name));
+  } catch (error) {
+    mistakes.addFile(path, cannotRead(error));
+    return [];
+  }
+}
+
+async function readFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
+  let text: string;
+  try {
+    text = await readFile(name, 'utf8');
+  } catch (error) {
+    mistakes.addFile(name, cannotRead(error));
+    return undefined;
+  }
+  try {
+    const file: FlowFile = {
+      name,
+      folder: dirname(resolve(name)),
+      data: JSON5.parse(text),
+      positionOf: (path) => findPosition(text, path),
+    };
+    for (const { path, position } of findDuplicateKeys(text))
+      mistakes.add(file, path, `expected "${path.at(-1)}" once, got it again`, position);
+    return file;
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
+    const position = lineNumber === undefined ? undefined : { line: lineNumber, column: columnNumber ?? 1 };
+    mistakes.addFile(name, `expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
+    return undefined;
+  }
+}
+
+function cannotRead(error: unknown): string {
+  const code = (error as NodeJS.ErrnoException).code;
+  return code === 'ENOENT'
+    ? 'expected a file or folder, there is none of this name'
+    : `cannot be read: ${messageOf(error)}`;
+}

@@ -1,0 +1,56 @@
+// The shape of a flow file (design.md section 2): connections by ID, and rules in folders.
+
+import { z } from 'zod';
+import { type AnyConnectionType, commonSettings } from '../connections/connection.ts';
+
+const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
+const expression = z.string({ error: 'an expression in text' });
+
+export const ruleSchema = z.strictObject({
+  name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
+  enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
+  from: address.describe('The parameter whose changes start the rule'),
+  when: expression.optional().describe('Condition on `value`: the rule goes on only if it is true'),
+  map: expression.optional().describe('Expression on `value`: what is written; left out: the value itself'),
+  to: z
+    .union([address, z.array(address).min(1, { error: 'at least one address' })], {
+      error: 'an address or a list of them',
+    })
+    .describe('The parameter, or parameters, that are written'),
+});
+
+export const folderSchema = z.strictObject({
+  folder: z.string().describe('Name of the folder'),
+  enabled: z.boolean().default(true).describe('false: no rule in the folder runs'),
+  rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]),
+});
+
+export const flowFileSchema = z.strictObject({
+  $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
+  connections: z
+    .record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
+    .default({})
+    .describe('Connections by Connection ID'),
+  rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
+});
+
+/** The whole settings schema of a connection type: its own, the common ones, and `type`. */
+export function connectionSchema(type: AnyConnectionType): z.ZodObject {
+  return type.config.extend({ type: z.literal(type.type), ...commonSettings });
+}
+
+/** The JSON Schema of flow files with these connection types, for editors that complete and check. */
+export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
+  const rule: z.ZodType = z.lazy(() =>
+    z.union([ruleSchema, folderSchema.extend({ rules: z.array(rule).default([]) })]),
+  );
+  const connection = z.discriminatedUnion(
+    'type',
+    [...types.values()].map(connectionSchema) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+  );
+  const schema = flowFileSchema.extend({
+    connections: z.record(z.string(), connection).default({}),
+    rules: z.array(rule).default([]),
+  });
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}

@@ -1,0 +1,166 @@
+// The keyed graph: one Map of parameters, one way in, one stream out (design.md section 3).
+// Every write is found, checked, converted and queued; the queue is delivered first in first out, and what a listener
+// writes meanwhile is delivered after what is being delivered. A parameter stores before it tells.
+
+import { type Observable, Subject } from 'rxjs';
+import { HubError } from '../model/error.ts';
+import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import { convert, type Value } from '../model/value.ts';
+import { createRoundClock } from './clock.ts';
+import { createNode, type ParameterNode } from './parameter-node.ts';
+import { RevisionList } from './revision-list.ts';
+
+/** How many changes may follow from one another within a turn. */
+export const maxHops = 64;
+/** How many writes one turn may hold; bounds the queue, and the time that rules which multiply can take. */
+export const maxWritesPerTurn = 131_072;
+
+/** A write that was dropped because its turn had grown past a limit; `chain` leads from the outside event to it. */
+export interface DroppedWrite {
+  readonly parameter: Parameter;
+  readonly chain: readonly Change[];
+}
+
+export class Graph {
+  readonly #parameters = new Map<string, ParameterNode>();
+  readonly #byRevision = new RevisionList();
+  readonly #changes = new Subject<Change>();
+  readonly #dropped = new Subject<DroppedWrite>();
+  readonly #queue: PendingChange[] = [];
+  readonly #now: () => number;
+  #writesInTurn = 0;
+  #revision = 0;
+  #delivering: Change | undefined = undefined;
+
+  /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly changes$: Observable<Change> = this.#changes.asObservable();
+  /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
+
+  /** `now` tells the time of a change in milliseconds since 1970. */
+  constructor(now: () => number = createRoundClock()) {
+    this.#now = now;
+  }
+
+  /** The hub-wide count of changes. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  get size(): number {
+    return this.#parameters.size;
+  }
+
+  /** Adds the parameters of a connection and sets their default values. Errors: `bad-address` on a second one. */
+  declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
+    for (const declaration of declarations) {
+      const node = createNode(owner, declaration);
+      if (this.#parameters.has(node.address))
+        throw new HubError('bad-address', `${node.address}: expected one parameter of this address, got a second one`);
+      this.#parameters.set(node.address, node);
+      if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
+    }
+  }
+
+  find(address: string): ParameterNode | undefined {
+    return this.#parameters.get(address);
+  }
+
+  parameters(): IterableIterator<ParameterNode> {
+    return this.#parameters.values();
+  }
+
+  /** Yields, oldest change first, each parameter whose state is known and changed after the revision; 0: all. */
+  changedSince(revision: number): Generator<Parameter, void, void> {
+    return this.#byRevision.since(revision);
+  }
+
+  /** The stream of what others write to a parameter, converted: for its connection. Hot, replays nothing. */
+  inbox(address: string): Observable<Value> {
+    const node = this.#parameters.get(address);
+    if (node === undefined) throw unknownParameter(address);
+    node.inbox ??= new Subject<Value>();
+    return node.inbox;
+  }
+
+  /** Writes by address and returns the converted value. Errors: as `writeTo`, and `unknown-parameter`. */
+  write(address: string, input: unknown, origin: Origin): Value {
+    const node = this.#parameters.get(address);
+    if (node === undefined) throw unknownParameter(address);
+    return this.writeTo(node, input, origin);
+  }
+
+  /** The one way in. Returns the converted value. Errors: `read-only`, `not-convertible`, `out-of-range`. */
+  writeTo(node: ParameterNode, input: unknown, origin: Origin): Value {
+    const isOwner = origin === node.owner;
+    if (!isOwner && node.access === 'read-only')
+      throw new HubError('read-only', `${node.address}: expected a writable parameter, this one is read-only`);
+    const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
+    const cause = this.#delivering;
+    const change = new PendingChange(node, value, origin, cause);
+    if (cause === undefined) this.#runTurn(change);
+    else if (change.hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
+    else {
+      this.#writesInTurn++;
+      this.#queue.push(change);
+    }
+    return value;
+  }
+
+  #runTurn(first: PendingChange): void {
+    this.#deliver(first);
+    if (this.#queue.length === 0) return;
+    for (let index = 0; index < this.#queue.length; index++) this.#deliver(this.#queue[index]!);
+    this.#queue.length = 0;
+    this.#writesInTurn = 0;
+  }
+
+  /** Stores, then tells: listeners of the parameter, the stream of changes, the parameter's own connection. */
+  #deliver(change: PendingChange): void {
+    const node = change.parameter;
+    const isState = node.type !== 'T';
+    this.#delivering = change;
+    if (!isState || node.value !== change.value) {
+      change.revision = ++this.#revision;
+      change.time = this.#now();
+      node.lastChange = change;
+      if (isState) this.#byRevision.touch(node);
+      node.next(change.value);
+      if (this.#changes.observed) this.#changes.next(change);
+    }
+    if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
+    this.#delivering = undefined;
+  }
+
+  #drop(change: PendingChange): void {
+    const chain: Change[] = [];
+    for (let link: Change | undefined = change; link !== undefined; link = link.cause) chain.unshift(link);
+    this.#dropped.next({ parameter: change.parameter, chain });
+  }
+}
+
+/** A change from the moment it is written; revision and time come with its delivery. */
+class PendingChange implements Change {
+  readonly parameter: ParameterNode;
+  readonly value: Value;
+  readonly origin: Origin;
+  readonly cause: Change | undefined;
+  readonly hop: number;
+  revision = 0;
+  time = 0;
+
+  constructor(parameter: ParameterNode, value: Value, origin: Origin, cause: Change | undefined) {
+    this.parameter = parameter;
+    this.value = value;
+    this.origin = origin;
+    this.cause = cause;
+    this.hop = cause === undefined ? 0 : cause.hop + 1;
+  }
+}
+
+function unknownParameter(address: string): HubError {
+  return new HubError(
+    'unknown-parameter',
+    `${address}: expected the address of a parameter, there is none with this one`,
+  );
+}

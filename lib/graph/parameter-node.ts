@@ -1,0 +1,54 @@
+// A parameter as it lives in the graph: a BehaviorSubject when it has state, a Subject when it is a trigger.
+// Both carry the same fields, so that one write path serves both. Only the graph writes them or calls `next`.
+
+import { BehaviorSubject, Subject } from 'rxjs';
+import { formatAddress } from '../model/address.ts';
+import type { Access, Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { Value, ValueType } from '../model/value.ts';
+
+export type ParameterNode = StateNode | TriggerNode;
+
+/** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
+export class StateNode extends BehaviorSubject<Value | undefined> implements Parameter {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly access: Access;
+  readonly owner: Origin;
+  readonly accept: ((input: unknown) => Value) | undefined;
+  lastChange: Change | undefined = undefined;
+  older: StateNode | undefined = undefined;
+  newer: StateNode | undefined = undefined;
+  inbox: Subject<Value> | undefined = undefined;
+
+  constructor(owner: Origin, declaration: ParameterDeclaration) {
+    super(undefined);
+    this.address = formatAddress(owner.name, declaration.id);
+    this.type = declaration.type;
+    this.access = declaration.access;
+    this.owner = owner;
+    this.accept = declaration.accept;
+  }
+}
+
+/** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
+export class TriggerNode extends Subject<Value> implements Parameter {
+  readonly address: string;
+  readonly type = 'T';
+  readonly access: Access;
+  readonly owner: Origin;
+  readonly accept = undefined;
+  readonly value = undefined;
+  lastChange: Change | undefined = undefined;
+  inbox: Subject<Value> | undefined = undefined;
+
+  constructor(owner: Origin, declaration: ParameterDeclaration) {
+    super();
+    this.address = formatAddress(owner.name, declaration.id);
+    this.access = declaration.access;
+    this.owner = owner;
+  }
+}
+
+export function createNode(owner: Origin, declaration: ParameterDeclaration): ParameterNode {
+  return declaration.type === 'T' ? new TriggerNode(owner, declaration) : new StateNode(owner, declaration);
+}

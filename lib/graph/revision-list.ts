@@ -1,0 +1,48 @@
+// Every parameter with a known state, ordered by the revision of its last change. A change moves its parameter to the
+// tail in O(1); "all that changed since" walks back from the tail only as far as there is something to tell.
+
+import type { StateNode } from './parameter-node.ts';
+
+export class RevisionList {
+  #head: StateNode | undefined = undefined;
+  #tail: StateNode | undefined = undefined;
+
+  /** Moves the parameter to the tail; adds it when it was not in the list. */
+  touch(node: StateNode): void {
+    if (this.#tail === node) return;
+    if (node.older !== undefined || node.newer !== undefined || this.#head === node) this.remove(node);
+    node.older = this.#tail;
+    if (this.#tail === undefined) this.#head = node;
+    else this.#tail.newer = node;
+    this.#tail = node;
+  }
+
+  /** Takes the parameter out; does nothing when it was not in the list. */
+  remove(node: StateNode): void {
+    if (this.#head === node) this.#head = node.newer;
+    else if (node.older !== undefined) node.older.newer = node.newer;
+    if (this.#tail === node) this.#tail = node.older;
+    else if (node.newer !== undefined) node.newer.older = node.older;
+    node.older = undefined;
+    node.newer = undefined;
+  }
+
+  /** Yields, oldest change first, each parameter that changed after the revision; 0 yields all. */
+  *since(revision: number): Generator<StateNode, void, void> {
+    let node = revision === 0 ? this.#head : this.#firstAfter(revision);
+    while (node !== undefined) {
+      yield node;
+      node = node.newer;
+    }
+  }
+
+  #firstAfter(revision: number): StateNode | undefined {
+    let first: StateNode | undefined;
+    for (let node = this.#tail; node !== undefined && revisionOf(node) > revision; node = node.older) first = node;
+    return first;
+  }
+}
+
+function revisionOf(node: StateNode): number {
+  return node.lastChange?.revision ?? 0;
+}

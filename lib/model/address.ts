@@ -1,0 +1,47 @@
+// Addresses: `<Connection ID>/<Parameter ID>` and what each part may hold (D-01).
+
+import { describe, HubError } from './error.ts';
+
+const connectionIdPattern = /^[a-z0-9-]{1,64}$/;
+const controlCharacter = /\p{Cc}/u;
+const maxSegments = 16;
+const maxParameterIdLength = 255;
+
+/** Says what is wrong with a Connection ID, or undefined when it is one. */
+export function connectionIdMistake(id: string): string | undefined {
+  return connectionIdPattern.test(id)
+    ? undefined
+    : `expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got ${describe(id)}`;
+}
+
+/** Says what is wrong with a Parameter ID, or undefined when it is one. */
+export function parameterIdMistake(id: string): string | undefined {
+  const mistake = mistakeInParts(id);
+  return mistake && `expected a Parameter ID ${mistake}, got ${describe(id)}`;
+}
+
+/** Splits an address at its first slash. Errors: `bad-address`. */
+export function parseAddress(address: string): { connectionId: string; parameterId: string } {
+  const slash = address.indexOf('/');
+  if (slash < 0) throw new HubError('bad-address', `expected <Connection ID>/<Parameter ID>, got ${describe(address)}`);
+  const connectionId = address.slice(0, slash);
+  const parameterId = address.slice(slash + 1);
+  const mistake = connectionIdMistake(connectionId) ?? parameterIdMistake(parameterId);
+  if (mistake) throw new HubError('bad-address', mistake);
+  return { connectionId, parameterId };
+}
+
+/** Joins the two parts of an address: `desk`, `mic/open` → `desk/mic/open`. */
+export function formatAddress(connectionId: string, parameterId: string): string {
+  return `${connectionId}/${parameterId}`;
+}
+
+function mistakeInParts(id: string): string | undefined {
+  if (id === '' || id.startsWith('/') || id.endsWith('/') || id.includes('//'))
+    return 'whose segments between / are not empty';
+  if (id.length > maxParameterIdLength && [...id].length > maxParameterIdLength)
+    return `of at most ${maxParameterIdLength} characters`;
+  if (controlCharacter.test(id) || !id.isWellFormed()) return 'without control characters';
+  if (id.includes('/') && id.split('/').length > maxSegments) return `of at most ${maxSegments} segments`;
+  return undefined;
+}

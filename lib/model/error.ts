@@ -1,0 +1,56 @@
+// The one error of the hub and the catalogue of everything that can be wrong with what comes from outside.
+// A message is one sentence: where, what was expected, what came and its type.
+
+/** Every error code with its title; a code never changes its meaning, and no other code exists. */
+export const errorCatalogue = {
+  'bad-address': 'Malformed address',
+  'bad-flow': 'Mistake in a flow file',
+  'bad-request': 'Malformed request',
+  'body-too-large': 'Body too large',
+  'body-type': 'Unsupported body type',
+  'cannot-start': 'Connection cannot start',
+  'foreign-host': 'Foreign host',
+  'foreign-origin': 'Foreign origin',
+  'method-not-allowed': 'Method not allowed',
+  'not-convertible': 'Value not convertible',
+  'not-found': 'Not found',
+  'not-modified': 'Not modified',
+  'out-of-range': 'Value out of range',
+  'range-not-satisfiable': 'Range not satisfiable',
+  'read-only': 'Parameter is read-only',
+  'state-unknown': 'State Unknown',
+  'too-many-clients': 'Too many clients',
+  unauthorized: 'Unauthorized',
+  'unknown-parameter': 'Unknown parameter',
+  'upgrade-required': 'Upgrade required',
+} as const;
+
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** An error with a code of the catalogue; `message` is one sentence for people, `where` the address, file or setting. */
+export class HubError extends Error {
+  readonly code: ErrorCode;
+  readonly where: string | undefined;
+
+  constructor(code: ErrorCode, message: string, options: { where?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'HubError';
+    this.code = code;
+    this.where = options.where;
+  }
+}
+
+/** Shows any value with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (value === null) return 'null';
+  const type = Array.isArray(value) ? 'array' : typeof value;
+  const text =
+    type === 'string' || type === 'array' || type === 'object' ? (JSON.stringify(value) ?? '') : String(value);
+  return `${text.length > 60 ? `${text.slice(0, 57)}…` : text} (${type})`;
+}
+
+/** Turns anything that was thrown into one line for a log or an answer. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,42 @@
+// What a parameter is, as the rooms outside the graph see it: its declaration, its present state and its changes.
+
+import type { Value, ValueType } from './value.ts';
+
+export type Access = 'read-only' | 'write-only' | 'read-write';
+
+/** Declares one parameter of a connection. A default value is set, converted, when the connection is declared. */
+export interface ParameterDeclaration {
+  readonly id: string;
+  readonly type: ValueType;
+  readonly access: Access;
+  readonly defaultValue?: Value;
+  /** Replaces the conversion of D-02 for writes from outside the connection. Errors: `HubError`. */
+  readonly accept?: (input: unknown) => Value;
+}
+
+/** Who wrote: a connection, a rule or a client of a gateway. One object per writer, compared by identity. */
+export interface Origin {
+  readonly kind: 'connection' | 'rule' | 'client';
+  readonly name: string;
+}
+
+/** A parameter as others see it. `value` is undefined while the state is unknown, and always for a trigger. */
+export interface Parameter {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly access: Access;
+  readonly value: Value | undefined;
+  /** The change that set the present value (a trigger: that fired it last). */
+  readonly lastChange: Change | undefined;
+}
+
+/** One change. `value` of a trigger is 1; `time` is milliseconds since 1970; `hop` counts the causes before it. */
+export interface Change {
+  readonly parameter: Parameter;
+  readonly value: Value;
+  readonly origin: Origin;
+  readonly cause: Change | undefined;
+  readonly hop: number;
+  readonly revision: number;
+  readonly time: number;
+}

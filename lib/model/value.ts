@@ -1,0 +1,69 @@
+// The five value types and every conversion between them (D-02): best effort, and clear about what cannot be converted.
+
+import { describe, HubError } from './error.ts';
+
+/** S string, B boolean, I integer, F float, T trigger (an event, never a state; read as a value it is 1). */
+export const valueTypes = ['S', 'B', 'I', 'F', 'T'] as const;
+export type ValueType = (typeof valueTypes)[number];
+export type Value = string | number | boolean;
+
+/** The longest text that a parameter holds, in UTF-16 code units. */
+export const maxTextLength = 65_536;
+
+const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+
+/** Converts what came to the value type (D-02). Errors: `not-convertible`, with what was expected and what came. */
+export function convert(type: ValueType, input: unknown): Value {
+  switch (type) {
+    case 'I':
+      return toInteger(input);
+    case 'F':
+      return toFloat(input);
+    case 'B':
+      if (typeof input === 'boolean') return input;
+      if (typeof input === 'string') return input === '1' || input.toLowerCase() === 'true';
+      return (scalar('a boolean', input) as number) > 0;
+    case 'S':
+      if (typeof input !== 'string') return toText(scalar('text', input));
+      if (input.length > maxTextLength)
+        throw notConvertible(`text of at most ${maxTextLength} characters`, `${input.length} characters`);
+      return input.isWellFormed() ? input : input.toWellFormed();
+    case 'T':
+      scalar('anything but null, an object or an array', input);
+      return 1;
+  }
+}
+
+/** The value as text: `true`, `-3.5`, `lamp`; a number in the shortest form that reads back. */
+export function toText(value: Value): string {
+  return typeof value === 'string' ? value : String(value);
+}
+
+/** Reads a trimmed decimal number with `.` and optional exponent; undefined when the text is none. */
+export function readNumber(text: string): number | undefined {
+  const trimmed = text.trim();
+  return numberText.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+function toInteger(input: unknown): number {
+  if (typeof input === 'number' && Number.isSafeInteger(input)) return input + 0;
+  const integer = Math.trunc(toFloat(input)) + 0;
+  if (!Number.isSafeInteger(integer)) throw notConvertible('an integer within ±(2^53−1)', describe(input));
+  return integer;
+}
+
+function toFloat(input: unknown): number {
+  const number = typeof input === 'string' ? readNumber(input) : Number(scalar('a number', input));
+  if (number === undefined || !Number.isFinite(number)) throw notConvertible('a number', describe(input));
+  return number + 0; // -0 becomes 0, since text has no minus zero
+}
+
+function scalar(expected: string, input: unknown): Value {
+  if (typeof input === 'string' || typeof input === 'boolean') return input;
+  if (typeof input === 'number' && Number.isFinite(input)) return input;
+  throw notConvertible(expected, describe(input));
+}
+
+function notConvertible(expected: string, came: string): HubError {
+  return new HubError('not-convertible', `expected ${expected}, got ${came}`);
+}

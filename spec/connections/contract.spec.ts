@@ -1,0 +1,74 @@
+// The contract of connection.ts, held against every connection type of the registry.
+
+import test from 'ava';
+import { firstValueFrom, timeout } from 'rxjs';
+import type { ConnectionType } from '../../lib/connections/connection.ts';
+import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionSchema } from '../../lib/flow/schema.ts';
+import { parameterIdMistake } from '../../lib/model/address.ts';
+import { connect } from '../support/connection.ts';
+
+/** Settings with which each type declares at least one parameter, where it declares any. */
+const samples: Record<string, object> = {
+  dummy: { parameters: ['lamp,B,true', 'go,T'] },
+  timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
+};
+
+const accesses = ['read-only', 'write-only', 'read-write'];
+
+for (const [name, type] of connectionTypes) {
+  const sample = samples[name];
+
+  test(`${name}: has a sample here`, (t) => t.truthy(sample));
+
+  test(`${name}: refuses unknown settings and describes each of its own`, (t) => {
+    const result = connectionSchema(type).safeParse({ type: name, ...sample, 'no-such-setting': 1 });
+    t.like(result.error?.issues[0], { code: 'unrecognized_keys', keys: ['no-such-setting'] });
+    for (const [setting, schema] of Object.entries(type.config.shape)) t.truthy(schema.description, setting);
+  });
+
+  test(`${name}: declares valid parameters, the same each time, and leaves its settings alone`, (t) => {
+    const config = connectionSchema(type).parse({ type: name, ...sample });
+    const before = structuredClone(JSON.stringify(config));
+    const [first, second] = [type.parameters(config), type.parameters(config)];
+    t.deepEqual(JSON.stringify(first), JSON.stringify(second));
+    t.is(JSON.stringify(config), before);
+    t.is(new Set(first.map(({ id }) => id)).size, first.length);
+    for (const { id, access } of first) {
+      t.is(parameterIdMistake(id), undefined);
+      t.true(accesses.includes(access));
+    }
+  });
+
+  if (type.isGateway) continue;
+
+  test(`${name}: is cold, tells its state first, stops when unsubscribed and starts again`, async (t) => {
+    const connection = connect(type as ConnectionType, sample!);
+    for (let round = 0; round < 2; round++) {
+      const first = await firstValueFrom(connection.events$.pipe(timeout(10_000)));
+      t.true('state' in first && ['running', 'degraded'].includes(first.state));
+    }
+    await Promise.all(connection.unfinished);
+    t.deepEqual(
+      connection.lines.filter(({ level }) => level === 'error'),
+      [],
+    );
+  });
+
+  test(`${name}: sets only parameters that it declares`, async (t) => {
+    const connection = connect(type as ConnectionType, sample!);
+    const ids = new Set(connection.parameters.map(({ id }) => id));
+    await new Promise<void>((resolve) => {
+      const subscription = connection.events$.subscribe({
+        next: (event) => 'set' in event && t.true(ids.has(event.set), event.set),
+        error: (error) => t.fail(String(error)),
+      });
+      for (const { id, access } of connection.parameters) if (access !== 'read-only') connection.write(id, '1');
+      setTimeout(() => {
+        subscription.unsubscribe();
+        resolve();
+      }, 200);
+    });
+    t.pass();
+  });
+}

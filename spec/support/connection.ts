@@ -1,0 +1,63 @@
+// Runs one connection type by itself, as the hub would: settings parsed, parameters declared, a clock of the test's.
+
+import { resolve } from 'node:path';
+import { type Observable, type SchedulerLike, Subject } from 'rxjs';
+import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
+import { connectionSchema } from '../../lib/flow/schema.ts';
+import { monotonicScheduler } from '../../lib/hub.ts';
+import type { ParameterDeclaration } from '../../lib/model/parameter.ts';
+import { convert, type Value } from '../../lib/model/value.ts';
+
+export interface LogLine {
+  readonly level: keyof Log;
+  readonly message: string;
+}
+
+/** A log that keeps its lines. */
+export function createLogRecorder(): Log & { lines: LogLine[]; child(): Log } {
+  const lines: LogLine[] = [];
+  const at = (level: keyof Log) => (_: object, message: string) => void lines.push({ level, message });
+  const log = { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  return Object.assign(log, { child: () => log });
+}
+
+export interface ConnectionUnderTest {
+  readonly parameters: readonly ParameterDeclaration[];
+  readonly events$: Observable<ConnectionEvent>;
+  readonly lines: LogLine[];
+  /** What the connection has handed over to be finished. */
+  readonly unfinished: Promise<unknown>[];
+  /** Writes to a parameter as another connection would; throws as the graph does. */
+  write(parameterId: string, input: unknown): void;
+}
+
+export function connect(
+  type: ConnectionType,
+  settings: object,
+  options: { scheduler?: SchedulerLike; folder?: string } = {},
+): ConnectionUnderTest {
+  const config = connectionSchema(type).parse({ type: type.type, ...settings });
+  const parameters = type.parameters(config);
+  const inboxes = new Map(parameters.map(({ id }) => [id, new Subject<Value>()]));
+  const unfinished: Promise<unknown>[] = [];
+  const log = createLogRecorder();
+  const context: ConnectionContext<unknown> = {
+    id: 'test',
+    config,
+    log,
+    scheduler: options.scheduler ?? monotonicScheduler,
+    resolvePath: (path) => resolve(options.folder ?? '.', path),
+    finish: (work) => void unfinished.push(work),
+    inbox: (id) => inboxes.get(id)!,
+  };
+  return {
+    parameters,
+    events$: type.run(context),
+    lines: log.lines,
+    unfinished,
+    write(id, input) {
+      const declaration = parameters.find((parameter) => parameter.id === id)!;
+      inboxes.get(id)!.next(declaration.accept?.(input) ?? convert(declaration.type, input));
+    },
+  };
+}
