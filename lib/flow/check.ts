@@ -3,10 +3,10 @@
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType, Claim } from '../connections/connection.ts';
+import { compileExpression, type Expression } from '../expression/expression.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import { compileExpression, type Expression } from './expression.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { FlowFile } from './read.ts';
 import { connectionSchema, flowFileSchema, folderSchema, ruleSchema } from './schema.ts';

@@ -21,6 +21,17 @@ export interface DroppedWrite {
   readonly chain: readonly Change[];
 }
 
+/** Work that waits for consistent values: it runs when no write is queued. Lower orders run first. It must not throw. */
+export interface SettleTask {
+  readonly order: number;
+  settle(): void;
+}
+
+interface DueTask {
+  readonly task: SettleTask;
+  readonly cause: Change | undefined;
+}
+
 export class Graph {
   readonly #parameters = new Map<string, ParameterNode>();
   readonly #byRevision = new RevisionList();
@@ -30,7 +41,9 @@ export class Graph {
   readonly #now: () => number;
   #writesInTurn = 0;
   #revision = 0;
+  #isInTurn = false;
   #delivering: Change | undefined = undefined;
+  readonly #settling: DueTask[] = [];
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change> = this.#changes.asObservable();
@@ -96,10 +109,12 @@ export class Graph {
     if (!isOwner && node.access === 'read-only')
       throw new HubError('read-only', `${node.address}: expected a writable parameter, this one is read-only`);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
-    const cause = this.#delivering;
-    const change = new PendingChange(node, value, origin, cause);
-    if (cause === undefined) this.#runTurn(change);
-    else if (change.hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
+    const change = new PendingChange(node, value, origin, this.#delivering);
+    if (!this.#isInTurn) {
+      this.#isInTurn = true;
+      this.#deliver(change);
+      this.#finishTurn();
+    } else if (change.hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
     else {
       this.#writesInTurn++;
       this.#queue.push(change);
@@ -107,12 +122,36 @@ export class Graph {
     return value;
   }
 
-  #runTurn(first: PendingChange): void {
-    this.#deliver(first);
-    if (this.#queue.length === 0) return;
-    for (let index = 0; index < this.#queue.length; index++) this.#deliver(this.#queue[index]!);
-    this.#queue.length = 0;
+  /** Makes one turn of all the writes in `work`; within a turn it just runs it. Errors: those of `work`. */
+  turn(work: () => void): void {
+    if (this.#isInTurn) return work();
+    this.#isInTurn = true;
+    try {
+      work();
+    } finally {
+      this.#finishTurn();
+    }
+  }
+
+  /** Has the task run once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
+  atSettle(task: SettleTask): void {
+    if (this.#settling.some((due) => due.task === task)) return;
+    this.#settling.push({ task, cause: this.#delivering });
+    if (!this.#isInTurn) this.turn(() => {});
+  }
+
+  #finishTurn(): void {
+    for (;;) {
+      for (let index = 0; index < this.#queue.length; index++) this.#deliver(this.#queue[index]!);
+      this.#queue.length = 0;
+      const due = this.#settling.length === 0 ? undefined : takeFirst(this.#settling);
+      if (due === undefined) break;
+      this.#delivering = due.cause;
+      due.task.settle();
+      this.#delivering = undefined;
+    }
     this.#writesInTurn = 0;
+    this.#isInTurn = false;
   }
 
   /** Stores, then tells: listeners of the parameter, the stream of changes, the parameter's own connection. */
@@ -156,6 +195,12 @@ class PendingChange implements Change {
     this.cause = cause;
     this.hop = cause === undefined ? 0 : cause.hop + 1;
   }
+}
+
+function takeFirst(due: DueTask[]): DueTask {
+  let first = 0;
+  for (let index = 1; index < due.length; index++) if (due[index]!.task.order < due[first]!.task.order) first = index;
+  return due.splice(first, 1)[0]!;
 }
 
 function unknownParameter(address: string): HubError {
