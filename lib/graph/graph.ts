@@ -124,7 +124,10 @@ export class Graph {
 
   /** Makes one turn of all the writes in `work`; within a turn it just runs it. Errors: those of `work`. */
   turn(work: () => void): void {
-    if (this.#isInTurn) return work();
+    if (this.#isInTurn) {
+      work();
+      return;
+    }
     this.#isInTurn = true;
     try {
       work();
