@@ -35,7 +35,7 @@ export interface Hub extends HubPort {
   stop(): Promise<void>;
 }
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+export const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
 const stopDeadlineMs = 1800;
@@ -110,6 +110,7 @@ function createPort(graph: Graph, connections: () => readonly ConnectionStatus[]
   return {
     version,
     epoch: randomUUID(),
+    startedAt: Date.now(),
     changes$: graph.changes$,
     get revision() {
       return graph.revision;

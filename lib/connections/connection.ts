@@ -82,6 +82,8 @@ export interface HubPort {
   /** Names this run of the hub; revisions of different epochs do not compare. */
   readonly epoch: string;
   readonly revision: number;
+  /** When the hub started, in milliseconds since 1970. */
+  readonly startedAt: number;
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change>;
   find(address: string): Parameter | undefined;
@@ -102,9 +104,9 @@ export function defineConnectionType<Schema extends z.ZodObject>(
 
 /** Defines a gateway type; its settings type follows from its schema. */
 export function defineGatewayType<Schema extends z.ZodObject>(
-  type: GatewayType<z.output<Schema>> & { readonly config: Schema },
+  type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & { readonly config: Schema },
 ): GatewayType {
-  return type as unknown as GatewayType;
+  return { ...type, isGateway: true } as unknown as GatewayType;
 }
 
 /** The settings that every connection has beside those of its type. */

@@ -2,9 +2,10 @@
 
 import type { AnyConnectionType } from './connection.ts';
 import { dummy } from './dummy.ts';
+import { restApi } from './rest-api/rest-api.ts';
 import { timer } from './timer.ts';
 
 /** The connection types, in the order of the README's table. */
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
-  [dummy, timer].map((type): [string, AnyConnectionType] => [type.type, type]),
+  [restApi, dummy, timer].map((type): [string, AnyConnectionType] => [type.type, type]),
 );

@@ -14,7 +14,6 @@ export const errorCatalogue = {
   'method-not-allowed': 'Method not allowed',
   'not-convertible': 'Value not convertible',
   'not-found': 'Not found',
-  'not-modified': 'Not modified',
   'out-of-range': 'Value out of range',
   'range-not-satisfiable': 'Range not satisfiable',
   'read-only': 'Parameter is read-only',

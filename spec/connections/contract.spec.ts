@@ -10,6 +10,7 @@ import { connect } from '../support/connection.ts';
 
 /** Settings with which each type declares at least one parameter, where it declares any. */
 const samples: Record<string, object> = {
+  'rest-api': { port: 0 },
   dummy: { parameters: ['lamp,B,true', 'go,T'] },
   timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
 };

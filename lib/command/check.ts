@@ -1,0 +1,18 @@
+// `patchbay check`: names every mistake in flow files without running anything.
+
+import { loadFlows } from '../hub.ts';
+import { messageOf } from '../model/error.ts';
+import type { Console } from './console.ts';
+
+/** Prints every mistake, a line each; exit status 1 when there is any. */
+export async function check(paths: readonly string[], console: Console): Promise<number> {
+  try {
+    const { connections, rules } = await loadFlows(paths);
+    console.print(`ok: ${connections.length} connections, ${rules.length} rules`);
+    return 0;
+  } catch (error) {
+    const lines = messageOf(error).split('\n');
+    console.printError([...lines, `${lines.length} ${lines.length === 1 ? 'mistake' : 'mistakes'}`].join('\n'));
+    return 1;
+  }
+}

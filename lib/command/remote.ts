@@ -1,0 +1,95 @@
+// `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
+
+import type { Console } from './console.ts';
+
+export interface RemoteOptions {
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  readonly token: string;
+}
+
+/** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
+export async function get(
+  address: string,
+  options: RemoteOptions & { json?: boolean },
+  console: Console,
+): Promise<number> {
+  const path = `/parameters/${address.split('/').map(encodeURIComponent).join('/')}`;
+  const accept = options.json ? 'application/json' : 'text/plain';
+  console.print(await request(options, path, { headers: { accept } }));
+  return 0;
+}
+
+/** Sets a parameter and prints what was written. Errors: the sentence of the hub, or that there is none at the URL. */
+export async function set(address: string, value: string, options: RemoteOptions, console: Console): Promise<number> {
+  const body = new URLSearchParams({ parameter: address, value });
+  const answer = await request(options, '/update', { method: 'POST', body, headers: { accept: 'application/json' } });
+  const { p, v } = JSON.parse(answer) as { p: string; v: unknown };
+  console.print(`${p} = ${v}`);
+  return 0;
+}
+
+/** Prints the value, once known, and every change until stopped. Errors: as `get`, and when the connection is lost. */
+export async function watch(
+  address: string,
+  options: RemoteOptions,
+  console: Console,
+  untilStopped: () => Promise<unknown>,
+): Promise<number> {
+  await request(options, `/parameters/${address.split('/').map(encodeURIComponent).join('/')}`, {}, [503]);
+  const url = new URL('/ws', options.url);
+  url.protocol = url.protocol.replace('http', 'ws');
+  url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();
+  const socket = new WebSocket(url, { headers: credentials(options) } as unknown as string[]);
+  socket.addEventListener('message', ({ data }) => console.print((JSON.parse(String(data)) as { v: string }).v));
+  const lost = new Promise<never>((_, reject) => {
+    socket.addEventListener('close', ({ code, reason }) =>
+      reject(new Error(`${options.url}: the connection was closed (${code}${reason && `, ${reason}`})`)),
+    );
+  });
+  await Promise.race([untilStopped(), lost]);
+  return 0;
+}
+
+/** Asks the hub. Errors: any status but 2xx and those allowed. */
+async function request(
+  options: RemoteOptions,
+  path: string,
+  init: RequestInit,
+  allowed: number[] = [],
+): Promise<string> {
+  let response: Response;
+  try {
+    response = await fetch(new URL(path, options.url), {
+      ...init,
+      headers: { ...credentials(options), ...(init.headers as Record<string, string>) },
+    });
+  } catch (error) {
+    const cause = (error as Error).cause ?? error;
+    throw new Error(
+      `${options.url}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
+    );
+  }
+  const text = await response.text();
+  if (response.ok || allowed.includes(response.status)) return text;
+  throw new Error(problemDetail(text) ?? text.trim());
+}
+
+function problemDetail(text: string): string | undefined {
+  try {
+    return (JSON.parse(text) as { detail?: string }).detail;
+  } catch {
+    return undefined;
+  }
+}
+
+function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
+  if (token !== '') return { authorization: `Bearer ${token}` };
+  if (username === '' && password === '') return {};
+  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
+}
+
+function escapeRegex(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

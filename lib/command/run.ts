@@ -1,0 +1,37 @@
+// `patchbay run`: starts a hub, logs for people on a terminal and for machines elsewhere, stops it cleanly.
+
+import { pino } from 'pino';
+import pretty from 'pino-pretty';
+import { startHub } from '../hub.ts';
+import type { Console } from './console.ts';
+
+export interface RunOptions {
+  readonly logLevel: string;
+  readonly logFormat: string;
+  readonly console: Console;
+  /** Resolves to the name of the signal that asks the hub to stop. */
+  untilStopped(): Promise<string>;
+}
+
+const levels = ['debug', 'info', 'warn', 'error'];
+const formats = ['pretty', 'json'];
+
+/** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
+export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
+  const { logLevel, logFormat, untilStopped } = options;
+  if (!levels.includes(logLevel))
+    throw new Error(`--log-level: expected one of ${levels.join(', ')}, got "${logLevel}"`);
+  if (!formats.includes(logFormat))
+    throw new Error(`--log-format: expected one of ${formats.join(', ')}, got "${logFormat}"`);
+  const settings = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const log =
+    logFormat === 'json'
+      ? pino(settings, pino.destination({ sync: true }))
+      : pino(settings, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'connection' }));
+  const stopped = untilStopped();
+  const hub = await startHub({ paths, log });
+  log.info(`stopping: ${await stopped}`);
+  await hub.stop();
+  log.info('stopped');
+  return 0;
+}

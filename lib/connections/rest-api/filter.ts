@@ -1,0 +1,39 @@
+// Filters of addresses (D-05): regular expressions, searched, case-sensitive; one match is enough, none lets all through.
+// Patterns of clients run on a linear-time engine, so that no pattern can stop the hub.
+
+import { RE2JS } from 're2js';
+import { HubError } from '../../model/error.ts';
+
+export type Filter = (address: string) => boolean;
+
+const maxPatterns = 16;
+const maxPatternLength = 256;
+
+/** Creates the filter of patterns that a client sent. Errors: `bad-request` for a bad, long or surplus pattern. */
+export function createFilter(patterns: readonly string[]): Filter {
+  if (patterns.length === 0) return () => true;
+  if (patterns.length > maxPatterns)
+    throw new HubError('bad-request', `filter: expected at most ${maxPatterns} patterns, got ${patterns.length}`);
+  const compiled = patterns.map(compile);
+  return (address) => compiled.some((pattern) => pattern.matcher(address).find());
+}
+
+/** Creates the filter of patterns from the settings, which were checked at load. */
+export function createConfiguredFilter(patterns: readonly string[]): Filter {
+  if (patterns.length === 0) return () => true;
+  const compiled = patterns.map((pattern) => new RegExp(pattern));
+  return (address) => compiled.some((pattern) => pattern.test(address));
+}
+
+function compile(pattern: string): RE2JS {
+  if (pattern.length > maxPatternLength)
+    throw new HubError('bad-request', `filter: expected at most ${maxPatternLength} characters, got ${pattern.length}`);
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    throw new HubError(
+      'bad-request',
+      `filter: expected a regular expression, got "${pattern}": ${(error as Error).message}`,
+    );
+  }
+}

@@ -1,0 +1,17 @@
+// GET /hub/health: whether the hub and its connections are well, for people and for monitoring.
+
+import type { HubPort } from '../connection.ts';
+
+/** `{"status":"ok","version":…,"epoch":…,"revision":…,"connections":[…]}`; `degraded` when a connection is not well. */
+export function healthOf(hub: HubPort): string {
+  const connections = hub.connections();
+  const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
+  return `${JSON.stringify({
+    status: isWell ? 'ok' : 'degraded',
+    version: hub.version,
+    epoch: hub.epoch,
+    revision: hub.revision,
+    uptimeSeconds: Math.floor((Date.now() - hub.startedAt) / 1000),
+    connections: connections.map(({ since, ...status }) => ({ ...status, since: new Date(since).toISOString() })),
+  })}\n`;
+}

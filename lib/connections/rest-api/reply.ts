@@ -1,0 +1,54 @@
+// Answers: values and errors as plain text, or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC 9457).
+
+import { errorCatalogue, type HubError } from '../../model/error.ts';
+import { toText, type Value } from '../../model/value.ts';
+import type { HttpResponse } from '../../net/uws.ts';
+import { httpStatus } from './status.ts';
+
+export const textType = 'text/plain; charset=utf-8';
+export const jsonType = 'application/json';
+
+/** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
+export function acceptsJson(accept: string): boolean {
+  if (accept === '' || accept === '*/*') return false;
+  if (accept === jsonType) return true;
+  let json = 0;
+  let text = 0;
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
+    if (type === jsonType || type === 'application/problem+json') json = Math.max(json, quality);
+    else if (type === 'text/plain') text = Math.max(text, quality);
+  }
+  return json > 0 && json >= text;
+}
+
+/** Answers 200 with a value: plain text, or its JSON. */
+export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
+  response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
+  response.end(asJson ? JSON.stringify(value) : toText(value));
+}
+
+/** Answers with one sentence, or with the problem object `{"type","title","status","detail","code"}`. */
+export function replyError(
+  response: HttpResponse,
+  error: HubError,
+  asJson: boolean,
+  headers: readonly (readonly [string, string])[] = [],
+): void {
+  const status = httpStatus[error.code];
+  response.writeStatus(status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
+  response.writeHeader('Cache-Control', 'no-store');
+  for (const [name, value] of headers) response.writeHeader(name, value);
+  if (!asJson) response.end(`${error.message}\n`);
+  else
+    response.end(
+      JSON.stringify({
+        type: 'about:blank',
+        title: errorCatalogue[error.code],
+        status: Number.parseInt(status, 10),
+        detail: error.message,
+        code: error.code,
+      }),
+    );
+}

@@ -1,0 +1,49 @@
+// Settings of a REST API connection (spec.md "REST API connection configuration", design.md sections 5 and 7).
+
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { integerSetting } from '../connection.ts';
+
+export const settingsSchema = z.strictObject({
+  port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
+  bindIp: z
+    .string()
+    .refine((ip) => ip === '' || isIP(ip) !== 0, {
+      error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
+    })
+    .default('')
+    .describe('Local address to listen on; empty: all interfaces'),
+  documentRoot: z.string().default('').describe('Folder whose files are served below /; empty: none'),
+  username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
+  password: z.string().default('').describe('Password for HTTP Basic authentication'),
+  token: z.string().default('').describe('base64 text that clients send after "Bearer "; empty: none'),
+  webSocketFilters: z
+    .array(z.string().superRefine(checkRegex))
+    .default([])
+    .describe(
+      'Regular expressions, searched in the address; one match lets a change through, no filter lets all through',
+    ),
+  allowedHosts: z.array(z.string()).default([]).describe('Further names under which clients may address this hub'),
+  allowedOrigins: z
+    .array(z.string().regex(/^https?:\/\/[^/]+$/, { error: 'an origin such as https://panel.example' }))
+    .default([])
+    .describe('Origins of other web sites whose pages may write and open sockets'),
+  maxClients: integerSetting(1, 1_000_000).default(20_000).describe('How many WebSocket clients may be connected'),
+  tls: z
+    .strictObject({
+      certFile: z.string().describe('Certificate chain, PEM'),
+      keyFile: z.string().describe('Private key, PEM'),
+    })
+    .optional()
+    .describe('Serves HTTPS and WSS with this certificate'),
+});
+
+export type Settings = z.output<typeof settingsSchema>;
+
+function checkRegex(pattern: string, context: z.RefinementCtx): void {
+  try {
+    new RegExp(pattern);
+  } catch (error) {
+    context.addIssue(`expected a regular expression, got ${JSON.stringify(pattern)}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,109 @@
+// GET and POST /update (spec.md "Update a parameter"): `parameter` and `value`, from the query, a form or a JSON object.
+
+import { describe, HubError } from '../../model/error.ts';
+import type { Origin } from '../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { HubPort } from '../connection.ts';
+import { asHubError, keepResponse, readBody } from './exchange.ts';
+import { acceptsJson, jsonType, replyError, textType } from './reply.ts';
+
+const formType = 'application/x-www-form-urlencoded';
+
+interface Update {
+  readonly parameter: string;
+  readonly value: unknown;
+}
+
+export function updateByGet(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
+  const asJson = acceptsJson(request.getHeader('accept'));
+  const query = request.getQuery() ?? '';
+  perform(hub, origin, response, asJson, () => readForm(query, 'query'));
+}
+
+export function updateByPost(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
+  const asJson = acceptsJson(request.getHeader('accept'));
+  const [type = '', ...parameters] = request
+    .getHeader('content-type')
+    .toLowerCase()
+    .split(';')
+    .map((part) => part.trim());
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
+  const exchange = keepResponse(response);
+  const read = readers.get(/^"?utf-?8"?$/.test(charset) ? type : '');
+  if (read === undefined) {
+    const error = new HubError(
+      'body-type',
+      `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`,
+    );
+    exchange.reply(() => replyError(response, error, asJson));
+    return;
+  }
+  readBody(exchange, request, (body) =>
+    exchange.reply(() =>
+      perform(hub, origin, response, asJson, () => {
+        if (body instanceof HubError) throw body;
+        return read(body);
+      }),
+    ),
+  );
+}
+
+const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
+  [formType, (body: string) => readForm(body, 'body')],
+  [jsonType, readJson],
+]);
+
+/** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
+function perform(hub: HubPort, origin: Origin, response: HttpResponse, asJson: boolean, read: () => Update): void {
+  try {
+    const { parameter, value } = read();
+    const written = hub.write(parameter, value, origin);
+    response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
+    response.end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
+  } catch (error) {
+    replyError(response, asHubError(error), asJson);
+  }
+}
+
+/** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */
+function readForm(text: string, where: string): Update {
+  const found = new Map<string, string>();
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals), where);
+    if (name !== 'parameter' && name !== 'value') continue;
+    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it again`);
+    found.set(name, equals < 0 ? '' : decodeForm(pair.slice(equals + 1), where));
+  }
+  return checkUpdate({ parameter: found.get('parameter'), value: found.get('value') }, where);
+}
+
+function decodeForm(text: string, where: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new HubError('bad-request', `${where}: expected percent-encoded UTF-8, got "${text.slice(0, 60)}"`);
+  }
+}
+
+function readJson(text: string): Update {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new HubError('bad-request', `body: expected JSON, got ${(error as Error).message}`);
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new HubError('bad-request', `body: expected an object with parameter and value, got ${describe(data)}`);
+  return checkUpdate(data as Partial<Update>, 'body');
+}
+
+function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): Update {
+  if (typeof parameter !== 'string' || parameter === '')
+    throw new HubError(
+      'bad-request',
+      `${where}: expected parameter=<Connection ID>/<Parameter ID>, got ${describe(parameter)}`,
+    );
+  if (value === undefined) throw new HubError('bad-request', `${where}: expected a value, got nothing`);
+  return { parameter, value };
+}

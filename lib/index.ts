@@ -1,0 +1,16 @@
+// What embedders import: a hub from flow files, the contract of connection types, and the words of the model.
+
+export {
+  type ConnectionContext,
+  type ConnectionEvent,
+  type ConnectionState,
+  type ConnectionStatus,
+  defineConnectionType,
+  defineGatewayType,
+  type HubPort,
+} from './connections/connection.ts';
+export { connectionTypes } from './connections/registry.ts';
+export { type Hub, type HubLog, type HubOptions, loadFlows, startHub, version } from './hub.ts';
+export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
+export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
+export { convert, type Value, type ValueType } from './model/value.ts';

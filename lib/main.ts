@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+// The command line: the only file that touches `process`. Each command is a function that resolves to an exit status.
+
+import { Command } from 'commander';
+import { check } from './command/check.ts';
+import type { Console } from './command/console.ts';
+import { get, type RemoteOptions, set, watch } from './command/remote.ts';
+import { run } from './command/run.ts';
+import { connectionTypes } from './connections/registry.ts';
+import { flowFileJsonSchema } from './flow/schema.ts';
+import { version } from './hub.ts';
+import { messageOf } from './model/error.ts';
+
+const console: Console = {
+  print: (text: string) => void process.stdout.write(`${text}\n`),
+  printError: (text: string) => void process.stderr.write(`${text}\n`),
+};
+
+const program = new Command('patchbay')
+  .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
+  .version(version)
+  .showHelpAfterError('(patchbay --help shows what there is)');
+
+program
+  .command('run', { isDefault: true })
+  .description('run the hub with flow files, and folders of them, until SIGINT or SIGTERM')
+  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .option('--log-level <level>', 'least level that is logged: debug, info, warn, error', 'info')
+  .option(
+    '--log-format <format>',
+    'pretty (on a terminal) or json (elsewhere)',
+    process.stdout.isTTY ? 'pretty' : 'json',
+  )
+  .action((paths: string[], options: { logLevel: string; logFormat: string }) =>
+    finish(run(paths, { ...options, console, untilStopped })),
+  );
+
+program
+  .command('check')
+  .description('check flow files and folders, and name every mistake; exit status 1 when there is any')
+  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .action((paths: string[]) => finish(check(paths, console)));
+
+program
+  .command('schema')
+  .description('print the JSON Schema of flow files, for editors')
+  .action(() => console.print(JSON.stringify(flowFileJsonSchema(connectionTypes), undefined, 2)));
+
+remote('get', 'print the value of a parameter of a running hub')
+  .option('--json', 'print the JSON value')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
+
+remote('set', 'set a parameter of a running hub, or fire a trigger')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .argument('[value]', 'the new value, converted to the type of the parameter', '1')
+  .action((address: string, value: string, options: RemoteOptions) => finish(set(address, value, options, console)));
+
+remote('watch', 'print the value of a parameter of a running hub and every change, until interrupted')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
+
+await program.parseAsync();
+
+function remote(name: string, description: string): Command {
+  return program
+    .command(name)
+    .description(description)
+    .option('--url <url>', 'where the hub is', process.env.PATCHBAY_URL ?? 'http://localhost:17011')
+    .option('--username <name>', 'for HTTP Basic', process.env.PATCHBAY_USERNAME ?? '')
+    .option('--password <password>', 'for HTTP Basic', process.env.PATCHBAY_PASSWORD ?? '')
+    .option('--token <token>', 'for HTTP Bearer', process.env.PATCHBAY_TOKEN ?? '');
+}
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+function untilStopped(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const)
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(130));
+        resolve(signal);
+      });
+  });
+}
+
+async function finish(work: Promise<number>): Promise<void> {
+  try {
+    process.exitCode = await work;
+  } catch (error) {
+    console.printError(messageOf(error));
+    process.exitCode = 1;
+  }
+  process.exit();
+}

@@ -1,0 +1,72 @@
+// The only importer of uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the other
+// runs on older machines up to Node 23; the first that loads serves.
+
+import { createRequire } from 'node:module';
+import type uws from 'uws-legacy';
+import { HubError, messageOf } from '../model/error.ts';
+
+export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from 'uws-legacy';
+
+const require = createRequire(import.meta.url);
+const packages = ['uws-modern', 'uws-legacy'];
+
+let loaded: typeof uws | undefined;
+
+export interface Tls {
+  readonly certFile: string;
+  readonly keyFile: string;
+}
+
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connection; those that are open stay. */
+  close(): void;
+}
+
+/** A form of `listen` that the library has and its types lack. */
+interface HostListener {
+  listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
+}
+
+/** Creates an app that serves HTTP, or HTTPS with `tls`. Errors: `cannot-start`. */
+export function createApp(tls: Tls | undefined): uws.TemplatedApp {
+  const library = load();
+  if (tls === undefined) return library.App();
+  try {
+    return library.SSLApp({ cert_file_name: tls.certFile, key_file_name: tls.keyFile });
+  } catch (error) {
+    throw new HubError('cannot-start', `tls: expected a certificate and its key in PEM form, got ${messageOf(error)}`);
+  }
+}
+
+/** Listens on a port that nobody else has, 0 for any free one. Errors: `cannot-start` when it is taken. */
+export function listen(app: uws.TemplatedApp, host: string, port: number): Listener {
+  const library = load();
+  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, each with half of the clients
+  let listening: uws.us_listen_socket | false = false;
+  const keep = (socket: uws.us_listen_socket | false) => {
+    listening = socket;
+  };
+  if (host === '') app.listen(port, exclusive, keep);
+  else (app as unknown as HostListener).listen(host, port, exclusive, keep);
+  if (!listening) {
+    const place = host === '' ? `port ${port}` : `${host} port ${port}`;
+    throw new HubError('cannot-start', `port: expected a free port, ${place} is in use or not of this machine`);
+  }
+  const socket: uws.us_listen_socket = listening;
+  return { port: library.us_socket_local_port(socket), close: () => library.us_listen_socket_close(socket) };
+}
+
+function load(): typeof uws {
+  if (loaded !== undefined) return loaded;
+  const reasons: string[] = [];
+  for (const name of packages) {
+    try {
+      loaded = require(name) as typeof uws;
+      return loaded;
+    } catch (error) {
+      reasons.push(`${name}: ${messageOf(error).split('\n', 1)[0]}`);
+    }
+  }
+  throw new HubError('cannot-start', `uWebSockets.js does not run on this machine. ${reasons.join(' ')}`);
+}
