@@ -56,7 +56,10 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
     chunks.length = 0;
     done(body);
   };
-  if (Number(request.getHeader('content-length')) > maxBodyBytes) return finish(tooLarge());
+  if (Number(request.getHeader('content-length')) > maxBodyBytes) {
+    finish(tooLarge());
+    return;
+  }
   exchange.response.onData((chunk, isLast) => {
     if (isDone) return;
     bodyBytes += chunk.byteLength;
