@@ -1,6 +1,6 @@
 // Timer: one-shot timers and periodic pulses as trigger parameters (spec.md "Timer connection", D-07, D-08).
 
-import { asyncScheduler, concat, defer, timer as delay, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
+import { asyncScheduler, concat, timer as delay, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
 import { describe, HubError } from '../model/error.ts';
@@ -108,19 +108,18 @@ function runPulse(
  * `missed` of the next one. Cold, never completes, never errors.
  */
 export function grid(intervalMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<{ missed: number }> {
-  return defer(
-    () =>
-      new Observable<{ missed: number }>((subscriber) => {
-        const start = scheduler.now();
-        let due = 1;
-        const untilDue = () => Math.max(0, Math.ceil(start + due * intervalMs - scheduler.now()));
-        return scheduler.schedule(function fire() {
-          const elapsed = Math.max(due, Math.floor((scheduler.now() - start) / intervalMs));
-          const missed = elapsed - due;
-          due = elapsed + 1;
-          subscriber.next({ missed });
-          if (!subscriber.closed) this.schedule(undefined, untilDue());
-        }, untilDue());
-      }),
-  );
+  return new Observable((subscriber) => {
+    const start = scheduler.now();
+    let due = 1;
+    const untilDueMs = () => Math.max(0, Math.ceil(start + due * intervalMs - scheduler.now()));
+    const fire = () => {
+      const elapsed = Math.max(due, Math.floor((scheduler.now() - start) / intervalMs));
+      const missed = elapsed - due;
+      due = elapsed + 1;
+      subscriber.next({ missed });
+      if (!subscriber.closed) scheduled = scheduler.schedule(fire, untilDueMs());
+    };
+    let scheduled = scheduler.schedule(fire, untilDueMs());
+    return () => scheduled.unsubscribe();
+  });
 }

@@ -1,0 +1,74 @@
+// The import arrows of design.md section 8: which room may know which.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import test from 'ava';
+
+const root = resolve(import.meta.dirname, '..');
+const lib = join(root, 'lib');
+
+/** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
+const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
+  ['model/', []],
+  ['graph/', ['model/', 'rxjs']],
+  ['expression/', ['model/', '@marcbachmann/cel-js']],
+  ['net/', ['model/', 'uws-legacy']],
+  ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
+  ['connections/registry.ts', ['connections/']],
+  ['connections/rest-api/', ['connections/connection.ts', 'model/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types']],
+  ['connections/', ['connections/connection.ts', 'model/', 'rxjs', 'zod']],
+  [
+    'flow/',
+    ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5', 'fastest-levenshtein'],
+  ],
+  ['hub.ts', ['*']],
+  ['command/', ['hub.ts', 'model/', 'pino', 'pino-pretty']],
+  ['index.ts', ['*']],
+  ['main.ts', ['*', 'commander']],
+];
+
+const importPattern = /(?:^|\n)(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/g;
+
+async function libFiles(): Promise<string[]> {
+  return (await readdir(lib, { recursive: true })).filter((name) => name.endsWith('.ts'));
+}
+
+async function importsOf(file: string): Promise<string[]> {
+  const text = await readFile(join(lib, file), 'utf8');
+  return [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2]!);
+}
+
+function roomOf(file: string): readonly [string, readonly string[]] | undefined {
+  return arrows.filter(([room]) => file.startsWith(room)).sort(([a], [b]) => b.length - a.length)[0];
+}
+
+test('every file imports only what the arrows of its room allow', async (t) => {
+  for (const file of await libFiles()) {
+    const room = roomOf(file);
+    t.truthy(room, `${file} is in no room`);
+    const [name, allowed] = room!;
+    for (const specifier of await importsOf(file)) {
+      if (specifier.startsWith('node:')) {
+        t.not(name, 'model/', `${file} imports ${specifier}`);
+        continue;
+      }
+      const target = specifier.startsWith('.') ? relative(lib, join(lib, dirname(file), specifier)) : specifier;
+      t.false(target.startsWith('..'), `${file} leaves lib: ${specifier}`);
+      const isOwn = name.endsWith('/') && name !== 'connections/' && target.startsWith(name);
+      const isAllowed =
+        isOwn ||
+        allowed.some((one) => one === '*' || target === one || target.startsWith(one.endsWith('/') ? one : `${one}/`));
+      t.true(isAllowed, `${file} must not import ${target}`);
+    }
+  }
+});
+
+test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
+  for (const file of await libFiles())
+    if ((await readFile(join(lib, file), 'utf8')).includes('uws-')) t.is(file, 'net/uws.ts');
+});
+
+test('only lib/main.ts touches process', async (t) => {
+  for (const file of await libFiles())
+    if (/\bprocess\./.test(await readFile(join(lib, file), 'utf8'))) t.is(file, 'main.ts');
+});

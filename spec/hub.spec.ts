@@ -1,0 +1,252 @@
+// A whole hub in process: rules over real connections, defaults, loops, faults, supervision.
+
+import test from 'ava';
+import { firstValueFrom, NEVER, Observable, of, throwError, VirtualTimeScheduler } from 'rxjs';
+import { concatWith, filter, timeout } from 'rxjs/operators';
+import { z } from 'zod';
+import {
+  type AnyConnectionType,
+  type ConnectionEvent,
+  defineConnectionType,
+  defineGatewayType,
+} from '../lib/connections/connection.ts';
+import { connectionTypes } from '../lib/connections/registry.ts';
+import { startHub } from '../lib/hub.ts';
+import { HubError } from '../lib/model/error.ts';
+import type { Origin } from '../lib/model/parameter.ts';
+import { createLogRecorder } from './support/connection.ts';
+import { createFolder } from './support/folder.ts';
+import { startTestHub } from './support/hub.ts';
+
+const client: Origin = { kind: 'client', name: 'test' };
+const config = z.strictObject({});
+const running = of<ConnectionEvent>({ state: 'running' });
+
+test('a rule carries value, condition and expression to one or many destinations', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'c,S', 'd,I', 'go,T'] } },
+    rules: [
+      { from: 'desk/a', to: 'desk/b' },
+      { from: 'desk/a', when: 'value > 1', map: 'value * 2', to: ['desk/c', 'desk/d', 'desk/go'] },
+    ],
+  });
+  const changes: string[] = [];
+  hub.changes$.subscribe(({ parameter, value }) => changes.push(`${parameter.address}=${value}`));
+  hub.write('desk/a', 1, client);
+  hub.write('desk/a', 1.75, client);
+  t.deepEqual(changes, ['desk/a=1', 'desk/b=1', 'desk/a=1.75', 'desk/b=1.75', 'desk/c=3.5', 'desk/d=3', 'desk/go=1']);
+});
+
+test('a Dummy default value is there at the start and starts no rule', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['a,B,true', 'b,B'] } },
+    rules: [{ from: 'desk/a', to: 'desk/b' }],
+  });
+  t.is(hub.find('desk/a')?.value, true);
+  t.is(hub.find('desk/b')?.value, undefined);
+});
+
+test('a trigger starts a rule each time, with the value 1', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['go,T', 'n,I'] } },
+    rules: [{ from: 'desk/go', map: 'value + 1', to: 'desk/n' }],
+  });
+  hub.write('desk/go', 'x', client);
+  t.is(hub.find('desk/n')?.value, 2);
+});
+
+test('a rule that fails on a value is logged with its name, and its other destinations and neighbours go on', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['text', 'n,I', 'copy', 'length,I'] } },
+    rules: [
+      { name: 'to number', from: 'desk/text', to: ['desk/n', 'desk/copy'] },
+      { name: 'first letter', from: 'desk/text', map: 'text_of(value)', to: 'desk/copy', enabled: false },
+      { name: 'length', from: 'desk/text', map: 'value.size()', to: 'desk/length' },
+    ].filter(({ name }) => name !== 'first letter'),
+  });
+  for (const text of ['abc', 'de', 'abc']) hub.write('desk/text', text, client);
+  t.is(hub.find('desk/n')?.value, undefined);
+  t.is(hub.find('desk/copy')?.value, 'abc');
+  t.is(hub.find('desk/length')?.value, 3);
+  const warnings = hub.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
+  t.deepEqual(warnings, [
+    'rule "to number" failed on a value: expected a number, got "abc" (string)',
+    'rule "to number" failed on a value: expected a number, got "de" (string)',
+  ]);
+});
+
+test('a loop of two rules is named in the log once, and the hub goes on', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'c,I'] } },
+    rules: [
+      { name: 'there', from: 'desk/a', to: 'desk/b' },
+      { name: 'back', from: 'desk/b', map: 'value + 1', to: 'desk/a' },
+    ],
+  });
+  for (let round = 0; round < 1000; round++) hub.write('desk/a', round * 1000, client);
+  hub.write('desk/c', 1, client);
+  t.is(hub.find('desk/c')?.value, 1);
+  const loops = hub.lines.filter(({ message }) => message.startsWith('rule loop'));
+  t.true(loops.length >= 1 && loops.length <= 2, `${loops.length} lines`);
+  t.regex(loops[0]!.message, /"there", "back"|"back", "there"/);
+});
+
+test('statusParameter adds _status/connected, which tells whether the connection runs', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: {
+      desk: { type: 'dummy', statusParameter: true },
+      off: { type: 'dummy', statusParameter: true, enabled: false },
+    },
+  });
+  t.is(hub.find('desk/_status/connected')?.value, true);
+  t.is(hub.find('off/_status/connected')?.value, false);
+  t.deepEqual(
+    hub.connections().map(({ id, state }) => `${id} ${state}`),
+    ['desk running', 'off disabled'],
+  );
+});
+
+test('a connection that crashes is logged, shown and started again with backoff; its neighbours never notice', async (t) => {
+  const scheduler = new VirtualTimeScheduler();
+  const starts: number[] = [];
+  const shaky = defineConnectionType({
+    type: 'shaky',
+    config,
+    parameters: () => [{ id: 'n', type: 'I', access: 'read-only' }],
+    run: () =>
+      new Observable<ConnectionEvent>((subscriber) => {
+        starts.push(scheduler.now());
+        subscriber.next({ state: 'running' });
+        subscriber.next({ set: 'n', value: starts.length });
+        if (starts.length < 6) subscriber.error(new Error('the cable was pulled'));
+      }),
+  });
+  const hub = await startTestHub(
+    t,
+    { connections: { shaky: { type: 'shaky', statusParameter: true }, desk: { type: 'dummy', parameters: ['a'] } } },
+    { types: new Map([...connectionTypes, ['shaky', shaky]]), scheduler },
+  );
+  t.like(hub.connections()[0], { state: 'degraded', reason: 'the cable was pulled' });
+  t.is(hub.find('shaky/_status/connected')?.value, false);
+  scheduler.maxFrames = 60_000;
+  scheduler.flush();
+  t.deepEqual(starts, [0, 1000, 3000, 7000, 15_000, 31_000]);
+  t.like(hub.connections()[0], { state: 'running', reason: '' });
+  t.is(hub.find('shaky/n')?.value, 6);
+  t.like(hub.connections()[1], { state: 'running' });
+});
+
+test('a connection that ends by itself has crashed; one that cannot start has failed', async (t) => {
+  const types = new Map([
+    ['ends', defineConnectionType({ type: 'ends', config, parameters: () => [], run: () => running })],
+    [
+      'cannot',
+      defineConnectionType({
+        type: 'cannot',
+        config,
+        parameters: () => [],
+        run: () => throwError(() => new HubError('cannot-start', 'there is no such device')),
+      }),
+    ],
+  ]);
+  const hub = await startTestHub(t, { connections: { a: { type: 'ends' }, b: { type: 'cannot' } } }, { types });
+  t.like(hub.connections(), [
+    { state: 'degraded', reason: 'the connection ended by itself' },
+    { state: 'failed', reason: 'there is no such device' },
+  ]);
+});
+
+test('a value that does not convert, or is set on no parameter, is logged and the connection goes on', async (t) => {
+  const odd = defineConnectionType({
+    type: 'odd',
+    config,
+    parameters: () => [{ id: 'n', type: 'I', access: 'read-only' }],
+    run: () =>
+      of<ConnectionEvent[]>(
+        { state: 'running' },
+        { set: 'n', value: 'x' },
+        { set: 'm', value: 1 },
+        { set: 'n', value: 2 },
+      ).pipe(concatWith(NEVER)),
+  });
+  const hub = await startTestHub(t, { connections: { odd: { type: 'odd' } } }, { types: new Map([['odd', odd]]) });
+  t.is(hub.find('odd/n')?.value, 2);
+  t.is(hub.lines.filter(({ message }) => message.startsWith('a value was not set')).length, 2);
+});
+
+test('a gateway that cannot start ends the start: nothing is left running', async (t) => {
+  let isRunning = false;
+  const device = defineConnectionType({
+    type: 'device',
+    config,
+    parameters: () => [],
+    run: () =>
+      new Observable<ConnectionEvent>(() => {
+        isRunning = true;
+        return () => {
+          isRunning = false;
+        };
+      }),
+  });
+  const gate = defineGatewayType({
+    type: 'gate',
+    config,
+    parameters: () => [],
+    run: () => throwError(() => new HubError('cannot-start', 'the port is in use')),
+  });
+  const types = new Map<string, AnyConnectionType>([
+    ['device', device],
+    ['gate', gate],
+  ]);
+  const folder = await createFolder(t, { 'a.json5': { connections: { a: { type: 'device' }, b: { type: 'gate' } } } });
+  await t.throwsAsync(startHub({ paths: [folder], log: createLogRecorder(), types }), {
+    message: 'connection "b": the port is in use',
+  });
+  t.false(isRunning);
+});
+
+test('stopping waits for what a connection has to finish', async (t) => {
+  let isWritten = false;
+  const writer = defineConnectionType({
+    type: 'writer',
+    config,
+    parameters: () => [],
+    run: (context) =>
+      new Observable<ConnectionEvent>((subscriber) => {
+        subscriber.next({ state: 'running' });
+        return () =>
+          context.finish(
+            new Promise<void>((resolve) =>
+              setImmediate(() => {
+                isWritten = true;
+                resolve();
+              }),
+            ),
+          );
+      }),
+  });
+  const hub = await startTestHub(
+    t,
+    { connections: { a: { type: 'writer' } } },
+    { types: new Map([['writer', writer]]) },
+  );
+  await hub.stop();
+  t.true(isWritten);
+});
+
+test('timers, pulses and rules run together on the real clock', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: {
+      clock: { type: 'timer', timers: [20], pulses: [{ interval: 20 }] },
+      desk: { type: 'dummy', parameters: ['lamp,B'] },
+    },
+    rules: [
+      { from: 'clock/pulse/1', map: '5', to: 'clock/timer/1/start' },
+      { from: 'clock/timer/1/trigger', map: 'true', to: 'desk/lamp' },
+    ],
+  });
+  const lit = hub.changes$.pipe(filter(({ parameter }) => parameter.address === 'desk/lamp'));
+  const change = await firstValueFrom(lit.pipe(timeout(5000)));
+  t.is(change.value, true);
+  t.is(hub.find('clock/timer/1/start')?.value, 5);
+});

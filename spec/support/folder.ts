@@ -1,0 +1,17 @@
+// Temporary folders with files, removed when the test ends.
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { ExecutionContext } from 'ava';
+
+/** Creates a folder with these files (`{'a/b.json5': '{}'}`; data that is no text is written as JSON). */
+export async function createFolder(t: ExecutionContext, files: Record<string, unknown> = {}): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-'));
+  t.teardown(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, name)), { recursive: true });
+    await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
+  }
+  return folder;
+}
