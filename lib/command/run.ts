@@ -27,7 +27,16 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const log =
     logFormat === 'json'
       ? pino(settings, pino.destination({ sync: true }))
-      : pino(settings, pretty({ sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss.l', ignore: 'connection' }));
+      : pino(
+          settings,
+          pretty({
+            sync: true,
+            colorize: true,
+            translateTime: 'SYS:HH:MM:ss.l',
+            singleLine: true,
+            ignore: 'connection',
+          }),
+        );
   const stopped = untilStopped();
   const hub = await startHub({ paths, log });
   log.info(`stopping: ${await stopped}`);

@@ -7,15 +7,18 @@ import { createFolder } from './folder.ts';
 
 export interface HubUnderTest extends Hub {
   readonly lines: LogLine[];
+  /** The port on which its first REST API connection listens. */
+  readonly port: number;
 }
 
 export async function startTestHub(
   t: ExecutionContext,
-  flow: object,
+  flow: object | string,
   options: Partial<HubOptions> = {},
 ): Promise<HubUnderTest> {
   const log = createLogRecorder();
   const hub = await startHub({ paths: [await createFolder(t, { 'flow.json5': flow })], log, ...options });
   t.teardown(() => hub.stop());
-  return Object.assign(hub, { lines: log.lines });
+  const listening = log.lines.find(({ message }) => message.startsWith('listens on'));
+  return Object.assign(hub, { lines: log.lines, port: Number(/:(\d+)\/$/.exec(listening?.message ?? '')?.[1]) });
 }
