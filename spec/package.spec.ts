@@ -1,0 +1,56 @@
+// The package: `npm pack` gives compiled JavaScript that runs, and types that check, when installed elsewhere.
+
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { createFolder } from './support/folder.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '..');
+
+test('the packed package runs a hub, and its types check', async (t) => {
+  const folder = await createFolder(t, {
+    'flow.json5': {
+      connections: {
+        api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+        desk: { type: 'dummy', parameters: ['lamp,B,true'] },
+      },
+    },
+    'app/package.json': { type: 'module' },
+    'app/main.ts':
+      "import { startHub, type Hub } from 'patchbay';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n",
+  });
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
+  const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  await mkdir(join(folder, 'app/node_modules'));
+  await run('tar', ['-xzf', join(folder, archive!), '-C', join(folder, 'app/node_modules')]);
+  await run('mv', ['package', 'patchbay'], { cwd: join(folder, 'app/node_modules') });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  await run(
+    join(root, 'node_modules/.bin/tsc'),
+    ['--noEmit', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', 'main.ts'],
+    {
+      cwd: join(folder, 'app'),
+    },
+  );
+
+  const hub = spawn(process.execPath, [
+    join(folder, 'app/node_modules/patchbay/dist/main.js'),
+    'run',
+    join(folder, 'flow.json5'),
+  ]);
+  const exited = once(hub, 'exit');
+  t.teardown(() => hub.kill('SIGKILL'));
+  let port: string | undefined;
+  for await (const line of createInterface(hub.stdout)) {
+    port = /listens on .*:(\d+)\//.exec(line)?.[1];
+    if (port !== undefined) break;
+  }
+  t.is(await (await fetch(`http://127.0.0.1:${port}/parameters/desk/lamp`)).text(), 'true');
+  hub.kill('SIGTERM');
+  t.deepEqual(await exited, [0, null]);
+});
