@@ -18,6 +18,8 @@ export const maxTimers = 16;
 export const maxPulses = 16;
 const defaultMs = 1000;
 const longestMs = 2 ** 31 - 1;
+/** Missed fires of a pulse are logged at most this often. */
+const missedLogMs = 10_000;
 
 const pulseSettings = z.strictObject({
   enabled: z.boolean().default(true).describe('false: the pulse never fires'),
@@ -95,9 +97,19 @@ function runPulse(
   id: string,
 ): Observable<ConnectionEvent> {
   if (!pulse.enabled) return NEVER;
+  let missedSinceLog = 0;
+  let logAgainAt = Number.NEGATIVE_INFINITY;
   return grid(pulse.interval, scheduler).pipe(
     map(({ missed }) => {
-      if (missed > 0) log.warn({ pulse: id, missed }, `${id} missed ${missed} fires: the hub was busy or asleep`);
+      missedSinceLog += missed;
+      if (missedSinceLog > 0 && scheduler.now() >= logAgainAt) {
+        log.warn(
+          { pulse: id, missed: missedSinceLog },
+          `${id} missed ${missedSinceLog} fires: the hub was busy or asleep`,
+        );
+        missedSinceLog = 0;
+        logAgainAt = scheduler.now() + missedLogMs;
+      }
       return { set: id, value: true };
     }),
   );

@@ -8,8 +8,8 @@ export interface Position {
 
 type Path = readonly (string | number)[];
 
-const token =
-  /\/\/[^\n\r\u2028\u2029]*|\/\*[\s\S]*?\*\/|"(?:\\[\s\S]|[^"\\])*"|'(?:\\[\s\S]|[^'\\])*'|[{}[\]:,]|[^\s{}[\]:,"'/]+/g;
+/** Where a token starts: punctuation, a quote, a comment, or anything else up to one of those. */
+const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;
 
 interface Container {
   readonly isObject: boolean;
@@ -49,15 +49,13 @@ export function findPosition(text: string, target: Path): Position | undefined {
 function walk(text: string, visit: (path: Path, offset: number, isSecond: boolean) => boolean): void {
   const stack: Container[] = [];
   const pathOf = () => stack.map(({ key }) => key);
-  let last: { text: string; offset: number } | undefined;
+  let last: Token | undefined;
   let isItemStart = false;
-  for (const match of text.matchAll(token)) {
-    const [part] = match;
-    if (part.startsWith('//') || part.startsWith('/*')) continue;
+  for (const { part, offset } of tokensOf(text)) {
     const top = stack.at(-1);
     if (isItemStart && top !== undefined && !top.isObject && part !== ']') {
       isItemStart = false;
-      if (!visit(pathOf(), match.index, false)) return;
+      if (!visit(pathOf(), offset, false)) return;
     }
     if (part === '{' || part === '[') {
       stack.push({ isObject: part === '{', keys: new Set(), key: part === '{' ? '' : 0 });
@@ -69,13 +67,46 @@ function walk(text: string, visit: (path: Path, offset: number, isSecond: boolea
       top.key = Number(top.key) + 1;
       isItemStart = true;
     } else if (part === ':' && top?.isObject && last !== undefined) {
-      top.key = readKey(last.text);
+      top.key = readKey(last.part);
       const isSecond = top.keys.has(top.key);
       top.keys.add(top.key);
       if (!visit(pathOf(), last.offset, isSecond)) return;
     }
-    last = { text: part, offset: match.index };
+    last = { part, offset };
   }
+}
+
+interface Token {
+  readonly part: string;
+  readonly offset: number;
+}
+
+/** Yields tokens without comments. Strings are scanned by hand: one may be millions of characters long. */
+function* tokensOf(text: string): Generator<Token, void, void> {
+  tokenStart.lastIndex = 0;
+  for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
+    const [part] = match;
+    const offset = match.index;
+    const isQuote = part === '"' || part === "'";
+    let end = offset + part.length;
+    if (isQuote) end = endOfString(text, end, part);
+    else if (part === '//') end = indexAfter(text, '\n', end);
+    else if (part === '/*') end = indexAfter(text, '*/', end);
+    tokenStart.lastIndex = end;
+    if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
+    tokenStart.lastIndex = end; // a reader of what was yielded may have used the pattern
+  }
+}
+
+function endOfString(text: string, start: number, quote: string): number {
+  let end = start;
+  while (end < text.length && text[end] !== quote) end += text[end] === '\\' ? 2 : 1;
+  return end + 1;
+}
+
+function indexAfter(text: string, mark: string, start: number): number {
+  const index = text.indexOf(mark, start);
+  return index < 0 ? text.length : index + mark.length;
 }
 
 function readKey(text: string): string {

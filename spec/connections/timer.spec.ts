@@ -147,6 +147,19 @@ test('after a stall the missed fires are counted, not fired in a burst, and the 
   ]);
 });
 
+test('missed fires are logged with their number, at most every ten seconds', (t) => {
+  const scheduler = new VirtualTimeScheduler();
+  const late = { now: () => 25 * scheduler.now(), schedule: scheduler.schedule.bind(scheduler) } as SchedulerLike;
+  const connection = connect(timer, { pulses: [{ interval: 100 }] }, { scheduler: late });
+  scheduler.maxFrames = 1000;
+  const subscription = connection.events$.subscribe();
+  scheduler.flush();
+  subscription.unsubscribe();
+  const messages = connection.lines.map(({ message }) => message);
+  t.is(messages.length, 3);
+  t.regex(messages[0]!, /^pulse\/1 missed \d+ fires: the hub was busy or asleep$/);
+});
+
 test('fires and missed fires together are exactly the grid, for any lateness', (t) => {
   fc.assert(
     fc.property(
