@@ -14,6 +14,9 @@ export type ConnectionEvent =
   | { readonly set: string; readonly value: unknown }
   | { readonly state: 'running' | 'degraded'; readonly reason?: string };
 
+/** Resolves a path of the settings against the folder of the flow file. */
+export type ResolvePath = (path: string) => string;
+
 /** Structured log of one connection: data first, then the sentence. */
 export interface Log {
   debug(data: object, message: string): void;
@@ -28,8 +31,7 @@ export interface ConnectionContext<Config> {
   /** The connection's only clock; `now()` is monotonic milliseconds. */
   readonly scheduler: SchedulerLike;
   readonly log: Log;
-  /** Resolves a path of the settings against the folder of the flow file. */
-  resolvePath(path: string): string;
+  readonly resolvePath: ResolvePath;
   /** Hands over work that has to end before the hub does, such as a file being written; call it when unsubscribed. */
   finish(work: Promise<unknown>): void;
   /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
@@ -46,10 +48,15 @@ interface ConnectionBasics<Config> {
   readonly type: string;
   /** Settings of the type, a strict object; parsing reports every mistake at once. */
   readonly config: z.ZodObject;
-  /** The parameters of a connection with these settings; pure. */
-  parameters(config: Config): readonly ParameterDeclaration[];
+  /** The parameters of a connection with these settings; reads at most the files that they name, and never throws. */
+  parameters(config: Config, resolvePath: ResolvePath): readonly ParameterDeclaration[];
+  /**
+   * Declares a parameter that an address names and `parameters` lacks, while what would tell it is broken: the connection
+   * shall fail by itself, and not the load of everything that leads to it. Left out: there are no such parameters.
+   */
+  presume?(config: Config, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
   /** What a connection with these settings needs for itself alone; pure. */
-  claims?(config: Config, resolvePath: (path: string) => string): readonly Claim[];
+  claims?(config: Config, resolvePath: ResolvePath): readonly Claim[];
 }
 
 /** A connection type that sees its own parameters only. `run` is cold and emits `{state: 'running'}` once it works. */

@@ -2,7 +2,7 @@
 // both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
 
 import { resolve } from 'node:path';
-import type { AnyConnectionType, Claim } from '../connections/connection.ts';
+import type { AnyConnectionType, Claim, ResolvePath } from '../connections/connection.ts';
 import { compileExpression, type Expression } from '../expression/expression.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
@@ -57,7 +57,7 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
 }
 
 class ConnectionCheck {
-  readonly plans: ConnectionPlan[] = [];
+  readonly plans: (ConnectionPlan & { readonly parameters: ParameterDeclaration[] })[] = [];
   readonly #types: Types;
   readonly #mistakes: MistakeList;
   readonly #fileOfId = new Map<string, string>();
@@ -83,13 +83,13 @@ class ConnectionCheck {
     if (type === undefined) return;
     const config = this.#mistakes.parse(connectionSchema(type), data, file, path);
     if (config === undefined) return;
-    const plan: ConnectionPlan = {
+    const plan = {
       id,
       type,
       config,
       enabled: config.enabled as boolean,
       description: config.description as string,
-      parameters: withStatus(type.parameters(config), config.statusParameter as boolean),
+      parameters: withStatus(type.parameters(config, resolver(file.folder)), config.statusParameter as boolean),
       folder: file.folder,
     };
     this.plans.push(plan);
@@ -111,6 +111,7 @@ class ConnectionCheck {
     if (declarations === undefined) return 'unchecked';
     return (
       declarations.get(parameterId) ??
+      this.#presume(connectionId, parameterId) ??
       unknownName(
         'parameter',
         address,
@@ -137,12 +138,21 @@ class ConnectionCheck {
   }
 
   #claim(file: FlowFile, { id, type, config, folder }: ConnectionPlan): void {
-    for (const claim of type.claims?.(config, (path) => resolve(folder, path)) ?? []) {
+    for (const claim of type.claims?.(config, resolver(folder)) ?? []) {
       const other = this.#claims.find(({ claim: taken }) => conflict(claim, taken));
       if (other)
         this.#mistakes.add(file, ['connections', id], `expected ${claim.name} for itself, "${other.id}" has it too`);
       this.#claims.push({ claim, id });
     }
+  }
+
+  #presume(connectionId: string, parameterId: string): ParameterDeclaration | undefined {
+    const { type, config, folder, parameters } = this.plans.find(({ id }) => id === connectionId)!;
+    const declaration = type.presume?.(config, parameterId, resolver(folder));
+    if (declaration === undefined) return undefined;
+    parameters.push(declaration);
+    this.#declarations.get(connectionId)?.set(parameterId, declaration);
+    return declaration;
   }
 
   #declarationsOf(connectionId: string): Map<string, ParameterDeclaration> | undefined {
@@ -218,8 +228,12 @@ class RuleCheck {
   }
 }
 
-function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): readonly ParameterDeclaration[] {
-  if (!hasStatus) return parameters;
+function resolver(folder: string): ResolvePath {
+  return (path) => resolve(folder, path);
+}
+
+function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): ParameterDeclaration[] {
+  if (!hasStatus) return [...parameters];
   return [...parameters, { id: statusParameterId, type: 'B', access: 'read-only', defaultValue: false }];
 }
 

@@ -1,5 +1,6 @@
 // The contract of connection.ts, held against every connection type of the registry.
 
+import { resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, timeout } from 'rxjs';
 import type { ConnectionType } from '../../lib/connections/connection.ts';
@@ -31,7 +32,7 @@ for (const [name, type] of connectionTypes) {
   test(`${name}: declares valid parameters, the same each time, and leaves its settings alone`, (t) => {
     const config = connectionSchema(type).parse({ type: name, ...sample });
     const before = structuredClone(JSON.stringify(config));
-    const [first, second] = [type.parameters(config), type.parameters(config)];
+    const [first, second] = [type.parameters(config, resolve), type.parameters(config, resolve)];
     t.deepEqual(JSON.stringify(first), JSON.stringify(second));
     t.is(JSON.stringify(config), before);
     t.is(new Set(first.map(({ id }) => id)).size, first.length);
@@ -70,6 +71,7 @@ for (const [name, type] of connectionTypes) {
         resolve();
       }, 200);
     });
+    await Promise.all(connection.unfinished);
     t.pass();
   });
 }

@@ -37,7 +37,8 @@ export function connect(
   options: { scheduler?: SchedulerLike; folder?: string } = {},
 ): ConnectionUnderTest {
   const config = connectionSchema(type).parse({ type: type.type, ...settings });
-  const parameters = type.parameters(config);
+  const resolvePath = (path: string) => resolve(options.folder ?? '.', path);
+  const parameters = type.parameters(config, resolvePath);
   const inboxes = new Map(parameters.map(({ id }) => [id, new Subject<Value>()]));
   const unfinished: Promise<unknown>[] = [];
   const log = createLogRecorder();
@@ -46,7 +47,7 @@ export function connect(
     config,
     log,
     scheduler: options.scheduler ?? monotonicScheduler,
-    resolvePath: (path) => resolve(options.folder ?? '.', path),
+    resolvePath,
     finish: (work) => void unfinished.push(work),
     inbox: (id) => inboxes.get(id)!,
   };
