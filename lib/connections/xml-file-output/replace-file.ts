@@ -1,0 +1,81 @@
+// Replaces a file as a whole: who reads it meanwhile sees the old or the new one, never a half of either.
+
+import { randomBytes } from 'node:crypto';
+import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { getSystemErrorMessage } from 'node:util';
+import { messageOf } from '../../model/error.ts';
+
+const tempPattern = /^[0-9a-f]{12}\.part$/;
+
+/**
+ * Writes the bytes to a new file beside the target, forces them to the disk and renames it. An existing file keeps its
+ * mode, and its owner where the system allows; a symbolic link stays and what it points to is replaced. Errors: one
+ * sentence with path and reason, the same each time; then the target is untouched and nothing is left behind.
+ */
+export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
+  let temp: string | undefined;
+  try {
+    const target = await followLinks(path);
+    const before = await statIfAny(target);
+    if (before && !before.isFile()) throw new Error('it exists and is not a file');
+    temp = `${tempPrefix(target)}${randomBytes(6).toString('hex')}.part`;
+    const file = await open(temp, 'wx', before && before.mode & 0o777);
+    try {
+      await file.writeFile(bytes);
+      if (before) {
+        await file.chown(before.uid, before.gid).catch(() => {}); // for the administrator alone
+        await file.chmod(before.mode & 0o7777);
+      }
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temp, target);
+  } catch (error) {
+    if (temp !== undefined) await rm(temp, { force: true }).catch(() => {});
+    throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Removes what a crash in the middle of a replacement has left beside the target. Errors: as `replaceFile`. */
+export async function removeLeftovers(path: string): Promise<void> {
+  try {
+    const prefix = tempPrefix(await followLinks(path));
+    for (const name of await readdir(dirname(prefix)))
+      if (name.startsWith(basename(prefix)) && tempPattern.test(name.slice(basename(prefix).length)))
+        await rm(join(dirname(prefix), name), { force: true });
+  } catch (error) {
+    throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Why the system refused, without the paths of its own message: `no such file or directory (ENOENT)`. */
+export function reasonOf(error: unknown): string {
+  const { code, errno } = error as NodeJS.ErrnoException;
+  return errno === undefined ? messageOf(error) : `${getSystemErrorMessage(errno)} (${code})`;
+}
+
+function tempPrefix(target: string): string {
+  return join(dirname(target), `.${basename(target)}.`);
+}
+
+/** Where a path leads, through links also to what does not exist yet. */
+async function followLinks(path: string): Promise<string> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    const link = await readlink(path).catch(() => undefined);
+    return link === undefined ? path : followLinks(resolve(dirname(path), link));
+  }
+}
+
+async function statIfAny(path: string) {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { removeLeftovers, replaceFile } from '../../../lib/connections/xml-file-output/replace-file.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
+
+const replaceFileUrl = new URL('../../../lib/connections/xml-file-output/replace-file.ts', import.meta.url).href;
+const root = createTempFolder();
+const folderFor = (name: string) => {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  return folder;
+};
+const replace = (path: string, text: string) => replaceFile(path, Buffer.from(text));
+
+test('makes a new file, and leaves nothing beside it', async (t) => {
+  const folder = folderFor('new');
+  await replace(join(folder, 'out.xml'), 'one');
+  t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), 'one');
+  t.is(statSync(join(folder, 'out.xml')).mode & 0o777, 0o666 & ~process.umask());
+  t.deepEqual(readdirSync(folder), ['out.xml']);
+});
+
+test('replaces a file by another one, which has its mode and its owner', async (t) => {
+  const path = join(folderFor('mode'), 'out.xml');
+  writeFileSync(path, 'one');
+  if (process.getuid?.() === 0) chownSync(path, 65534, 65534);
+  chmodSync(path, 0o660);
+  const before = statSync(path);
+  await replace(path, 'two');
+  t.is(readFileSync(path, 'utf8'), 'two');
+  const { ino, mode, uid, gid } = statSync(path);
+  t.not(ino, before.ino);
+  t.deepEqual([mode, uid, gid], [before.mode, before.uid, before.gid]);
+});
+
+test('follows symbolic links, relative ones and those to a file yet to be', async (t) => {
+  const folder = folderFor('links');
+  mkdirSync(join(folder, 'real'));
+  symlinkSync('real/out.xml', join(folder, 'link.xml'));
+  symlinkSync(join(folder, 'link.xml'), join(folder, 'link-to-link.xml'));
+  for (const text of ['one', 'two']) {
+    await replace(join(folder, 'link-to-link.xml'), text);
+    t.is(readFileSync(join(folder, 'real/out.xml'), 'utf8'), text);
+    t.true(lstatSync(join(folder, 'link.xml')).isSymbolicLink());
+  }
+  t.deepEqual(readdirSync(join(folder, 'real')), ['out.xml']);
+});
+
+test('says why it cannot write, the same each time, and leaves nothing behind', async (t) => {
+  const folder = folderFor('refused');
+  mkdirSync(join(folder, 'out.xml'));
+  symlinkSync('loop', join(folder, 'loop'));
+  const rows = [
+    ['missing/out.xml', 'no such file or directory (ENOENT)'],
+    ['out.xml', 'it exists and is not a file'],
+    ['loop', 'too many symbolic links encountered (ELOOP)'],
+  ] as const;
+  for (const [name, reason] of rows)
+    for (let round = 0; round < 2; round++)
+      await t.throwsAsync(replace(join(folder, name), ''), {
+        message: `cannot write ${join(folder, name)}: ${reason}`,
+      });
+  t.deepEqual(readdirSync(folder).sort(), ['loop', 'out.xml']);
+});
+
+test('a disk that takes only half of the file leaves the old file, and no half of the new one', (t) => {
+  const folder = folderFor('full');
+  const path = join(folder, 'out.xml');
+  writeFileSync(path, 'one');
+  // A limit of the file size fails a write in its middle as a full disk does; only a process of its own can be limited.
+  const script = `
+    import { replaceFile } from ${JSON.stringify(replaceFileUrl)};
+    await replaceFile(${JSON.stringify(path)}, Buffer.alloc(1_000_000)).catch(({ message }) => console.log(message));`;
+  const limited = `trap '' XFSZ; ulimit -f 64; exec "$0" --input-type=module -e "$1"`;
+  const message = execFileSync('sh', ['-c', limited, process.execPath, script], { encoding: 'utf8' });
+  t.is(message.trim(), `cannot write ${path}: file too large (EFBIG)`);
+  t.is(readFileSync(path, 'utf8'), 'one');
+  t.deepEqual(readdirSync(folder), ['out.xml']);
+});
+
+test('removes what a crash has left, and nothing else', async (t) => {
+  const folder = folderFor('crash');
+  const others = ['.other.xml.0123456789ab.part', '.out.xml.swp', '.out.xml.0123456789ab.part.bak', 'out.xml'];
+  for (const name of [...others, '.out.xml.0123456789ab.part']) writeFileSync(join(folder, name), '');
+  await removeLeftovers(join(folder, 'out.xml'));
+  t.deepEqual(readdirSync(folder).sort(), others.sort());
+  t.false(existsSync(join(folder, '.out.xml.0123456789ab.part')));
+});
