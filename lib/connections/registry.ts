@@ -4,8 +4,9 @@ import type { AnyConnectionType } from './connection.ts';
 import { dummy } from './dummy.ts';
 import { restApi } from './rest-api/rest-api.ts';
 import { timer } from './timer.ts';
+import { xmlFileOutput } from './xml-file-output/xml-file-output.ts';
+
+const types: readonly AnyConnectionType[] = [restApi, dummy, timer, xmlFileOutput];
 
 /** The connection types, in the order of the README's table. */
-export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
-  [restApi, dummy, timer].map((type): [string, AnyConnectionType] => [type.type, type]),
-);
+export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(types.map((type) => [type.type, type]));

@@ -1,6 +1,6 @@
 // The contract of connection.ts, held against every connection type of the registry.
 
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, timeout } from 'rxjs';
 import type { ConnectionType } from '../../lib/connections/connection.ts';
@@ -8,12 +8,16 @@ import { connectionTypes } from '../../lib/connections/registry.ts';
 import { connectionSchema } from '../../lib/flow/schema.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';
 import { connect } from '../support/connection.ts';
+import { createTempFolder } from '../support/temp-folder.ts';
+
+const folder = createTempFolder();
 
 /** Settings with which each type declares at least one parameter, where it declares any. */
 const samples: Record<string, object> = {
   'rest-api': { port: 0 },
   dummy: { parameters: ['lamp,B,true', 'go,T'] },
   timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
+  'xml-file-output': { filename: join(folder, 'out.xml'), template: '<status lamp="$Lamp">$Title</status>' },
 };
 
 const accesses = ['read-only', 'write-only', 'read-write'];

@@ -1,0 +1,103 @@
+// XML File Output: writes a file from a template at each set of one of its placeholders (spec.md "XML File Output
+// connection", D-09).
+
+import { readFileSync, statSync } from 'node:fs';
+import { defer, merge, NEVER, type Observable } from 'rxjs';
+import { tap } from 'rxjs/operators';
+import { z } from 'zod';
+import { HubError } from '../../model/error.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import type { Value } from '../../model/value.ts';
+import { type ConnectionContext, defineConnectionType, type ResolvePath } from '../connection.ts';
+import { sourceOfBytes, sourceOfText } from './encoding.ts';
+import { keepSaved } from './keep-saved.ts';
+import { reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
+import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './template.ts';
+
+const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
+
+const config = z
+  .strictObject({
+    filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
+    template: z
+      .string({ error: 'an XML document with placeholders $Name' })
+      .max(maxTemplateLength, { error: `an XML document of at most ${maxTemplateLength} characters` })
+      .optional()
+      .describe('The XML document; $Name in text, CDATA and attribute values is replaced; &#36; writes a literal $'),
+    templateFile: pathSetting
+      .optional()
+      .describe('Instead of template: the file that holds it; relative to the folder of the flow file'),
+  })
+  .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
+    error: 'expected exactly one of template and templateFile',
+  });
+type XmlSettings = z.output<typeof config>;
+
+export const xmlFileOutput = defineConnectionType({
+  type: 'xml-file-output',
+  config,
+  parameters: (settings, resolvePath) => readTemplateIfAny(settings, resolvePath)?.names.map(declare) ?? [],
+  presume: (settings, parameterId, resolvePath) =>
+    readTemplateIfAny(settings, resolvePath) === undefined && isPlaceholderName(parameterId)
+      ? declare(parameterId)
+      : undefined,
+  claims: ({ filename }, resolvePath) => [{ name: `file ${resolvePath(filename)}`, scope: '*' }],
+  run: (context) =>
+    defer(() => {
+      const { resolvePath, scheduler, finish } = context;
+      const template = readTemplate(context.config, resolvePath);
+      const path = resolvePath(context.config.filename);
+      const values = new Map<string, string>();
+      const sets = template.names.map((name) =>
+        inboxOf(context, name).pipe(tap((value) => values.set(name, value as string))),
+      );
+      const save = async () => {
+        if (values.size === 0) await removeLeftovers(path);
+        else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
+      };
+      return keepSaved(merge(NEVER, ...sets), { save, scheduler, finish });
+    }),
+});
+
+function declare(id: string): ParameterDeclaration {
+  return { id, type: 'S', access: 'write-only' };
+}
+
+/** Errors: `cannot-start` with the path, or with line and column. */
+function readTemplate({ template, templateFile }: XmlSettings, resolvePath: ResolvePath): Template {
+  if (template !== undefined) return parseTemplate(sourceOfText('template', template));
+  const path = resolvePath(templateFile as string);
+  return parseTemplate(sourceOfBytes(path, readTemplateFile(path)));
+}
+
+/** A template that cannot be read is told when the connection starts; at load it must not stop the hub. */
+function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
+  try {
+    return readTemplate(settings, resolvePath);
+  } catch {
+    return undefined;
+  }
+}
+
+function readTemplateFile(path: string): Buffer {
+  try {
+    const found = statSync(path);
+    if (found.isFile() && found.size <= maxTemplateLength) return readFileSync(path);
+  } catch (error) {
+    throw new HubError('cannot-start', `templateFile: cannot read ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+  throw new HubError(
+    'cannot-start',
+    `templateFile: expected ${path} to be a file of at most ${maxTemplateLength} bytes`,
+  );
+}
+
+/** Errors: `cannot-start`; a template that was changed after the load may have placeholders that no one can set. */
+function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
+  try {
+    return inbox(name);
+  } catch (error) {
+    const message = `the template has $${name}, which it did not have when the flow file was loaded: load it again`;
+    throw new HubError('cannot-start', message, { cause: error });
+  }
+}

@@ -1,0 +1,227 @@
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { firstValueFrom, ReplaySubject, type SchedulerLike, VirtualAction, VirtualTimeScheduler } from 'rxjs';
+import { skip, timeout } from 'rxjs/operators';
+import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
+import { xmlFileOutput } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
+import { loadFlows } from '../../../lib/hub.ts';
+import { connect } from '../../support/connection.ts';
+import { startFlowHub, writeFlow } from '../../support/flow-hub.ts';
+import { createTempFolder } from '../../support/temp-folder.ts';
+
+const root = createTempFolder();
+const folderFor = (name: string) => {
+  const folder = join(root, name);
+  mkdirSync(folder);
+  return folder;
+};
+
+/** Runs one connection in a folder; `event(n)` is its n-th, awaited ten seconds at most. */
+function run(folder: string, settings: object, scheduler?: SchedulerLike) {
+  const connection = connect(xmlFileOutput, settings, { folder, ...(scheduler && { scheduler }) });
+  const events$ = new ReplaySubject<ConnectionEvent>();
+  const subscription = connection.events$.subscribe(events$);
+  return {
+    ...connection,
+    event: (number: number) => firstValueFrom(events$.pipe(skip(number - 1), timeout(10_000))),
+    async stop() {
+      subscription.unsubscribe();
+      await Promise.all(connection.unfinished);
+    },
+  };
+}
+
+const running: ConnectionEvent = { state: 'running' };
+const template = '<status lamp="$Lamp">$Title</status>';
+
+test('one write-only text per placeholder; the file is written at each set, the first included (D-09)', async (t) => {
+  const folder = folderFor('sets');
+  const path = join(folder, 'out.xml');
+  const connection = run(folder, { filename: 'out.xml', template });
+  t.deepEqual(connection.parameters, [
+    { id: 'Lamp', type: 'S', access: 'write-only' },
+    { id: 'Title', type: 'S', access: 'write-only' },
+  ]);
+  t.deepEqual(await connection.event(1), running);
+  t.false(existsSync(path));
+  connection.write('Lamp', true);
+  t.deepEqual(await connection.event(2), running);
+  t.is(readFileSync(path, 'utf8'), '<status lamp="true"></status>');
+  connection.write('Title', 'Morning <show>');
+  await connection.event(3);
+  t.is(readFileSync(path, 'utf8'), '<status lamp="true">Morning &lt;show&gt;</status>');
+  const { ino } = statSync(path);
+  connection.write('Lamp', 'true');
+  await connection.event(4);
+  t.not(statSync(path).ino, ino, 'an equal value is saved again');
+  await connection.stop();
+  t.deepEqual(readdirSync(folder), ['out.xml']);
+});
+
+test('a template file keeps its encoding', async (t) => {
+  const folder = folderFor('latin1');
+  const text = '<?xml version="1.0" encoding="ISO-8859-1"?>\r\n<täter><!-- Für $No -->$X</täter>\r\n';
+  writeFileSync(join(folder, 'in.xml'), text, 'latin1');
+  const connection = run(folder, { filename: 'out.xml', templateFile: 'in.xml' });
+  connection.write('X', 'ö €');
+  await connection.event(2);
+  t.is(readFileSync(join(folder, 'out.xml'), 'latin1'), text.replace('$X', 'ö &#8364;'));
+  await connection.stop();
+});
+
+test('a missing folder is degraded at the start, and what was set meanwhile is written when it is there', async (t) => {
+  const folder = folderFor('missing');
+  const path = join(folder, 'deep', 'out.xml');
+  const scheduler = new VirtualTimeScheduler();
+  const connection = run(folder, { filename: 'deep/out.xml', template }, scheduler);
+  const degraded = { state: 'degraded', reason: `cannot write ${path}: no such file or directory (ENOENT)` } as const;
+  t.deepEqual(await connection.event(1), degraded);
+  connection.write('Lamp', 'old');
+  scheduler.flush();
+  t.deepEqual(await connection.event(2), degraded);
+  connection.write('Lamp', 'new');
+  mkdirSync(join(folder, 'deep'));
+  scheduler.flush();
+  t.deepEqual(await connection.event(3), running);
+  t.is(readFileSync(path, 'utf8'), '<status lamp="new"></status>');
+  await connection.stop();
+});
+
+test('what a crash has left behind is gone once it runs', async (t) => {
+  const folder = folderFor('crash');
+  writeFileSync(join(folder, '.out.xml.0123456789ab.part'), '<status la');
+  const connection = run(folder, { filename: 'out.xml', template });
+  t.deepEqual(await connection.event(1), running);
+  t.deepEqual(readdirSync(folder), []);
+  await connection.stop();
+});
+
+test('what was set last is on the disk when the hub has stopped', async (t) => {
+  const folder = folderFor('stop');
+  const { hub, write } = await startFlowHub(
+    t,
+    writeFlow(folder, { connections: { onair: { type: 'xml-file-output', filename: 'out.xml', template } } }),
+  );
+  for (let count = 0; count < 100; count++) write('onair/Title', count);
+  await hub.stop();
+  t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), '<status lamp="">99</status>');
+  t.deepEqual(readdirSync(folder).sort(), ['flow.json5', 'out.xml']);
+});
+
+const rules = [
+  { from: 'desk/in', to: ['onair/Lamp', 'desk/out'] },
+  { from: 'desk/out', to: 'onair/Title' },
+];
+const desk = { type: 'dummy', parameters: ['in', 'out'] };
+
+test('a template that cannot be parsed fails its connection, with line and column, and no other', async (t) => {
+  const onair = { type: 'xml-file-output', filename: 'out.xml', template: '<a>\n<b lamp="$Lamp">$Title</a>' };
+  const { hub, status, write } = await startFlowHub(
+    t,
+    writeFlow(folderFor('unparsable'), { connections: { onair, desk }, rules }),
+  );
+  t.like(status('onair'), { state: 'failed', reason: 'template:2:26: unexpected close tag.' });
+  t.is(status('desk').state, 'running');
+  write('desk/in', 'red');
+  t.is(hub.find('desk/out')?.value, 'red');
+});
+
+test('a template file that is missing fails its connection, which starts once the file is there', async (t) => {
+  const folder = folderFor('no-template');
+  const path = join(folder, 'in.xml');
+  const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
+  const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml', statusParameter: true };
+  const { hub, status, isConnected, write } = await startFlowHub(
+    t,
+    writeFlow(folder, { connections: { onair, desk }, rules }),
+    scheduler,
+  );
+  t.like(status('onair'), {
+    state: 'failed',
+    reason: `templateFile: cannot read ${path}: no such file or directory (ENOENT)`,
+  });
+  t.is(status('desk').state, 'running');
+  writeFileSync(path, template);
+  scheduler.flush();
+  await isConnected('onair', true);
+  write('desk/in', 'red');
+  await hub.stop();
+  t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), '<status lamp="red">red</status>');
+});
+
+test('a template file with placeholders that the load has not seen fails its connection', async (t) => {
+  const folder = folderFor('changed');
+  const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
+  const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml' };
+  const { status } = await startFlowHub(t, writeFlow(folder, { connections: { onair } }), scheduler);
+  writeFileSync(join(folder, 'in.xml'), template);
+  scheduler.flush();
+  t.like(status('onair'), {
+    state: 'failed',
+    reason: 'the template has $Lamp, which it did not have when the flow file was loaded: load it again',
+  });
+});
+
+test('a template file that is no file, or too long, is refused', async (t) => {
+  const folder = folderFor('no-file');
+  writeFileSync(join(folder, 'long.xml'), `<a>${' '.repeat(2 ** 20)}</a>`);
+  const connections = Object.fromEntries(
+    ['.', '/dev/zero', 'long.xml'].map((templateFile, index) => [
+      `onair-${index}`,
+      { type: 'xml-file-output', filename: `${index}.xml`, templateFile },
+    ]),
+  );
+  const { status } = await startFlowHub(t, writeFlow(folder, { connections }));
+  for (const id of Object.keys(connections))
+    t.regex(status(id).reason, /^templateFile: expected \/.* to be a file of at most 1048576 bytes$/);
+});
+
+test('mistakes at load', async (t) => {
+  const folder = folderFor('mistakes');
+  const type = 'xml-file-output';
+  const path = writeFlow(folder, {
+    connections: {
+      both: { type, filename: 'a.xml', template, templateFile: 'in.xml' },
+      none: { type, filename: 'b.xml' },
+      empty: { type, filename: '', template: 3 },
+      first: { type, filename: 'out.xml', template },
+      second: { type, filename: './x/../out.xml', template },
+      away: { type, filename: 'out.xml', template, enabled: false },
+    },
+    rules: [{ from: 'first/Lamp', to: 'second/Tilte' }],
+  });
+  const error = await t.throwsAsync(loadFlows([path]), { code: 'bad-flow' });
+  const text = error?.message ?? '';
+  for (const mistake of [
+    'connections.both: expected exactly one of template and templateFile',
+    'connections.none: expected exactly one of template and templateFile',
+    'connections.empty.filename: expected the path of a file, got "" (string)',
+    'connections.empty.template: expected an XML document with placeholders $Name, got 3 (number)',
+    `connections.second: expected file ${join(folder, 'out.xml')} for itself, "first" has it too`,
+    'rules[0].to: unknown parameter "second/Tilte", did you mean "second/Title"?',
+  ])
+    t.true(text.includes(mistake), `${mistake}\n\nin\n${text}`);
+  t.is(text.split('\n').length, 6);
+});
+
+test('the example flow file runs', async (t) => {
+  const folder = folderFor('example');
+  const path = join(folder, 'example.json5');
+  copyFileSync(new URL('../../../flows/xml-file-output.json5', import.meta.url), path);
+  const { hub, write } = await startFlowHub(t, path);
+  write('playout/artist', 'Simon & Garfunkel');
+  write('playout/title', 'America');
+  write('playout/on-air', true);
+  await hub.stop();
+  t.is(
+    readFileSync(join(folder, 'now-playing.xml'), 'utf8'),
+    `<?xml version="1.0" encoding="UTF-8"?>
+<now-playing on-air="yes">
+  <artist>Simon &amp; Garfunkel</artist>
+  <title>America</title>
+  <price>&#36;Free</price><!-- &#36; is a dollar that starts no placeholder -->
+</now-playing>
+`,
+  );
+});
