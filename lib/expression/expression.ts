@@ -1,5 +1,6 @@
-// Conditions and expressions of rules: CEL, the Common Expression Language, checked at load against the types of what it
-// reads. Every number is a float here, as authors expect (`7 / 2` is 3.5, `value * 2` works for integers and floats).
+// Conditions and expressions: CEL, the Common Expression Language, checked at load against the types of what it reads.
+// Every number is a float here, as authors expect (`7 / 2` is 3.5, `value * 2` works for integers and floats).
+// Imports model and the language; used by flow for rules, and by the connection type virtual-core for its outputs.
 
 import { Environment } from '@marcbachmann/cel-js';
 import { HubError, messageOf } from '../model/error.ts';
@@ -9,7 +10,12 @@ export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
-const valueCelTypes: ReadonlySet<string> = new Set(['string', 'bool', 'double', 'int']);
+const flag = { types: ['bool'], name: 'bool' };
+const number = { types: ['double', 'int'], name: 'a number' };
+const results = { S: { types: ['string'], name: 'string' }, B: flag, I: number, F: number, T: flag };
+const anyValue = { types: ['string', 'bool', 'double', 'int'], name: 'a string, bool or number' };
+/** What binds the name that is its first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
+const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
 
 /** Bounds of one expression; the language itself has no loops but those over its own lists. */
 const limits = { maxAstNodes: 1000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 };
@@ -17,13 +23,14 @@ const limits = { maxAstNodes: 1000, maxDepth: 50, maxListElements: 200, maxMapEn
 const language = createLanguage();
 
 /**
- * Compiles an expression over the named variables, undefined being a type that is not known. Errors: `bad-flow` for bad syntax, unknown names, operations that do
- * not fit the types, or a result that is no value (a list, null); with `expects` 'B' also for any result but a boolean.
+ * Compiles an expression over the named variables, undefined being a type that is not known. Errors: `bad-flow` for bad
+ * syntax, unknown names, operations that do not fit the types, or a result that is no value (a list, null); with
+ * `expects` also for a result of another type, where I and F both mean a number and T a boolean.
  */
 export function compileExpression(
   text: string,
   variables: Readonly<Record<string, ValueType | undefined>>,
-  expects?: 'B',
+  expects?: ValueType,
 ): Expression {
   const environment = language.clone();
   for (const [name, type] of Object.entries(variables))
@@ -32,12 +39,40 @@ export function compileExpression(
   const checked = parsed.check();
   if (!checked.valid) throw mistake(text, firstLine(messageOf(checked.error)));
   const resultType = checked.type ?? 'dyn';
-  if (resultType !== 'dyn' && (expects === 'B' ? resultType !== 'bool' : !valueCelTypes.has(resultType)))
-    throw mistake(
-      text,
-      `its result is ${resultType}, expected ${expects === 'B' ? 'bool' : 'a string, bool or number'}`,
-    );
+  const { types, name } = expects === undefined ? anyValue : results[expects];
+  if (resultType !== 'dyn' && !types.includes(resultType))
+    throw mistake(text, `its result is ${resultType}, expected ${name}`);
   return resultType === 'int' || resultType === 'dyn' ? (scope) => toValue(parsed(scope)) : (parsed as Expression);
+}
+
+/** Whether a name means something to the language already, such as the type `double`; no variable can have it. */
+export function isLanguageName(name: string): boolean {
+  return language.hasVariable(name);
+}
+
+/** The names that an expression reads, each once, without those it binds itself. Errors: `bad-flow` for bad syntax. */
+export function freeNames(text: string): string[] {
+  const names = new Set<string>();
+  addFreeNames(parse(language, text).ast, new Set(), names);
+  return [...names];
+}
+
+function addFreeNames(node: unknown, bound: ReadonlySet<string>, names: Set<string>): void {
+  if (Array.isArray(node)) {
+    for (const child of node) addFreeNames(child, bound, names);
+    return;
+  }
+  if (typeof node !== 'object' || node === null || !('op' in node)) return;
+  const { op, args } = node as { op: string; args: unknown };
+  if (op === 'id') {
+    if (!bound.has(args as string)) names.add(args as string);
+  } else if (op === 'rcall') {
+    const [method, receiver, parameters] = args as [string, unknown, { op?: string; args?: unknown }[]];
+    addFreeNames(receiver, bound, names);
+    const first = parameters[0];
+    const isBinding = bindingMethods.has(method) && first?.op === 'id';
+    addFreeNames(parameters, isBinding ? new Set(bound).add(first.args as string) : bound, names);
+  } else addFreeNames(args, bound, names);
 }
 
 function parse(environment: Environment, text: string): ReturnType<Environment['parse']> {

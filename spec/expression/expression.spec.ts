@@ -1,7 +1,7 @@
 // Conditions and expressions of rules (design.md section 2).
 
 import test from 'ava';
-import { compileExpression } from '../../lib/expression/expression.ts';
+import { compileExpression, freeNames, isLanguageName } from '../../lib/expression/expression.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
@@ -70,4 +70,35 @@ test('a name of unknown type is checked when it runs', (t) => {
   const double = compileExpression('x * 2', { x: undefined });
   t.is(double({ x: 4 }), 8);
   t.throws(() => double({ x: 'a' }));
+});
+
+test('a result has to fit the type that is expected', (t) => {
+  for (const [expression, type, message] of [
+    ['value', 'B', /its result is double, expected bool/],
+    ['value', 'T', /its result is double, expected bool/],
+    ['flag', 'F', /its result is bool, expected a number/],
+    ['value', 'S', /its result is double, expected string/],
+  ] as const)
+    t.throws(() => compileExpression(expression, variables, type), { message });
+  t.is(compileExpression('size(text)', variables, 'I')(scope), 3);
+});
+
+const reads = test.macro((t, text: string, names: string[]) => t.deepEqual(freeNames(text), names));
+
+test('names: each once, in order', reads, 'b + a > b ? min(a, c) : -a', ['b', 'a', 'c']);
+test('names: not in texts, nor names of functions', reads, '"a b" + size(c)', ['c']);
+test('names: not the item of a list, but what it is held against', reads, '[a, 2.0].exists(x, x > level)', [
+  'a',
+  'level',
+]);
+test('names: not what is bound, but outside of it', reads, 'cel.bind(x, y * 2, x + x) + x', ['cel', 'y', 'x']);
+test('names: methods are no names', reads, 'text.substring(0, 2)', ['text']);
+
+test('names of the language', (t) => {
+  t.true(isLanguageName('double'));
+  t.false(isLanguageName('mic1'));
+});
+
+test('bad syntax is a mistake', (t) => {
+  t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected an expression, got "a \+"/ });
 });
