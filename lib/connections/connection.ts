@@ -4,7 +4,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
-import type { Value } from '../model/value.ts';
+import type { Value, ValueType } from '../model/value.ts';
 
 /** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
@@ -36,7 +36,25 @@ export interface ConnectionContext<Config> {
   finish(work: Promise<unknown>): void;
   /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
   inbox(parameterId: string): Observable<Value>;
+  /** The types of the inputs by name. */
+  readonly inputTypes: InputTypes;
+  /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
+  input(name: string): Observable<Value | undefined>;
+  /**
+   * Prepares work that needs consistent values. Each call of what it returns has the work run once: when no write of the
+   * present turn waits any more, or in a turn of its own. All that the work sets is one turn. It must not throw.
+   */
+  atSettle(work: () => void): () => void;
 }
+
+/** The types of the inputs of a connection by name; an input whose address is a mistake has none. */
+export type InputTypes = ReadonlyMap<string, ValueType>;
+
+/** Something wrong with the settings at a path within them; of a name that is not known the nearest one is told. */
+export type SettingMistake = { readonly path: readonly (string | number)[] } & (
+  | { readonly message: string }
+  | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
+);
 
 /** Something that only one connection may hold: `{name: 'port 17011', scope: '127.0.0.1'}`; scope `*` is all of them. */
 export interface Claim {
@@ -57,6 +75,12 @@ interface ConnectionBasics<Config> {
   presume?(config: Config, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
   /** What a connection with these settings needs for itself alone; pure. */
   claims?(config: Config, resolvePath: ResolvePath): readonly Claim[];
+  /** The parameters that the connection listens to: name → address, as its setting `inputs` has them; pure. */
+  inputs?(config: Config): Readonly<Record<string, string>>;
+  /** Tells which inputs a parameter of the connection follows, so that cycles across connections are found; pure. */
+  follows?(config: Config): (parameterId: string) => Iterable<string>;
+  /** What is wrong with settings whose shape is right; pure. */
+  mistakes?(config: Config, inputTypes: InputTypes): readonly SettingMistake[];
 }
 
 /** A connection type that sees its own parameters only. `run` is cold and emits `{state: 'running'}` once it works. */

@@ -7,12 +7,13 @@ import { compileExpression, type Expression } from '../expression/expression.ts'
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
+import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { FlowFile } from './read.ts';
 import { connectionSchema, flowFileSchema, folderSchema, ruleSchema } from './schema.ts';
 
 /** A connection as it will run. `folder` is what relative paths of its settings start from. */
-export interface ConnectionPlan {
+export interface ConnectionPlan extends CheckedInputs {
   readonly id: string;
   readonly type: AnyConnectionType;
   readonly config: unknown;
@@ -51,13 +52,20 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
   });
   for (const { file, data } of contents)
     for (const [id, settings] of Object.entries(data.connections)) connections.add(file, id, settings);
+  const plans = connections.finish();
   const rules = new RuleCheck(connections, mistakes);
   for (const { file, data } of contents) rules.addAll(file, ['rules'], data.rules, true);
-  return { connections: connections.plans, rules: rules.plans };
+  return { connections: plans, rules: rules.plans };
 }
 
+/** A connection with its settings, before what it listens to is checked. */
+type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs> & {
+  readonly file: FlowFile;
+  readonly parameters: ParameterDeclaration[];
+};
+
 class ConnectionCheck {
-  readonly plans: (ConnectionPlan & { readonly parameters: ParameterDeclaration[] })[] = [];
+  readonly #found: FoundConnection[] = [];
   readonly #types: Types;
   readonly #mistakes: MistakeList;
   readonly #fileOfId = new Map<string, string>();
@@ -84,6 +92,7 @@ class ConnectionCheck {
     const config = this.#mistakes.parse(connectionSchema(type), data, file, path);
     if (config === undefined) return;
     const plan = {
+      file,
       id,
       type,
       config,
@@ -92,12 +101,27 @@ class ConnectionCheck {
       parameters: withStatus(type.parameters(config, resolver(file.folder)), config.statusParameter as boolean),
       folder: file.folder,
     };
-    this.plans.push(plan);
-    if (plan.enabled) this.#claim(file, plan);
+    this.#found.push(plan);
+    if (plan.enabled) this.#claim(plan);
+  }
+
+  /** Checks what the connections listen to, now that all of them are known. */
+  finish(): ConnectionPlan[] {
+    const find: FindDeclaration = (file, path, address) => this.declaration(file, path, address);
+    const checked = checkInputs(this.#found, find, this.#mistakes);
+    return this.#found.map(({ file: _, ...plan }) => ({ ...plan, ...checked.get(plan.id)! }));
+  }
+
+  /** Finds the declaration of an address; undefined after adding what is wrong with the address. */
+  declaration(file: FlowFile, path: SettingPath, address: string): ParameterDeclaration | undefined {
+    const found = this.#declarationOf(address);
+    if (typeof found === 'object') return found;
+    if (found !== 'unchecked') this.#mistakes.add(file, path, found);
+    return undefined;
   }
 
   /** Finds a declaration; `unchecked` when its connection has mistakes of its own. Errors: `HubError`, one sentence. */
-  declarationOf(address: string): ParameterDeclaration | 'unchecked' | string {
+  #declarationOf(address: string): ParameterDeclaration | 'unchecked' | string {
     let parts: { connectionId: string; parameterId: string };
     try {
       parts = parseAddress(address);
@@ -137,7 +161,7 @@ class ConnectionCheck {
     return undefined;
   }
 
-  #claim(file: FlowFile, { id, type, config, folder }: ConnectionPlan): void {
+  #claim({ file, id, type, config, folder }: FoundConnection): void {
     for (const claim of type.claims?.(config, resolver(folder)) ?? []) {
       const other = this.#claims.find(({ claim: taken }) => conflict(claim, taken));
       if (other)
@@ -147,7 +171,7 @@ class ConnectionCheck {
   }
 
   #presume(connectionId: string, parameterId: string): ParameterDeclaration | undefined {
-    const { type, config, folder, parameters } = this.plans.find(({ id }) => id === connectionId)!;
+    const { type, config, folder, parameters } = this.#found.find(({ id }) => id === connectionId)!;
     const declaration = type.presume?.(config, parameterId, resolver(folder));
     if (declaration === undefined) return undefined;
     parameters.push(declaration);
@@ -158,7 +182,7 @@ class ConnectionCheck {
   #declarationsOf(connectionId: string): Map<string, ParameterDeclaration> | undefined {
     const known = this.#declarations.get(connectionId);
     if (known !== undefined) return known;
-    const plan = this.plans.find(({ id }) => id === connectionId);
+    const plan = this.#found.find(({ id }) => id === connectionId);
     if (plan === undefined) return undefined;
     const declarations = new Map(plan.parameters.map((declaration) => [declaration.id, declaration]));
     this.#declarations.set(connectionId, declarations);
@@ -191,10 +215,10 @@ class RuleCheck {
     const rule = this.#mistakes.parse(ruleSchema, item, file, path);
     if (rule === undefined) return;
     const to = typeof rule.to === 'string' ? [rule.to] : rule.to;
-    const source = this.#declaration(file, [...path, 'from'], rule.from);
+    const source = this.#connections.declaration(file, [...path, 'from'], rule.from);
     to.forEach((address, index) => {
       const addressPath = typeof rule.to === 'string' ? [...path, 'to'] : [...path, 'to', index];
-      const declaration = this.#declaration(file, addressPath, address);
+      const declaration = this.#connections.declaration(file, addressPath, address);
       if (declaration?.access === 'read-only')
         this.#mistakes.add(file, addressPath, `expected a writable parameter, "${address}" is read-only`);
     });
@@ -202,13 +226,6 @@ class RuleCheck {
     const map = this.#expression(file, [...path, 'map'], rule.map, source);
     const name = rule.name ?? `${rule.from} → ${to.join(', ')}`;
     if (isEnabled && rule.enabled) this.plans.push({ name, file: file.name, from: rule.from, when, map, to });
-  }
-
-  #declaration(file: FlowFile, path: SettingPath, address: string): ParameterDeclaration | undefined {
-    const found = this.#connections.declarationOf(address);
-    if (typeof found === 'object') return found;
-    if (found !== 'unchecked') this.#mistakes.add(file, path, found);
-    return undefined;
   }
 
   #expression(

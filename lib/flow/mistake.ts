@@ -55,7 +55,7 @@ export class MistakeList {
   #addIssue(schema: z.ZodType, issue: z.core.$ZodIssue, file: FlowFile, base: SettingPath): void {
     const path = [...base, ...(issue.path as SettingPath)];
     if (issue.code === 'unrecognized_keys') {
-      const known = settingsAt(schema, issue.path as SettingPath);
+      const known = settingsAt(schema, issue.path as SettingPath, issue.input);
       for (const key of issue.keys) this.add(file, [...path, key], unknownName('setting', key, known));
     } else if (issue.code === 'custom') this.add(file, path, issue.message);
     else {
@@ -126,13 +126,24 @@ function deleteAt(data: unknown, path: readonly PropertyKey[]): void {
   if (typeof parent === 'object' && parent !== null) Reflect.deleteProperty(parent, path.at(-1) ?? '');
 }
 
-/** The names of the settings that a schema allows at a path. */
-function settingsAt(schema: z.ZodType, path: SettingPath): string[] {
+/** The names of the settings that a schema allows for the data at a path. */
+function settingsAt(schema: z.ZodType, path: SettingPath, data: unknown): string[] {
   let place: z.core.JSONSchema.BaseSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
   for (const part of path) {
     const next = typeof part === 'number' ? place.items : (place.properties?.[part] ?? place.additionalProperties);
     if (typeof next !== 'object' || Array.isArray(next)) return [];
     place = next;
   }
-  return Object.keys(place.properties ?? {});
+  const shape = place.oneOf?.find((alternative) => hasConstants(alternative, data)) ?? place;
+  return Object.keys(shape.properties ?? {});
+}
+
+/** Whether the data has every fixed value of an alternative, such as `block: 'TON'`. */
+function hasConstants({ properties = {} }: z.core.JSONSchema.BaseSchema, data: unknown): boolean {
+  return Object.entries(properties).every(
+    ([key, property]) =>
+      typeof property !== 'object' ||
+      property.const === undefined ||
+      property.const === (data as Record<string, unknown>)[key],
+  );
 }

@@ -71,10 +71,13 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       graph.write(formatAddress(plan.id, statusParameterId), state === 'running', owner);
   };
 
+  const nodes = new Map(plan.parameters.map(({ id }) => [id, graph.find(formatAddress(plan.id, id))]));
   const handle = (event: ConnectionEvent) => {
     if ('state' in event) return enter(event.state, event.reason ?? '');
     try {
-      graph.write(formatAddress(plan.id, event.set), event.value, owner);
+      const node = nodes.get(event.set);
+      if (node === undefined) throw new Error('the connection has no such parameter');
+      graph.writeTo(node, event.value, owner);
     } catch (error) {
       log.warn({ parameter: event.set }, `a value was not set: ${messageOf(error)}`);
     }
@@ -95,6 +98,12 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       log,
       resolvePath: options.resolvePath,
       inbox: (parameterId: string) => graph.inbox(formatAddress(plan.id, parameterId)),
+      inputTypes: plan.inputTypes,
+      input: (name: string) => graph.find(plan.inputs[name]!)!,
+      atSettle: (work: () => void) => {
+        const task = { order: plan.settleOrder, settle: work };
+        return () => graph.atSettle(task);
+      },
       finish: (work: Promise<unknown>) => {
         const settled = work.catch((error) => log.warn({}, `stopped unfinished: ${messageOf(error)}`));
         unfinished.add(settled);

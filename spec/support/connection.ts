@@ -1,7 +1,7 @@
 // Runs one connection type by itself, as the hub would: settings parsed, parameters declared, a clock of the test's.
 
 import { resolve } from 'node:path';
-import { type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { BehaviorSubject, type Observable, type SchedulerLike, Subject } from 'rxjs';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
 import { connectionSchema } from '../../lib/flow/schema.ts';
 import { monotonicScheduler } from '../../lib/hub.ts';
@@ -50,6 +50,9 @@ export function connect(
     resolvePath,
     finish: (work) => void unfinished.push(work),
     inbox: (id) => inboxes.get(id)!,
+    inputTypes: new Map(),
+    input: () => new BehaviorSubject<Value | undefined>(undefined),
+    atSettle: (work) => work,
   };
   return {
     parameters,
