@@ -16,6 +16,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/']],
   ['connections/rest-api/', ['connections/connection.ts', 'model/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types']],
+  ['connections/virtual-core/', ['connections/connection.ts', 'model/', 'expression/', 'rxjs', 'zod']],
   ['connections/xml-file-output/', ['connections/connection.ts', 'model/', 'rxjs', 'zod', 'saxes']],
   ['connections/', ['connections/connection.ts', 'model/', 'rxjs', 'zod']],
   [

@@ -18,6 +18,10 @@ const samples: Record<string, object> = {
   dummy: { parameters: ['lamp,B,true', 'go,T'] },
   timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
   'xml-file-output': { filename: join(folder, 'out.xml'), template: '<status lamp="$Lamp">$Title</status>' },
+  'virtual-core': {
+    inputs: { mic: 'desk/mic' },
+    outputs: { live: { type: 'B', expression: 'mic' }, on: { block: 'TON', in: true, pt: 50 } },
+  },
 };
 
 const accesses = ['read-only', 'write-only', 'read-write'];

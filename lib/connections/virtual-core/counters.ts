@@ -1,0 +1,57 @@
+// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges and stop at ±(2^53−1), the bounds of an integer
+// parameter. Reset comes before load, load before counting; an edge up and one down at the same time cancel out.
+
+import type { Value } from '../../model/value.ts';
+import { createRisingEdge, type Logic } from './logic.ts';
+
+const most = Number.MAX_SAFE_INTEGER;
+
+/** CTU: `up`, `reset`, `pv` → done (count >= pv), count. */
+export function createCtu(): Logic {
+  const isUp = createRisingEdge();
+  return createCounter((count, values) => {
+    const change = isUp(values[0] as boolean) ? 1 : 0;
+    const next = values[1] ? 0 : saturate(count + change);
+    return [next >= (values[2] as number), next];
+  });
+}
+
+/** CTD: `down`, `load`, `pv` → done (count <= 0), count; `load` sets the count to pv. */
+export function createCtd(): Logic {
+  const isDown = createRisingEdge();
+  return createCounter((count, values) => {
+    const change = isDown(values[0] as boolean) ? -1 : 0;
+    const next = values[1] ? saturate(values[2] as number) : saturate(count + change);
+    return [next <= 0, next];
+  });
+}
+
+/** CTUD: `up`, `down`, `reset`, `load`, `pv` → done (count >= pv), count, down-done (count <= 0). */
+export function createCtud(): Logic {
+  const isUp = createRisingEdge();
+  const isDown = createRisingEdge();
+  return createCounter((count, values) => {
+    const change = (isUp(values[0] as boolean) ? 1 : 0) - (isDown(values[1] as boolean) ? 1 : 0);
+    const next = values[2] ? 0 : saturate(values[3] ? (values[4] as number) : count + change);
+    return [next >= (values[4] as number), next, next <= 0];
+  });
+}
+
+/** Keeps the count, which is the second of the outputs. */
+function createCounter(next: (count: number, values: readonly Value[]) => readonly Value[]): Logic {
+  let outputs: readonly Value[] = [false, 0];
+  return {
+    get outputs() {
+      return outputs;
+    },
+    wakeAt: Infinity,
+    step: (values) => {
+      outputs = next(outputs[1] as number, values);
+    },
+  };
+}
+
+/** An integer within the bounds; adding 1 to the upper one stays there. */
+function saturate(count: number): number {
+  return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // never -0
+}

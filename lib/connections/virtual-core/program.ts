@@ -1,0 +1,105 @@
+// Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the
+// outputs into the order in which they are evaluated. Everything that is wrong is found at once.
+
+import { compileExpression, freeNames, isLanguageName } from '../../expression/expression.ts';
+import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
+import { describe, messageOf } from '../../model/error.ts';
+import type { Value } from '../../model/value.ts';
+import type { InputTypes, SettingMistake } from '../connection.ts';
+import { type ArgumentKind, blockTypes } from './blocks.ts';
+import { createComputation } from './computation.ts';
+import { Cell, Unit } from './engine.ts';
+import type { Logic } from './logic.ts';
+import { Names, parametersOf } from './names.ts';
+import type { BlockOutput, CoreSettings, ExpressionOutput } from './settings.ts';
+
+/** A core ready to run, with fresh memory. With mistakes it is of no use but to tell them. */
+export interface Program {
+  readonly mistakes: readonly SettingMistake[];
+  readonly inputs: ReadonlyMap<string, Cell>;
+  /** In the order of evaluation. */
+  readonly units: readonly Unit[];
+}
+
+export function compile(config: CoreSettings, inputTypes: InputTypes): Program {
+  const names = new Names(config, inputTypes);
+  const mistakes = [...names.mistakes];
+  const { order, cycles } = sortByDependency(Object.keys(config.outputs), (name) => names.outputsReadBy(name));
+  for (const cycle of cycles)
+    mistakes.push({ path: ['outputs', cycle[0]!], message: `expected no cycle, got ${formatCycle(cycle)}` });
+  const cells = new Map(names.all().map((name) => [name, new Cell(name, names.get(name)!.type === 'T')]));
+  const units = order.flatMap((name, rank) => {
+    const output = config.outputs[name]!;
+    const path = ['outputs', name];
+    const part = output.block === undefined ? compileExpressionOutput(output, names) : compileBlock(output, names);
+    for (const mistake of part.mistakes) mistakes.push({ ...mistake, path: [...path, ...mistake.path] });
+    if (part.logic === undefined) return [];
+    const reads = part.reads.map((read) => (typeof read === 'string' ? cells.get(read)! : literal(read.value)));
+    const gives = parametersOf(name, output).map(({ id }) => cells.get(id)!);
+    return [new Unit(name, rank, reads, gives, part.logic)];
+  });
+  const inputs = new Map(Object.keys(config.inputs).map((name) => [name, cells.get(name)!]));
+  return { mistakes, inputs, units };
+}
+
+/** What an output reads, in the order of its logic's arguments: names, and literals. Without logic there are mistakes. */
+interface Part {
+  readonly reads: readonly (string | { readonly value: Value })[];
+  readonly logic: Logic | undefined;
+  readonly mistakes: readonly SettingMistake[];
+}
+
+function literal(value: Value): Cell {
+  return new Cell('', false, value);
+}
+
+function compileExpressionOutput({ expression, type }: ExpressionOutput, names: Names): Part {
+  const path = ['expression'];
+  const mistakes: SettingMistake[] = [];
+  try {
+    const identifiers = freeNames(expression).filter((name) => !isLanguageName(name) || names.namesOf(name).length > 0);
+    const reads = identifiers.map((identifier) => {
+      const [name, other] = names.namesOf(identifier);
+      if (name === undefined) mistakes.push({ path, unknown: 'name', name: identifier, known: names.identifiers() });
+      else if (other !== undefined)
+        mistakes.push({ path, message: `expected a clear name, ${identifier} is "${name}" and also "${other}"` });
+      else if (isLanguageName(identifier))
+        mistakes.push({ path, message: `expected another name than ${identifier}, which the language has itself` });
+      return name ?? '';
+    });
+    if (mistakes.length > 0) return { reads, logic: undefined, mistakes };
+    const types = reads.map((name) => names.get(name)!.type);
+    const variables = identifiers.map((identifier, index) => [identifier, types[index] === 'T' ? 'B' : types[index]]);
+    const compiled = compileExpression(expression, Object.fromEntries(variables), type);
+    return { reads, logic: createComputation(compiled, identifiers, type), mistakes };
+  } catch (error) {
+    return { reads: [], logic: undefined, mistakes: [{ path, message: messageOf(error) }] };
+  }
+}
+
+function compileBlock(output: BlockOutput, names: Names): Part {
+  const block = blockTypes[output.block]!;
+  const mistakes: SettingMistake[] = [];
+  const reads = Object.entries(block.arguments).map(([argument, kind]) => {
+    const value = output[argument] ?? false; // left out
+    const mistake = argumentMistake(argument, value, kind, names);
+    if (mistake !== undefined) mistakes.push(mistake);
+    return typeof value === 'string' ? value : { value };
+  });
+  return { reads, logic: mistakes.length === 0 ? block.create() : undefined, mistakes };
+}
+
+function argumentMistake(
+  argument: string,
+  value: Value,
+  { types, expected, isLiteral }: ArgumentKind,
+  names: Names,
+): SettingMistake | undefined {
+  const path = [argument];
+  if (typeof value !== 'string')
+    return isLiteral(value) ? undefined : { path, message: `expected ${expected}, got ${describe(value)}` };
+  const source = names.get(value);
+  if (source === undefined) return { path, unknown: 'name', name: value, known: names.all() };
+  if (source.type === undefined || types.includes(source.type)) return undefined;
+  return { path, message: `expected ${expected}, got "${value}" (${source.type})` };
+}

@@ -1,0 +1,66 @@
+// The settings of a Virtual Core: what it listens to, and its outputs, each an expression or a function block.
+
+import { z } from 'zod';
+import { type ValueType, valueTypes } from '../../model/value.ts';
+import { blockTypes } from './blocks.ts';
+import { maxRanks } from './rank-set.ts';
+
+/** The longest list of outputs; with their second outputs one evaluation fits into a turn (131,072 writes). */
+export const maxOutputs = maxRanks;
+export const maxInputs = 32_768;
+
+/** `{type: 'B', expression: 'mic1 || mic2'}` */
+export interface ExpressionOutput {
+  readonly block?: undefined;
+  readonly type: ValueType;
+  readonly expression: string;
+}
+
+/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, all else a literal. */
+export interface BlockOutput {
+  readonly block: string;
+  readonly [argument: string]: string | number | boolean;
+}
+
+export type Output = ExpressionOutput | BlockOutput;
+
+const expressionOutput = z.strictObject({
+  block: z.undefined().optional(),
+  type: z.enum(valueTypes, { error: 'S, B, I, F or T' }).describe('Value type; T fires when the expression turns true'),
+  expression: z
+    .string({ error: 'an expression in text' })
+    .describe('Computes the output; in a name each character but letters, digits and _ is written _'),
+});
+
+const blockOutputs = Object.entries(blockTypes).map(([name, block]) =>
+  z.strictObject({
+    block: z.literal(name).describe('Function block of IEC 61131-3'),
+    ...Object.fromEntries(
+      Object.entries(block.arguments).map(([argument, { schema }]) => [
+        argument,
+        block.optional.includes(argument) ? schema.optional() : schema,
+      ]),
+    ),
+  }),
+);
+
+const output = z.discriminatedUnion('block', [...blockOutputs, expressionOutput] as unknown as [z.ZodObject], {
+  error: `an output with type and expression, or with a block of ${Object.keys(blockTypes).join(', ')}`,
+}) as unknown as z.ZodType<Output>;
+
+export const config = z.strictObject({
+  inputs: z
+    .record(z.string(), z.string({ error: 'an address <Connection ID>/<Parameter ID>' }), {
+      error: 'an object of addresses by name',
+    })
+    .refine((inputs) => Object.keys(inputs).length <= maxInputs, { error: `expected at most ${maxInputs} inputs` })
+    .default({})
+    .describe('What the core listens to: name → address'),
+  outputs: z
+    .record(z.string(), output, { error: 'an object of outputs by name' })
+    .refine((outputs) => Object.keys(outputs).length <= maxOutputs, { error: `expected at most ${maxOutputs} outputs` })
+    .default({})
+    .describe('Read-only parameters by name, each computed by an expression or a function block'),
+});
+
+export type CoreSettings = z.output<typeof config>;
