@@ -1,0 +1,150 @@
+// Every key by the one name that flow files use, with what uiohook-napi hears and what nut-js presses for it.
+// Names follow the codes of W3C UI Events in small letters; a hyphen joins keys, so only media and volume names have one.
+
+/** One key. A key that a library does not know has no code there: it is for one side only. */
+export interface Key {
+  readonly name: string;
+  /** What uiohook-napi reports for the key: a pad key has two codes, with and without NumLock. Empty: not heard. */
+  readonly heardAs: readonly number[];
+  /** Its name in the `Key` of nut-js; undefined: not pressed. */
+  readonly pressedAs: string | undefined;
+  /** A side on which X11 lets the library down, though it works on Windows or macOS. */
+  readonly x11Lacks?: 'input' | 'output';
+}
+
+/** The modifiers that match either side, each with its left and its right key. */
+export const eitherSide: ReadonlyMap<string, readonly string[]> = new Map(
+  ['ctrl', 'shift', 'alt', 'meta'].map((name): [string, string[]] => [name, [`l${name}`, `r${name}`]]),
+);
+
+/** The names of all modifiers, with and without a side. */
+export const modifiers: ReadonlySet<string> = new Set([...eitherSide].flat(2));
+
+const withoutNumLock = 0xee00;
+const letterCodes = [
+  0x1e, 0x30, 0x2e, 0x20, 0x12, 0x21, 0x22, 0x23, 0x17, 0x24, 0x25, 0x26, 0x32, 0x31, 0x18, 0x19, 0x10, 0x13, 0x1f,
+  0x14, 0x16, 0x2f, 0x11, 0x2d, 0x15, 0x2c,
+];
+const digitCodes = [0x0b, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a];
+const functionCodes = [
+  0x3b, 0x3c, 0x3d, 0x3e, 0x3f, 0x40, 0x41, 0x42, 0x43, 0x44, 0x57, 0x58, 0x5b, 0x5c, 0x5d, 0x63, 0x64, 0x65, 0x66,
+  0x67, 0x68, 0x69, 0x6a, 0x6b,
+];
+const padCodes = [0x52, 0x4f, 0x50, 0x51, 0x4b, 0x4c, 0x4d, 0x47, 0x48, 0x49];
+
+/** The keys in the order in which `patchbay keys` prints them. */
+export const keys: readonly Key[] = [
+  key('ctrl', [0x1d, 0x0e1d], 'LeftControl'),
+  key('shift', [0x2a, 0x36], 'LeftShift'),
+  key('alt', [0x38, 0x0e38], 'LeftAlt'),
+  key('meta', [0x0e5b, 0x0e5c], 'LeftSuper'),
+  key('lctrl', 0x1d, 'LeftControl'),
+  key('rctrl', 0x0e1d, 'RightControl'),
+  key('lshift', 0x2a, 'LeftShift'),
+  key('rshift', 0x36, 'RightShift'),
+  key('lalt', 0x38, 'LeftAlt'),
+  key('ralt', 0x0e38, 'RightAlt'),
+  key('lmeta', 0x0e5b, 'LeftSuper'),
+  key('rmeta', 0x0e5c, 'RightSuper'),
+  key('fn', undefined, 'Fn', 'output'),
+
+  ...letterCodes.map((code, index) => {
+    const letter = String.fromCharCode('a'.charCodeAt(0) + index);
+    return key(letter, code, letter.toUpperCase());
+  }),
+  ...digitCodes.map((code, digit) => key(`${digit}`, code, `Num${digit}`)),
+  ...functionCodes.map((code, index) => key(`f${index + 1}`, code, `F${index + 1}`)),
+
+  key('escape', 0x01, 'Escape'),
+  key('tab', 0x0f, 'Tab'),
+  key('capslock', 0x3a, 'CapsLock'),
+  key('space', 0x39, 'Space'),
+  key('enter', 0x1c, 'Return'),
+  key('backspace', 0x0e, 'Backspace'),
+  key('insert', 0x0e52, 'Insert'),
+  key('delete', 0x0e53, 'Delete'),
+  key('home', 0x0e47, 'Home'),
+  key('end', 0x0e4f, 'End'),
+  key('pageup', 0x0e49, 'PageUp'),
+  key('pagedown', 0x0e51, 'PageDown'),
+  key('up', 0xe048, 'Up'),
+  key('down', 0xe050, 'Down'),
+  key('left', 0xe04b, 'Left'),
+  key('right', 0xe04d, 'Right'),
+  key('printscreen', 0x0e37, 'Print'),
+  key('scrolllock', 0x46, 'ScrollLock'),
+  key('pause', 0x0e45, undefined),
+  key('menu', 0x0e5d, 'Menu', 'output'),
+  key('clear', 0xe04c, 'Clear'),
+
+  key('minus', 0x0c, 'Minus'),
+  key('equal', 0x0d, 'Equal'),
+  key('comma', 0x33, 'Comma'),
+  key('period', 0x34, 'Period'),
+  key('slash', 0x35, 'Slash'),
+  key('backslash', 0x2b, 'Backslash'),
+  key('semicolon', 0x27, 'Semicolon'),
+  key('quote', 0x28, 'Quote'),
+  key('backquote', 0x29, 'Grave'),
+  key('bracketleft', 0x1a, 'LeftBracket'),
+  key('bracketright', 0x1b, 'RightBracket'),
+  key('intlbackslash', 0x0e46, undefined),
+
+  key('numlock', 0x45, 'NumLock'),
+  ...padCodes.map((code, digit) => key(`numpad${digit}`, [code, withoutNumLock | code], `NumPad${digit}`)),
+  key('numpaddecimal', [0x53, withoutNumLock | 0x53], 'Decimal'),
+  key('numpadadd', 0x4e, 'Add'),
+  key('numpadsubtract', 0x4a, 'Subtract'),
+  key('numpadmultiply', 0x37, 'Multiply'),
+  key('numpaddivide', 0x0e35, 'Divide'),
+  key('numpadequal', 0x0e0d, 'NumPadEqual'),
+  key('numpadenter', 0x0e1c, 'Enter'),
+
+  key('media-play', 0xe022, 'AudioPlay', 'input'),
+  key('media-pause', undefined, 'AudioPause'),
+  key('media-stop', 0xe024, 'AudioStop', 'input'),
+  key('media-next', 0xe019, 'AudioNext', 'input'),
+  key('media-previous', 0xe010, 'AudioPrev', 'input'),
+  key('media-rewind', undefined, 'AudioRewind'),
+  key('media-forward', undefined, 'AudioForward'),
+  key('media-repeat', undefined, 'AudioRepeat'),
+  key('media-random', undefined, 'AudioRandom'),
+  key('media-select', 0xe06d, undefined, 'input'),
+  key('media-eject', 0xe02c, undefined, 'input'),
+  key('volume-up', 0xe030, 'AudioVolUp'),
+  key('volume-down', 0xe02e, 'AudioVolDown'),
+  key('volume-mute', 0xe020, 'AudioMute'),
+];
+
+export const keyByName: ReadonlyMap<string, Key> = new Map(keys.map((row) => [row.name, row]));
+
+/** The keys that a name stands for: `ctrl` → `lctrl`, `rctrl`; any other name itself. */
+export function physicalKeys(name: string): readonly string[] {
+  return eitherSide.get(name) ?? [name];
+}
+
+/** One row of `patchbay keys`: `{key: 'pause', input: 'yes', output: 'no'}`; `not under X11` where only X11 cannot. */
+export interface KeyRow {
+  readonly key: string;
+  readonly input: 'yes' | 'no' | 'not under X11';
+  readonly output: 'yes' | 'no' | 'not under X11';
+}
+
+/** The table for people, one row per key. */
+export function keyRows(): KeyRow[] {
+  return keys.map(({ name, heardAs, pressedAs, x11Lacks }) => ({
+    key: name,
+    input: heardAs.length === 0 ? 'no' : x11Lacks === 'input' ? 'not under X11' : 'yes',
+    output: pressedAs === undefined ? 'no' : x11Lacks === 'output' ? 'not under X11' : 'yes',
+  }));
+}
+
+function key(
+  name: string,
+  heardAs: number | readonly number[] | undefined,
+  pressedAs: string | undefined,
+  x11Lacks?: 'input' | 'output',
+): Key {
+  const codes = heardAs === undefined ? [] : typeof heardAs === 'number' ? [heardAs] : heardAs;
+  return { name, heardAs: codes, pressedAs, ...(x11Lacks && { x11Lacks }) };
+}
