@@ -1,0 +1,94 @@
+// Key combinations as authors write them: key names joined by a hyphen, such as `ctrl-f1` or `shift-media-play`
+// (spec.md "Keyboard connection"). Names are read in any case; the order counts for presses only.
+
+import { closest, distance } from 'fastest-levenshtein';
+import { describe, HubError } from '../../model/error.ts';
+import { type Key, keyByName, physicalKeys } from './key-table.ts';
+
+/** A combination: `written` names its parameter, `keys` are the names in the order in which they are pressed. */
+export interface Combination {
+  readonly written: string;
+  readonly keys: readonly string[];
+}
+
+/** The tab on which a combination is listed. */
+export type Side = 'input' | 'output';
+
+export const maxKeys = 8;
+
+/** What people call keys elsewhere; used to name the right one in a mistake, never accepted. */
+const otherNames: ReadonlyMap<string, string> = new Map([
+  ['', 'minus'],
+  ['+', 'equal'],
+  ['=', 'equal'],
+  [',', 'comma'],
+  ['.', 'period'],
+  ['/', 'slash'],
+  ['\\', 'backslash'],
+  [';', 'semicolon'],
+  ["'", 'quote'],
+  ['`', 'backquote'],
+  ['[', 'bracketleft'],
+  [']', 'bracketright'],
+  ['control', 'ctrl'],
+  ['cmd', 'meta'],
+  ['command', 'meta'],
+  ['option', 'alt'],
+  ['super', 'meta'],
+  ['win', 'meta'],
+  ['esc', 'escape'],
+  ['del', 'delete'],
+  ['ins', 'insert'],
+  ['pgup', 'pageup'],
+  ['pgdn', 'pagedown'],
+  ['return', 'enter'],
+  ['spacebar', 'space'],
+]);
+
+const firstWords = new Set(
+  [...keyByName.keys()].filter((name) => name.includes('-')).map((name) => name.split('-')[0]),
+);
+
+/** Reads one combination for a side. Errors: `bad-flow`: an unknown key with the nearest one, a key of the other side. */
+export function readCombination(written: string, side: Side): Combination {
+  const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);
+  if (keys.length > maxKeys)
+    throw new HubError('bad-flow', `expected at most ${maxKeys} keys, got ${keys.length} in ${describe(written)}`);
+  const physical = keys.flatMap(physicalKeys);
+  const twice = physical.find((name, index) => physical.indexOf(name) !== index);
+  if (twice !== undefined)
+    throw new HubError('bad-flow', `expected each key once, got "${twice}" twice in ${describe(written)}`);
+  return { written, keys };
+}
+
+/** Equal for two spellings of the same combination: `ctrl-f1` and `F1-Ctrl`. */
+export function identityOf({ keys }: Combination): string {
+  return [...keys].sort().join('-');
+}
+
+function splitNames(text: string): string[] {
+  const words = text.split('-');
+  const names: string[] = [];
+  for (let index = 0; index < words.length; index++) {
+    const isFirst = firstWords.has(words[index]!) && index + 1 < words.length;
+    names.push(isFirst ? `${words[index]}-${words[++index]}` : words[index]!);
+  }
+  return names;
+}
+
+function findKey(name: string, written: string, side: Side): Key {
+  const key = keyByName.get(name);
+  if (key === undefined) throw new HubError('bad-flow', unknownKey(name, written));
+  if (side === 'input' && key.heardAs.length === 0)
+    throw new HubError('bad-flow', `expected a key that can be heard, "${name}" can only be pressed (an output key)`);
+  if (side === 'output' && key.pressedAs === undefined)
+    throw new HubError('bad-flow', `expected a key that can be pressed, "${name}" can only be heard (an input key)`);
+  return key;
+}
+
+function unknownKey(name: string, written: string): string {
+  const near = closest(name, [...keyByName.keys()]);
+  const meant = otherNames.get(name) ?? (distance(name, near) <= Math.max(2, name.length / 3) ? near : undefined);
+  const hint = meant === undefined ? ', see patchbay keys' : `, did you mean "${meant}"?`;
+  return `unknown key "${name}" in ${describe(written)}${hint}`;
+}

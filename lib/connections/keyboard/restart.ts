@@ -1,0 +1,37 @@
+// Keeps a session going: when it errs, the connection is degraded with the reason, and the session starts again with
+// backoff. What belongs to the connection, such as the count of lost presses, lives on meanwhile.
+
+import { concat, defer, type Observable, of, type SchedulerLike, timer } from 'rxjs';
+import { catchError, ignoreElements, repeat } from 'rxjs/operators';
+import { messageOf } from '../../model/error.ts';
+import type { ConnectionEvent } from '../connection.ts';
+
+const firstBackoffMs = 1000;
+const longestBackoffMs = 10_000;
+/** A session that ran this long starts its backoff anew. */
+const provenMs = 60_000;
+
+/** Runs the session again and again, 1, 2, 4, 8, then 10 s after each error. Cold, never completes, never errors. */
+export function restartWithBackoff(
+  session$: Observable<ConnectionEvent>,
+  scheduler: SchedulerLike,
+): Observable<ConnectionEvent> {
+  return defer(() => {
+    let attempts = 0;
+    let startedAt = 0;
+    return defer(() => {
+      startedAt = scheduler.now();
+      return session$;
+    }).pipe(
+      catchError((error) => {
+        if (scheduler.now() - startedAt >= provenMs) attempts = 0;
+        const backoffMs = Math.min(firstBackoffMs * 2 ** attempts++, longestBackoffMs);
+        return concat(
+          of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) }),
+          timer(backoffMs, scheduler).pipe(ignoreElements()),
+        );
+      }),
+      repeat(),
+    );
+  });
+}
