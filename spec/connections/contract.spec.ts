@@ -16,6 +16,7 @@ const folder = createTempFolder();
 const samples: Record<string, object> = {
   'rest-api': { port: 0 },
   dummy: { parameters: ['lamp,B,true', 'go,T'] },
+  keyboard: { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] },
   timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
   'xml-file-output': { filename: join(folder, 'out.xml'), template: '<status lamp="$Lamp">$Title</status>' },
   'virtual-core': {

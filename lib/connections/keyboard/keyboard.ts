@@ -1,0 +1,71 @@
+// Keyboard: global hotkeys as triggers and simulated keystrokes (spec.md "Keyboard connection", D-10). The libraries run
+// in a process of their own; whatever ends it is a degraded connection and a restart, never a dead hub.
+
+import { platform } from 'node:os';
+import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
+import { buffer, ignoreElements, tap, throttleTime } from 'rxjs/operators';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { defineConnectionType, type Log } from '../connection.ts';
+import type { Combination, Side } from './combination.ts';
+import { keyByName } from './key-table.ts';
+import { type LostPresses, PressQueue } from './press-queue.ts';
+import { restartWithBackoff } from './restart.ts';
+import { runSession } from './session.ts';
+import { type KeyboardSettings, settings } from './settings.ts';
+
+const lossLogMs = 1000;
+
+export const keyboard = defineConnectionType({
+  type: 'keyboard',
+  config: settings,
+  parameters: declareParameters,
+  run: (context) =>
+    defer(() => {
+      const { config, inbox, scheduler, log } = context;
+      const presses = new PressQueue();
+      const requests$ = config.outputKeys.map((combination) =>
+        inbox(`output/${combination.written}`).pipe(tap(() => presses.push(combination))),
+      );
+      warnOfX11(config, log);
+      return merge(
+        merge(logLosses(presses.lost$, scheduler, log), ...requests$).pipe(ignoreElements()),
+        restartWithBackoff(runSession(context, presses), scheduler),
+      );
+    }),
+});
+
+function declareParameters({ inputKeys, outputKeys }: KeyboardSettings): ParameterDeclaration[] {
+  return [
+    ...inputKeys.map(
+      ({ written }): ParameterDeclaration => ({ id: `input/${written}`, type: 'T', access: 'read-only' }),
+    ),
+    ...outputKeys.map(
+      ({ written }): ParameterDeclaration => ({ id: `output/${written}`, type: 'T', access: 'write-only' }),
+    ),
+  ];
+}
+
+/** Logs lost presses with their count, once a second at most. */
+function logLosses(lost$: Observable<LostPresses>, scheduler: SchedulerLike, log: Log): Observable<unknown> {
+  const second$ = lost$.pipe(throttleTime(lossLogMs, scheduler, { leading: true, trailing: true }));
+  return lost$.pipe(
+    buffer(second$),
+    tap((losses) => {
+      const count = losses.reduce((sum, lost) => sum + lost.count, 0);
+      if (count > 0) log.warn({ count }, `presses dropped: ${count} (${losses.at(-1)?.reason})`);
+    }),
+  );
+}
+
+function warnOfX11({ inputKeys, outputKeys }: KeyboardSettings, log: Log): void {
+  if (platform() === 'win32' || platform() === 'darwin') return;
+  const warn = (combinations: readonly Combination[], side: Side) => {
+    for (const { written, keys } of combinations) {
+      const key = keys.find((name) => keyByName.get(name)?.x11Lacks === side);
+      const what = side === 'input' ? 'heard' : 'pressed';
+      if (key !== undefined) log.warn({ key }, `${side}/${written}: under X11 the key "${key}" is not ${what}`);
+    }
+  };
+  warn(inputKeys, 'input');
+  warn(outputKeys, 'output');
+}

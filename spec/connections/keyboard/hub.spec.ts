@@ -1,0 +1,127 @@
+// A whole hub with a keyboard, as operators run it: it serves whatever happens to display and process, and leaves no
+// process behind. Also as compiled JavaScript, and without the optional packages.
+
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { firstValueFrom, interval } from 'rxjs';
+import { exhaustMap, filter, timeout } from 'rxjs/operators';
+import { createFolder } from '../../support/folder.ts';
+import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
+import { startXServer } from '../../support/x-server.ts';
+
+const run = promisify(execFile);
+const root = resolve(import.meta.dirname, '../../..');
+const deadlineMs = 20_000;
+const flow = {
+  connections: {
+    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+    desk: { type: 'dummy', parameters: ['lamp,B,false', 'count,I,0'] },
+    keys: { type: 'keyboard', inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'], statusParameter: true },
+  },
+  rules: [{ from: 'keys/input/ctrl-f1', map: 'true', to: 'desk/lamp' }],
+};
+
+/** Waits for what other processes do not tell. */
+function until(isTrue: () => boolean | Promise<boolean>): Promise<unknown> {
+  return firstValueFrom(
+    interval(20).pipe(
+      exhaustMap(async () => isTrue()),
+      filter(Boolean),
+      timeout(deadlineMs),
+    ),
+  );
+}
+
+test.serial('without DISPLAY the hub starts, says why, and serves', async (t) => {
+  const hub = await startHubProcess(t, flow);
+  await hub.logged(/^connection "keys" is degraded: there is no display: DISPLAY is not set$/);
+  t.is(await hub.get('/parameters/keys/_status/connected'), 'false');
+  t.is(await hub.get('/update?parameter=desk/lamp&value=true'), 'OK');
+  t.is(await hub.get('/parameters/desk/lamp'), 'true');
+  t.is(await hub.get('/update?parameter=keys/output/ctrl-f2&value=1'), 'OK');
+  await hub.logged(/^presses dropped: 1 \(the keyboard is not there\)$/);
+});
+
+test.serial('kill -9 of the process and of the X server: the hub serves on, the keyboard comes back', async (t) => {
+  const x = await startXServer(t);
+  const hub = await startHubProcess(t, flow, x);
+  await hub.logged(/"keys" is running/);
+  const [first] = await keyboardPids(hub.pid);
+  process.kill(first!, 'SIGKILL');
+  await hub.logged(/"keys" is degraded: the keyboard process ended while listening \(SIGKILL\)/);
+  t.is(await hub.get('/parameters/keys/_status/connected'), 'false');
+  await hub.logged(/"keys" is running/, 2);
+  t.not((await keyboardPids(hub.pid))[0], first);
+
+  await x.kill();
+  await hub.logged(/"keys" is degraded: no X server answers/);
+  t.is(await hub.get('/parameters/desk/lamp'), 'false');
+  const back = await startXServer(t, x.display);
+  await hub.logged(/"keys" is running/, 3);
+  await back.xdotool('key', 'ctrl+F1');
+  await until(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+  t.is(await hub.get('/parameters/keys/_status/connected'), 'true');
+});
+
+test.serial('signals are for the hub: the process lives on until the hub has stopped', async (t) => {
+  const x = await startXServer(t);
+  const hub = await startHubProcess(t, flow, x);
+  await hub.logged(/"keys" is running/);
+  const [child] = await keyboardPids(hub.pid);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(child!, signal);
+  await x.xdotool('key', 'ctrl+F1');
+  await until(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+  process.kill(-hub.pid, 'SIGINT'); // as Ctrl-C does: to both
+  t.deepEqual(await hub.exited, [0, null]);
+  t.false(existsSync(`/proc/${child}`));
+  t.false(hub.messages.some((message) => message.includes('degraded')));
+});
+
+test.serial('the process ends when the hub is killed', async (t) => {
+  const hub = await startHubProcess(t, flow, await startXServer(t));
+  await hub.logged(/"keys" is running/);
+  const [child] = await keyboardPids(hub.pid);
+  process.kill(hub.pid, 'SIGKILL');
+  await t.notThrowsAsync(until(() => !existsSync(`/proc/${child}`)));
+});
+
+const compiled = join(tmpdir(), `patchbay-compiled-${process.pid}`);
+
+test.before(() => run(join(root, 'node_modules/.bin/tsc'), ['-p', 'lib', '--outDir', compiled], { cwd: root }));
+test.after.always(() => rm(compiled, { recursive: true, force: true }));
+
+/** Installs the compiled program in a folder whose node_modules lack a package; returns the program. */
+async function install(t: ExecutionContext, without = ''): Promise<string> {
+  const folder = await createFolder(t, { 'package.json': { type: 'module', version: '0.0.0' } });
+  await cp(compiled, join(folder, 'dist'), { recursive: true });
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of await readdir(join(root, 'node_modules')))
+    if (name !== without) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  return join(folder, 'dist/main.js');
+}
+
+test.serial('compiled to JavaScript, it finds its process', async (t) => {
+  const program = await install(t);
+  const hub = await startHubProcess(t, flow, { ...(await startXServer(t)), program });
+  await hub.logged(/"keys" is running/);
+  const [child] = await keyboardPids(hub.pid);
+  t.is(typeof child, 'number');
+  t.true(existsSync(join(dirname(program), 'connections/keyboard/child.js')));
+});
+
+for (const [without, library] of [
+  ['uiohook-napi', 'uiohook-napi'],
+  ['@nut-tree-fork', '@nut-tree-fork/nut-js'],
+] as const)
+  test.serial(`without the package ${library} the connection says so, and the hub serves`, async (t) => {
+    const program = await install(t, without);
+    const hub = await startHubProcess(t, flow, { ...(await startXServer(t)), program });
+    const message = await hub.logged(/"keys" is degraded: the optional package/);
+    t.true(message.includes(`the optional package ${library} is not installed or does not load: Cannot find package`));
+    t.is(await hub.get('/parameters/desk/lamp'), 'false');
+  });

@@ -1,0 +1,94 @@
+// A real X server without a screen, what presses its keys (xdotool) and what reads them (xev). Without those programs
+// the specs that use them fail.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import type { ExecutionContext } from 'ava';
+import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
+import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
+
+const run = promisify(execFile);
+const deadlineMs = 10_000;
+/** Display numbers far from those that others choose: a killed server's number must stay free until it is back. */
+const numbers = [10_000, 59_000] as const;
+
+export interface XServer {
+  /** Such as `:1`. */
+  readonly display: string;
+  readonly pid: number;
+  /** Runs xdotool: `['key', 'ctrl+F1']`. */
+  xdotool(...args: string[]): Promise<void>;
+  /** What an X client hears, such as `press F2 4`: press or release, keysym, state of the modifiers. */
+  keys$(): Promise<Observable<string>>;
+  /** Stops the server as `kill -9` does; resolves when it has ended. */
+  kill(): Promise<void>;
+}
+
+/** Starts a server on the display, or on one of its own, and makes it the DISPLAY of what this process starts. */
+export async function startXServer(t: ExecutionContext, display = `:${randomInt(...numbers)}`): Promise<XServer> {
+  const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset'];
+  const server = spawn('Xvfb', [display, ...options], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const ready$ = fromEvent(server.stdio[3]!, 'data');
+  await firstValueFrom(race(ready$, failureOf(server, 'Xvfb')).pipe(timeout(deadlineMs)));
+  process.env.DISPLAY = display;
+  const end = async (signal: NodeJS.Signals) => {
+    if (server.exitCode !== null || server.signalCode !== null) return;
+    const exit = firstValueFrom(fromEvent(server, 'exit').pipe(timeout(deadlineMs)));
+    server.kill('SIGCONT');
+    server.kill(signal);
+    await exit;
+  };
+  t.teardown(() => end('SIGTERM'));
+  const xdotool = async (...args: string[]) => {
+    await run('xdotool', args, { env: { ...process.env, DISPLAY: display }, timeout: deadlineMs });
+  };
+  const x = { display, pid: server.pid!, xdotool, kill: () => end('SIGKILL') };
+  return { ...x, keys$: () => listen(t, x) };
+}
+
+/** Makes processes started from here find no display. */
+export function hideDisplay(): void {
+  delete process.env.DISPLAY;
+}
+
+async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
+  const client = spawn('stdbuf', ['-oL', 'xev', '-root', '-event', 'keyboard'], {
+    env: { ...process.env, DISPLAY: display },
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  t.teardown(() => void client.kill());
+  const lines$ = fromEvent(createInterface(client.stdout), 'line') as Observable<string>;
+  const keys$ = lines$.pipe(
+    scan(
+      ({ kind }, line) => {
+        const [, state, name] = /state 0x(\w+), keycode \d+ \(keysym 0x\w+, (\w+)\)/.exec(line) ?? [];
+        if (line.startsWith('Key')) return { kind: line.startsWith('KeyPress') ? 'press' : 'release', key: '' };
+        return { kind, key: name === undefined ? '' : `${kind} ${name} ${state}` };
+      },
+      { kind: '', key: '' },
+    ),
+    map(({ key }) => key),
+    filter((key) => key !== ''),
+    share({ resetOnRefCountZero: false }),
+  );
+  // It says nothing until it hears a key, so that one is pressed, and released, until it does.
+  const heard = firstValueFrom(merge(keys$, failureOf(client, 'xev')).pipe(timeout(deadlineMs)));
+  const presses$ = interval(50).pipe(
+    takeUntil(heard),
+    exhaustMap(() => xdotool('key', 'Pause')),
+  );
+  await lastValueFrom(presses$, { defaultValue: undefined });
+  return keys$.pipe(filter((key) => !key.includes('Pause')));
+}
+
+function failureOf(process: ChildProcess, program: string): Observable<never> {
+  return merge(fromEvent(process, 'error'), fromEvent(process, 'exit')).pipe(
+    mergeMap(() => {
+      throw new Error(
+        `${program} did not start; the specs of the keyboard need the packages xvfb, xdotool and x11-utils`,
+      );
+    }),
+  );
+}
