@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import { check } from './command/check.ts';
 import type { Console } from './command/console.ts';
+import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { run } from './command/run.ts';
 import { connectionTypes } from './connections/registry.ts';
@@ -45,6 +46,11 @@ program
   .command('schema')
   .description('print the JSON Schema of flow files, for editors')
   .action(() => console.print(JSON.stringify(flowFileJsonSchema(connectionTypes), undefined, 2)));
+
+program
+  .command('keys')
+  .description('print the names of keys for keyboard connections, and on which side each works')
+  .action(() => console.print(formatKeys()));
 
 remote('get', 'print the value of a parameter of a running hub')
   .option('--json', 'print the JSON value')
