@@ -6,11 +6,12 @@ import { resolve } from 'node:path';
 import { asyncScheduler, filter, firstValueFrom, type SchedulerLike, Subscription } from 'rxjs';
 import type { AnyConnectionType, ConnectionStatus, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
-import { checkFlowFiles, type Plan } from './flow/check.ts';
+import { checkFlowFiles } from './flow/check.ts';
 import { createLogGate } from './flow/log-gate.ts';
 import { formatMistake, MistakeList } from './flow/mistake.ts';
+import type { Plan } from './flow/plan.ts';
 import { readFlowFiles } from './flow/read.ts';
-import { runRule } from './flow/rule.ts';
+import { type ReportFault, runRule } from './flow/rule.ts';
 import { createSupervisor, type Supervisor } from './flow/supervisor.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import { HubError } from './model/error.ts';
@@ -85,14 +86,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const gate = createLogGate(() => scheduler.now());
   subscriptions.add(graph.dropped$.subscribe({ next: (drop) => logLoop(log, gate, drop) }));
   for (const supervisor of supervisors) supervisor.start();
-  for (const rule of plan.rules)
-    subscriptions.add(
-      runRule(rule, graph, ({ name, file }, message) =>
-        gate(`${name} ${message}`, (count) =>
-          log.warn({ rule: name, file, count }, `rule "${name}" failed on a value: ${message}`),
-        ),
-      ),
+  const reportFault: ReportFault = ({ name, file }, message) =>
+    gate(`${name} ${message}`, (count) =>
+      log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
     );
+  for (const rule of plan.rules) subscriptions.add(runRule(rule, { graph, scheduler, reportFault }));
   const gateways = supervisors.filter((_, index) => plan.connections[index]!.type.isGateway);
   const failed = (await Promise.all(gateways.map(firstState))).filter(({ state }) => state === 'failed');
   if (failed.length > 0) {

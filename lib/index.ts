@@ -10,6 +10,14 @@ export {
   type HubPort,
 } from './connections/connection.ts';
 export { connectionTypes } from './connections/registry.ts';
+export {
+  defineFlow,
+  type FlowConnections,
+  type FlowDefinition,
+  type FlowRule,
+  type Installation,
+  type On,
+} from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, startHub, version } from './hub.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';

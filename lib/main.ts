@@ -7,6 +7,7 @@ import type { Console } from './command/console.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { run } from './command/run.ts';
+import { types } from './command/types.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { flowFileJsonSchema } from './flow/schema.ts';
 import { version } from './hub.ts';
@@ -46,6 +47,13 @@ program
   .command('schema')
   .description('print the JSON Schema of flow files, for editors')
   .action(() => console.print(JSON.stringify(flowFileJsonSchema(connectionTypes), undefined, 2)));
+
+program
+  .command('types')
+  .description('print a declaration file with every address, for flow files in TypeScript')
+  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay')
+  .action((paths: string[], { module }: { module: string }) => finish(types(paths, module, console)));
 
 program
   .command('keys')

@@ -36,7 +36,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5', 'fastest-levenshtein'],
   ],
   ['hub.ts', ['*']],
-  ['command/', ['hub.ts', 'connections/keyboard/key-table.ts', 'model/', 'pino', 'pino-pretty']],
+  ['command/', ['hub.ts', 'flow/types.ts', 'connections/keyboard/key-table.ts', 'model/', 'pino', 'pino-pretty']],
   ['index.ts', ['*']],
   ['main.ts', ['*', 'commander']],
 ];

@@ -69,10 +69,9 @@ test('a rule that fails on a value is logged with its name, and its other destin
   t.is(hub.find('desk/copy')?.value, 'abc');
   t.is(hub.find('desk/length')?.value, 3);
   const warnings = hub.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
-  t.deepEqual(warnings, [
-    'rule "to number" failed on a value: expected a number, got "abc" (string)',
-    'rule "to number" failed on a value: expected a number, got "de" (string)',
-  ]);
+  t.is(warnings.length, 2);
+  t.regex(warnings[0]!, /^rule "to number" \(.*flow\.json5\) failed: expected a number, got "abc" \(string\)$/);
+  t.regex(warnings[1]!, /got "de" \(string\)$/);
 });
 
 test('a loop of two rules is named in the log once, and the hub goes on', async (t) => {

@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { connectionTypes } from '../lib/connections/registry.ts';
+import { stepTypes } from '../lib/flow/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';
@@ -37,6 +38,10 @@ test('the demo is the flow file that npm start runs, and has no mistake', async 
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
   t.is(scripts.start, 'node lib/main.ts run flows/demo.json5');
   await t.notThrowsAsync(loadFlows([join(root, 'flows/demo.json5')]));
+});
+
+test('the table of steps is that of the code', (t) => {
+  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
 });
 
 test('the tables name every connection type and every verb', async (t) => {

@@ -9,7 +9,14 @@ import type { Value, ValueType } from '../model/value.ts';
 export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
+/** An expression ready to evaluate, and the type of its result as far as it is known. */
+export interface CompiledExpression {
+  readonly evaluate: Expression;
+  readonly type: ValueType | undefined;
+}
+
 const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
+const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F', int: 'F' };
 const flag = { types: ['bool'], name: 'bool' };
 const number = { types: ['double', 'int'], name: 'a number' };
 const results = { S: { types: ['string'], name: 'string' }, B: flag, I: number, F: number, T: flag };
@@ -31,7 +38,7 @@ export function compileExpression(
   text: string,
   variables: Readonly<Record<string, ValueType | undefined>>,
   expects?: ValueType,
-): Expression {
+): CompiledExpression {
   const environment = language.clone();
   for (const [name, type] of Object.entries(variables))
     environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
@@ -42,7 +49,11 @@ export function compileExpression(
   const { types, name } = expects === undefined ? anyValue : results[expects];
   if (resultType !== 'dyn' && !types.includes(resultType))
     throw mistake(text, `its result is ${resultType}, expected ${name}`);
-  return resultType === 'int' || resultType === 'dyn' ? (scope) => toValue(parsed(scope)) : (parsed as Expression);
+  const needsConversion = resultType === 'int' || resultType === 'dyn';
+  return {
+    evaluate: needsConversion ? (scope) => toValue(parsed(scope)) : (parsed as Expression),
+    type: valueTypes[resultType],
+  };
 }
 
 /** Whether a name means something to the language already, such as the type `double`; no variable can have it. */

@@ -3,40 +3,15 @@
 
 import { resolve } from 'node:path';
 import type { AnyConnectionType, Claim, ResolvePath } from '../connections/connection.ts';
-import { compileExpression, type Expression } from '../expression/expression.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
+import { RuleCheck } from './check-rules.ts';
 import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
+import type { ConnectionPlan, Plan } from './plan.ts';
 import type { FlowFile } from './read.ts';
-import { connectionSchema, flowFileSchema, folderSchema, ruleSchema } from './schema.ts';
-
-/** A connection as it will run. `folder` is what relative paths of its settings start from. */
-export interface ConnectionPlan extends CheckedInputs {
-  readonly id: string;
-  readonly type: AnyConnectionType;
-  readonly config: unknown;
-  readonly enabled: boolean;
-  readonly description: string;
-  readonly parameters: readonly ParameterDeclaration[];
-  readonly folder: string;
-}
-
-/** A rule as it will run: source, condition, expression, destinations. */
-export interface RulePlan {
-  readonly name: string;
-  readonly file: string;
-  readonly from: string;
-  readonly when: Expression | undefined;
-  readonly map: Expression | undefined;
-  readonly to: readonly string[];
-}
-
-export interface Plan {
-  readonly connections: readonly ConnectionPlan[];
-  readonly rules: readonly RulePlan[];
-}
+import { connectionSchema, flowFileSchema, flowProgramSchema } from './schema.ts';
 
 /** The read-only boolean parameter that `statusParameter: true` adds. */
 export const statusParameterId = '_status/connected';
@@ -47,15 +22,23 @@ type Types = ReadonlyMap<string, AnyConnectionType>;
 export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistakes: MistakeList): Plan {
   const connections = new ConnectionCheck(types, mistakes);
   const contents = files.flatMap((file) => {
-    const data = mistakes.parse(flowFileSchema, file.data, file, [], true);
+    const schema = isProgram(file.data) ? flowProgramSchema : flowFileSchema;
+    const data = mistakes.parse(schema, file.data, file, [], true);
     return data === undefined ? [] : [{ file, data }];
   });
   for (const { file, data } of contents)
     for (const [id, settings] of Object.entries(data.connections)) connections.add(file, id, settings);
   const plans = connections.finish();
-  const rules = new RuleCheck(connections, mistakes);
-  for (const { file, data } of contents) rules.addAll(file, ['rules'], data.rules, true);
-  return { connections: plans, rules: rules.plans };
+  const rules = new RuleCheck((file, path, address) => connections.declaration(file, path, address), mistakes);
+  for (const { file, data } of contents)
+    if (typeof data.rules === 'function') rules.addProgram(file, data.rules);
+    else rules.addAll(file, ['rules'], data.rules ?? [], true);
+  return { connections: plans, rules: rules.finish(plans) };
+}
+
+/** Whether a flow file is TypeScript's: its rules are a function. */
+function isProgram(data: unknown): boolean {
+  return typeof data === 'object' && data !== null && 'rules' in data && typeof data.rules === 'function';
 }
 
 /** A connection with its settings, before what it listens to is checked. */
@@ -187,61 +170,6 @@ class ConnectionCheck {
     const declarations = new Map(plan.parameters.map((declaration) => [declaration.id, declaration]));
     this.#declarations.set(connectionId, declarations);
     return declarations;
-  }
-}
-
-class RuleCheck {
-  readonly plans: RulePlan[] = [];
-  readonly #connections: ConnectionCheck;
-  readonly #mistakes: MistakeList;
-
-  constructor(connections: ConnectionCheck, mistakes: MistakeList) {
-    this.#connections = connections;
-    this.#mistakes = mistakes;
-  }
-
-  /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
-  addAll(file: FlowFile, path: SettingPath, items: readonly unknown[], isEnabled: boolean): void {
-    items.forEach((item, index) => {
-      const itemPath = [...path, index];
-      if (typeof item === 'object' && item !== null && 'folder' in item) {
-        const folder = this.#mistakes.parse(folderSchema, item, file, itemPath, true);
-        if (folder) this.addAll(file, [...itemPath, 'rules'], folder.rules, isEnabled && folder.enabled);
-      } else this.#addRule(file, itemPath, item, isEnabled);
-    });
-  }
-
-  #addRule(file: FlowFile, path: SettingPath, item: unknown, isEnabled: boolean): void {
-    const rule = this.#mistakes.parse(ruleSchema, item, file, path);
-    if (rule === undefined) return;
-    const to = typeof rule.to === 'string' ? [rule.to] : rule.to;
-    const source = this.#connections.declaration(file, [...path, 'from'], rule.from);
-    to.forEach((address, index) => {
-      const addressPath = typeof rule.to === 'string' ? [...path, 'to'] : [...path, 'to', index];
-      const declaration = this.#connections.declaration(file, addressPath, address);
-      if (declaration?.access === 'read-only')
-        this.#mistakes.add(file, addressPath, `expected a writable parameter, "${address}" is read-only`);
-    });
-    const when = this.#expression(file, [...path, 'when'], rule.when, source, 'B');
-    const map = this.#expression(file, [...path, 'map'], rule.map, source);
-    const name = rule.name ?? `${rule.from} → ${to.join(', ')}`;
-    if (isEnabled && rule.enabled) this.plans.push({ name, file: file.name, from: rule.from, when, map, to });
-  }
-
-  #expression(
-    file: FlowFile,
-    path: SettingPath,
-    text: string | undefined,
-    source: ParameterDeclaration | undefined,
-    expects?: 'B',
-  ): Expression | undefined {
-    if (text === undefined) return undefined;
-    try {
-      return compileExpression(text, { value: source?.type }, expects);
-    } catch (error) {
-      this.#mistakes.add(file, path, messageOf(error));
-      return undefined;
-    }
   }
 }
 

@@ -1,9 +1,12 @@
-// Reads flow files: finds them below files and folders, and parses JSON5. What cannot be read is a mistake, not a crash.
+// Reads flow files: finds them below files and folders, parses JSON5, imports TypeScript. What cannot be read is a
+// mistake, not a crash.
 
+import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import JSON5 from 'json5';
-import { messageOf } from '../model/error.ts';
+import { describe, messageOf } from '../model/error.ts';
 import type { MistakeList, SettingPath } from './mistake.ts';
 import { findDuplicateKeys, findPosition, type Position } from './positions.ts';
 
@@ -15,7 +18,11 @@ export interface FlowFile {
   positionOf(path: SettingPath): Position | undefined;
 }
 
-const flowFilePattern = /\.json5?$/;
+/** What counts as a flow file in a folder; others are read when they are named. */
+const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
+/** Hidden files, files and folders that start with an underscore, and packages. */
+const skippedPattern = /(^|[\\/])([._]|node_modules[\\/])/;
+const programPattern = /\.[mc]?[tj]s$/;
 
 /** Reads all flow files of the paths, folders with all below them, each file once, in the order given. */
 export async function readFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<FlowFile[]> {
@@ -37,9 +44,9 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
   try {
     if (!(await stat(path)).isDirectory()) return [path];
     const names = (await readdir(path, { recursive: true }))
-      .filter((name) => flowFilePattern.test(name) && !/(^|[\\/])(\.|node_modules[\\/])/.test(name))
+      .filter((name) => flowFilePattern.test(name) && !skippedPattern.test(name))
       .sort();
-    if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5), got none');
+    if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
     return names.map((name) => join(path, name));
   } catch (error) {
     mistakes.addFile(path, cannotRead(error));
@@ -48,6 +55,27 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
 }
 
 async function readFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
+  return programPattern.test(name) ? importFlowFile(name, mistakes) : parseFlowFile(name, mistakes);
+}
+
+/** Imports a flow file in TypeScript, anew each time that its content has changed. */
+async function importFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
+  try {
+    const version = createHash('sha256')
+      .update(await readFile(name))
+      .digest('hex');
+    const module = (await import(`${pathToFileURL(resolve(name))}?${version}`)) as { default?: unknown };
+    if (typeof module.default === 'object' && module.default !== null)
+      return { name, folder: dirname(resolve(name)), data: module.default, positionOf: () => undefined };
+    mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(module.default)}`);
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
+    mistakes.addFile(name, isMissing ? cannotRead(error) : `cannot be loaded: ${messageOf(error)}`);
+  }
+  return undefined;
+}
+
+async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
   let text: string;
   try {
     text = await readFile(name, 'utf8');

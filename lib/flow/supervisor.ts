@@ -17,7 +17,8 @@ import type { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
-import { type ConnectionPlan, statusParameterId } from './check.ts';
+import { statusParameterId } from './check.ts';
+import type { ConnectionPlan } from './plan.ts';
 
 const firstBackoffMs = 1000;
 const longestBackoffMs = 30_000;

@@ -38,7 +38,6 @@ export class Graph {
   readonly #changes = new Subject<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #queue: PendingChange[] = [];
-  readonly #now: () => number;
   #writesInTurn = 0;
   #revision = 0;
   #isInTurn = false;
@@ -50,9 +49,12 @@ export class Graph {
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
 
+  /** The time of day in milliseconds since 1970. */
+  readonly now: () => number;
+
   /** `now` tells the time of a change in milliseconds since 1970. */
   constructor(now: () => number = createRoundClock()) {
-    this.#now = now;
+    this.now = now;
   }
 
   /** The hub-wide count of changes. */
@@ -164,7 +166,7 @@ export class Graph {
     this.#delivering = change;
     if (!isState || node.value !== change.value) {
       change.revision = ++this.#revision;
-      change.time = this.#now();
+      change.time = this.now();
       node.lastChange = change;
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);

@@ -38,7 +38,7 @@ const results: [string, Value][] = [
 ];
 
 for (const [expression, expected] of results)
-  test(`${expression} is ${expected}`, (t) => t.is(compileExpression(expression, variables)(scope), expected));
+  test(`${expression} is ${expected}`, (t) => t.is(compileExpression(expression, variables).evaluate(scope), expected));
 
 const refused: [string, RegExp][] = [
   ['value +', /Unexpected token/],
@@ -62,12 +62,12 @@ for (const [expression, message] of refused)
   });
 
 test('a condition is a boolean', (t) => {
-  t.true(compileExpression('value > 1', variables, 'B')(scope));
+  t.true(compileExpression('value > 1', variables, 'B').evaluate(scope));
   t.throws(() => compileExpression('value', variables, 'B'), { message: /expected bool/ });
 });
 
 test('a name of unknown type is checked when it runs', (t) => {
-  const double = compileExpression('x * 2', { x: undefined });
+  const { evaluate: double } = compileExpression('x * 2', { x: undefined });
   t.is(double({ x: 4 }), 8);
   t.throws(() => double({ x: 'a' }));
 });
@@ -80,7 +80,7 @@ test('a result has to fit the type that is expected', (t) => {
     ['value', 'S', /its result is double, expected string/],
   ] as const)
     t.throws(() => compileExpression(expression, variables, type), { message });
-  t.is(compileExpression('size(text)', variables, 'I')(scope), 3);
+  t.is(compileExpression('size(text)', variables, 'I').evaluate(scope), 3);
 });
 
 const reads = test.macro((t, text: string, names: string[]) => t.deepEqual(freeNames(text), names));

@@ -154,7 +154,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'a rule without source',
     { connections, rules: [{ to: 'desk/lamp' }] },
-    /rules\[0\]\.from: expected an address .*, got nothing/,
+    /rules\[0\]\.from: expected an address, .*, got nothing/,
   ],
   ['an unknown key of a rule', rule({ wen: 'value' }), /rules\[0\]\.wen: unknown setting "wen", did you mean "when"\?/],
   ['bad syntax in map', rule({ map: 'value &&' }), /rules\[0\]\.map: expected an expression/],
@@ -232,7 +232,7 @@ test('addresses reach across files, and each file is read once', async (t) => {
   });
   const plan = await loadFlows([folder, join(folder, 'a.json5')]);
   t.is(plan.connections.length, 1);
-  t.like(plan.rules, [{ name: 'desk/mic → desk/lamp', from: 'desk/mic', to: ['desk/lamp'] }]);
+  t.like(plan.rules, [{ name: 'desk/mic → desk/lamp', body: { from: { any: ['desk/mic'] } }, to: ['desk/lamp'] }]);
 });
 
 test('two ports, and port 0 twice, are no mistake; nor is one port on two addresses', async (t) => {

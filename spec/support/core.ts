@@ -3,7 +3,7 @@
 import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/connection.ts';
-import type { Plan } from '../../lib/flow/check.ts';
+import type { Plan } from '../../lib/flow/plan.ts';
 import { createSupervisor } from '../../lib/flow/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
 import { loadFlows } from '../../lib/hub.ts';

@@ -70,7 +70,7 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
     if (mistakes.length > 0) return { reads, logic: undefined, mistakes };
     const types = reads.map((name) => names.get(name)!.type);
     const variables = identifiers.map((identifier, index) => [identifier, types[index] === 'T' ? 'B' : types[index]]);
-    const compiled = compileExpression(expression, Object.fromEntries(variables), type);
+    const { evaluate: compiled } = compileExpression(expression, Object.fromEntries(variables), type);
     return { reads, logic: createComputation(compiled, identifiers, type), mistakes };
   } catch (error) {
     return { reads: [], logic: undefined, mistakes: [{ path, message: messageOf(error) }] };

@@ -1,0 +1,85 @@
+// Flow files in TypeScript: the same connections, and rules whose source is a stream of RxJS over parameters of the hub.
+// Authors never subscribe and never see the hub: a rule is data, and the hub runs it.
+
+import type { Observable } from 'rxjs';
+import type { Value } from '../model/value.ts';
+
+/**
+ * The parameters of an installation, by address: empty here, filled in by the declaration file that `patchbay types`
+ * writes, `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. While it is empty any address is accepted.
+ */
+// biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
+export interface Installation {}
+
+type Known = keyof Installation & string;
+type TypeOf<Address extends Known> = Installation[Address] extends { type: infer Type } ? Type : never;
+type AddressesOf<Type, Access = string> = {
+  [Address in Known]: Installation[Address] extends { type: Type; access: Access } ? Address : never;
+}[Known];
+
+/** An address whose parameter has one of the value types. */
+export type ReadableAddress<Type = string> = [Known] extends [never] ? string : AddressesOf<Type>;
+/** An address that a rule may write, whose parameter has one of the value types. */
+export type WritableAddress<Type = string> = [Known] extends [never]
+  ? string
+  : AddressesOf<Type, 'write-only' | 'read-write'>;
+
+interface ValueOfType {
+  S: string;
+  B: boolean;
+  I: number;
+  F: number;
+  T: 1;
+}
+type ValueAt<Address extends string> = Address extends Known
+  ? TypeOf<Address> extends keyof ValueOfType
+    ? TypeOf<Address> extends 'T'
+      ? boolean
+      : ValueOfType[TypeOf<Address>]
+    : Value
+  : Value;
+
+/** Streams of parameters: each emits changes, not the value that is there already. They never complete and never fail. */
+export interface On {
+  text(address: ReadableAddress<'S'>): Observable<string>;
+  flag(address: ReadableAddress<'B'>): Observable<boolean>;
+  integer(address: ReadableAddress<'I'>): Observable<number>;
+  float(address: ReadableAddress<'F'>): Observable<number>;
+  /** Emits 1 each time the trigger fires. */
+  trigger(address: ReadableAddress<'T'>): Observable<1>;
+  /**
+   * One consistent set of values per turn in which any of them changed, once all are known: `{a: 'desk/a'}` emits
+   * `{a: 0.5}`; a trigger is whether it fired in the turn.
+   */
+  all<const Names extends Readonly<Record<string, ReadableAddress>>>(
+    names: Names,
+  ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
+}
+
+interface RuleTo<Type, Emitted> {
+  readonly name?: string;
+  readonly enabled?: boolean;
+  readonly from: Observable<Emitted>;
+  readonly to: WritableAddress<Type> | readonly WritableAddress<Type>[];
+}
+
+/** A rule: what the stream emits is written to the address, or to each of a list. */
+export type FlowRule =
+  | RuleTo<'S', string>
+  | RuleTo<'B', boolean>
+  | RuleTo<'I' | 'F', number>
+  | RuleTo<'T', Value>
+  | RuleTo<never, never>;
+
+/** Settings of connections by Connection ID, as in JSON5; checked when the file is loaded. */
+export type FlowConnections = Readonly<Record<string, { readonly type: string; readonly [setting: string]: unknown }>>;
+
+export interface FlowDefinition {
+  readonly connections?: FlowConnections;
+  readonly rules?: (on: On) => readonly FlowRule[];
+}
+
+/** Declares a flow file; its default export. */
+export function defineFlow(definition: FlowDefinition): FlowDefinition {
+  return definition;
+}

@@ -1,0 +1,63 @@
+// What flow files come to once they are checked: connections and rules as they will run.
+
+import type { Observable } from 'rxjs';
+import type { AnyConnectionType } from '../connections/connection.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterDeclaration } from '../model/parameter.ts';
+import type { CheckedInputs } from './inputs.ts';
+import type { RuleExpression } from './rule-expression.ts';
+import type { PreparedStep } from './steps.ts';
+
+/** A connection as it will run. `folder` is what relative paths of its settings start from. */
+export interface ConnectionPlan extends CheckedInputs {
+  readonly id: string;
+  readonly type: AnyConnectionType;
+  readonly config: unknown;
+  readonly enabled: boolean;
+  readonly description: string;
+  readonly parameters: readonly ParameterDeclaration[];
+  readonly folder: string;
+}
+
+/** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
+export type Source =
+  | { readonly any: readonly string[] }
+  | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
+
+/** A rule as it will run. */
+export interface RulePlan {
+  readonly name: string;
+  readonly file: string;
+  readonly body: ExpressionBody | StreamBody;
+  readonly to: readonly string[];
+  /** Its place among the rules that wait until a turn has settled: after those whose results it reads. */
+  readonly settleOrder: number;
+}
+
+/** The body of a rule in JSON5: source, condition, expression, steps. */
+export interface ExpressionBody {
+  readonly from: Source;
+  readonly when: RuleExpression | undefined;
+  readonly map: RuleExpression | undefined;
+  readonly pipe: readonly PreparedStep[];
+}
+
+/** The body of a rule in TypeScript: a stream over parameters of the graph that it is connected to. */
+export interface StreamBody {
+  readonly stream: Observable<unknown>;
+  /** The addresses that the stream listens to. */
+  readonly addresses: readonly string[];
+  /** Gives the stream its graph; called before it is subscribed to. */
+  connect(graph: Graph, settleOrder: number): void;
+}
+
+export interface Plan {
+  readonly connections: readonly ConnectionPlan[];
+  readonly rules: readonly RulePlan[];
+}
+
+/** The addresses that a rule listens to. */
+export function sourcesOf({ body }: Pick<RulePlan, 'body'>): readonly string[] {
+  if ('stream' in body) return body.addresses;
+  return 'any' in body.from ? body.from.any : Object.values(body.from.named);
+}

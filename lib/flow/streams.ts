@@ -1,0 +1,80 @@
+// The streams that rules in TypeScript are made of. They are made while the file is checked, and connected to a graph
+// before they run.
+
+import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import type { Graph } from '../graph/graph.ts';
+import type { Value, ValueType } from '../model/value.ts';
+import type { On } from './define-flow.ts';
+import { listenToAny, listenToNamed } from './source.ts';
+
+/** A parameter that a stream listens to; `type` is what the author says it is, undefined for any. */
+export interface Heard {
+  readonly address: string;
+  readonly type: ValueType | undefined;
+}
+
+export interface Streams {
+  readonly on: On;
+  /** Every parameter that has been asked for. */
+  readonly heard: readonly Heard[];
+  /** The addresses that a stream leads back to; those of the whole file where it joins several streams. */
+  addressesOf(stream: Observable<unknown>): readonly string[];
+  /** Gives the streams their graph, and the order in which the sets of the rule that is subscribed next settle. */
+  connect(graph: Graph, settleOrder: number): void;
+}
+
+export function createStreams(): Streams {
+  const heard: Heard[] = [];
+  const roots = new WeakMap<Observable<unknown>, readonly string[]>();
+  let connected: { graph: Graph; settleOrder: number } | undefined;
+
+  const stream = <T>(subscribe: (graph: Graph, subscriber: Subscriber<T>, settleOrder: number) => Subscription) =>
+    new Observable<T>((subscriber) => {
+      if (connected === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
+      return subscribe(connected.graph, subscriber, connected.settleOrder);
+    });
+  const root = <T>(addresses: readonly string[], type: ValueType | undefined, stream: Observable<T>) => {
+    for (const address of addresses) heard.push({ address, type });
+    roots.set(stream, addresses);
+    return stream;
+  };
+  const hear =
+    <T extends Value>(type: ValueType) =>
+    (address: string) =>
+      root(
+        [address],
+        type,
+        stream<T>((graph, subscriber) => listenToAny(graph, [address], (value) => subscriber.next(value as T))),
+      );
+  const on: On = {
+    text: hear('S'),
+    flag: hear('B'),
+    integer: hear('I'),
+    float: hear('F'),
+    trigger: hear('T'),
+    all: (names) =>
+      root(
+        Object.values(names),
+        undefined,
+        stream((graph, subscriber, settleOrder) =>
+          listenToNamed(graph, names, settleOrder, (values, isComplete) => {
+            if (isComplete) subscriber.next(values as never);
+          }),
+        ),
+      ),
+  };
+  return {
+    on,
+    heard,
+    addressesOf(stream) {
+      for (let at: Observable<unknown> | undefined = stream; at !== undefined; at = at.source) {
+        const addresses = roots.get(at);
+        if (addresses !== undefined) return addresses;
+      }
+      return heard.map(({ address }) => address);
+    },
+    connect(graph, settleOrder) {
+      connected = { graph, settleOrder };
+    },
+  };
+}

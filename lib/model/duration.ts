@@ -1,0 +1,30 @@
+// Durations as people write them: milliseconds, or text such as '500ms', '30s', '1m30s', '2h', '1d'.
+
+import { describe, HubError } from './error.ts';
+
+const unitMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+const pattern = /^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$/;
+const part = /(\d+(?:\.\d+)?)(ms|d|h|m|s)/g;
+
+/** The longest duration, in milliseconds: what a timer of the platform can wait. */
+export const longestDurationMs = 2 ** 31 - 1;
+
+/** Reads a duration in milliseconds: `1500` → 1500, `'1m30s'` → 90000. Errors: `not-convertible`, `out-of-range`. */
+export function readDurationMs(input: unknown): number {
+  const durationMs = typeof input === 'string' ? readText(input) : input;
+  if (typeof durationMs !== 'number' || Number.isNaN(durationMs))
+    throw new HubError(
+      'not-convertible',
+      `expected milliseconds or a duration such as '1m30s', got ${describe(input)}`,
+    );
+  if (durationMs < 0 || durationMs > longestDurationMs)
+    throw new HubError('out-of-range', `expected a duration of 0..${longestDurationMs} ms, got ${describe(input)}`);
+  return durationMs;
+}
+
+function readText(text: string): number | undefined {
+  if (!pattern.test(text)) return undefined;
+  let durationMs = 0;
+  for (const [, amount, unit] of text.matchAll(part)) durationMs += Number(amount) * unitMs[unit!]!;
+  return durationMs;
+}

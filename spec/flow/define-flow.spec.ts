@@ -1,0 +1,144 @@
+// Flow files in TypeScript: loaded, checked, run, and checked by the compiler against the addresses of an installation.
+
+import { execFile } from 'node:child_process';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { VirtualTimeScheduler } from 'rxjs';
+import { declareInstallation } from '../../lib/flow/types.ts';
+import { loadFlows, startHub } from '../../lib/hub.ts';
+import type { Origin } from '../../lib/model/parameter.ts';
+import { createLogRecorder } from '../support/connection.ts';
+import { createFolder } from '../support/folder.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const client: Origin = { kind: 'client', name: 'test' };
+const desk = "desk: { type: 'dummy', parameters: ['mic,B', 'lamp,B', 'level,F', 'name', 'go,T', 'out,F'] }";
+
+const program = (rules: string, connections = desk) => `
+  import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
+  import { debounceTime, filter, map, mergeMap, of, pairwise, throwError } from 'rxjs';
+  export default defineFlow({ connections: { ${connections}, clock: { type: 'timer', timers: [1000] } }, rules: (on) => [${rules}] });
+`;
+
+async function createProgram(t: ExecutionContext, text: string): Promise<string> {
+  const folder = await createFolder(t, { 'flow.ts': text, 'package.json': { type: 'module' } });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+async function start(t: ExecutionContext, text: string) {
+  const scheduler = new VirtualTimeScheduler();
+  const log = createLogRecorder();
+  const hub = await startHub({ paths: [await createProgram(t, text)], log, scheduler });
+  t.teardown(() => hub.stop());
+  return { hub, log, scheduler };
+}
+
+test('streams of RxJS run as rules', async (t) => {
+  const { hub } = await start(
+    t,
+    program(`
+      { from: on.flag('desk/mic').pipe(filter((open) => !open), map(() => 30_000)), to: 'clock/timer/1/start' },
+      { from: on.float('desk/level').pipe(pairwise(), map(([a, b]) => b - a)), to: ['desk/out', 'desk/name'] },
+      { from: on.all({ mic: 'desk/mic', level: 'desk/level' }).pipe(map(({ mic, level }) => mic && level > 0.5)), to: 'desk/lamp' },
+    `),
+  );
+  hub.write('desk/mic', true, client);
+  hub.write('desk/level', 0.25, client);
+  hub.write('desk/level', 0.75, client);
+  t.is(hub.find('desk/lamp')?.value, true);
+  t.is(hub.find('desk/out')?.value, 0.5);
+  t.is(hub.find('desk/name')?.value, '0.5');
+  t.is(hub.find('clock/timer/1/start')?.value, undefined);
+  hub.write('desk/mic', false, client);
+  t.is(hub.find('clock/timer/1/start')?.value, 30_000);
+});
+
+test('a rule whose stream fails is logged with name and file and started again; its neighbours never notice', async (t) => {
+  const { hub, log, scheduler } = await start(
+    t,
+    program(`
+      { name: 'shaky', from: on.float('desk/level').pipe(mergeMap((v) => v > 1 ? throwError(() => new Error('too loud')) : of(v))), to: 'desk/out' },
+      { name: 'neighbour', from: on.float('desk/level').pipe(map(String)), to: 'desk/name' },
+    `),
+  );
+  hub.write('desk/level', 2, client);
+  t.is(hub.find('desk/name')?.value, '2');
+  t.regex(log.lines.find(({ level }) => level === 'warn')!.message, /^rule "shaky" \(.*flow\.ts\) failed: too loud$/);
+  hub.write('desk/level', 0.5, client);
+  t.is(hub.find('desk/out')?.value, undefined);
+  scheduler.maxFrames = 1000;
+  scheduler.flush();
+  hub.write('desk/level', 0.75, client);
+  t.is(hub.find('desk/out')?.value, 0.75);
+});
+
+const mistakes: [title: string, text: string, expected: RegExp][] = [
+  ['an unknown address', program("{ from: on.flag('desk/mik'), to: 'desk/lamp' }"), /flow\.ts: rules: unknown parameter "desk\/mik", did you mean "desk\/mic"\?/],
+  ['another type', program("{ from: on.flag('desk/level'), to: 'desk/lamp' }"), /flow\.ts: rules: expected desk\/level of type B, it is of type F/],
+  ['a read-only destination', program("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /rules\[0\]\.to: expected a writable parameter/],
+  ['a rule that is none', program('{ from: 3, to: "desk/lamp" }'), /rules\[0\]\.from: expected a stream, .* got 3 \(number\)/],
+  ['a setting that is wrong', program('', "x: { type: 'tmier' }"), /connections\.x\.type: unknown connection type "tmier", did you mean "timer"\?/],
+  ['rules that throw', program("null.x"), /flow\.ts: rules: failed: Cannot read properties of null/],
+  ['bad syntax', 'export default {', /flow\.ts: cannot be loaded: /],
+  ['no default export', 'export const x = 1;', /flow\.ts: expected export default defineFlow\(\{ … \}\), got nothing/],
+]; // biome-ignore format: rows
+
+for (const [title, text, expected] of mistakes)
+  test(`names ${title}`, async (t) => {
+    const folder = await createProgram(t, text);
+    const error = await t.throwsAsync(loadFlows([join(folder, 'flow.ts')]));
+    t.regex(error!.message, expected);
+  });
+
+test('the compiler finds a misspelt address, a wrong value type and a write to a read-only parameter, and nothing else', async (t) => {
+  const folder = await createProgram(
+    t,
+    program(`
+      { from: on.flag('desk/mic'), to: 'desk/lamp' },
+      { from: on.float('desk/level'), to: ['desk/out', 'clock/timer/1/start'] },
+      { from: on.all({ mic: 'desk/mic', level: 'desk/level' }).pipe(map(({ mic, level }) => mic && level > 0.5)), to: 'desk/lamp' },
+      { from: on.trigger('clock/timer/1/trigger'), to: 'desk/go' },
+    `),
+  );
+  const module = join(root, 'lib/index.ts');
+  await writeFile(
+    join(folder, 'patchbay.d.ts'),
+    declareInstallation(await loadFlows([join(folder, 'flow.ts')]), module),
+  );
+  const options = [
+    '--noEmit',
+    '--strict',
+    '--module',
+    'nodenext',
+    '--target',
+    'es2024',
+    '--types',
+    'node',
+    '--skipLibCheck',
+    '--allowImportingTsExtensions',
+  ];
+  const compile = async (rules: string) => {
+    await writeFile(join(folder, 'flow.ts'), program(rules));
+    const files = ['flow.ts', 'patchbay.d.ts'];
+    const run = promisify(execFile)(join(root, 'node_modules/.bin/tsc'), [...options, ...files], { cwd: folder });
+    return run.then(
+      () => '',
+      ({ stdout }: { stdout: string }) => stdout,
+    );
+  };
+  t.is(
+    await compile(
+      "{ from: on.flag('desk/mic'), to: 'desk/lamp' }, { from: on.float('desk/level'), to: ['desk/out', 'clock/timer/1/start'] }",
+    ),
+    '',
+  );
+  t.regex(
+    await compile("{ from: on.flag('desk/mik'), to: 'desk/lamp' }"),
+    /flow\.ts\(4,\d+\): error TS2345: .*"desk\/mik"/,
+  );
+  t.regex(await compile("{ from: on.flag('desk/mic'), to: 'desk/name' }"), /flow\.ts\(4,\d+\): error/);
+  t.regex(await compile("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /flow\.ts\(4,\d+\): error/);
+});

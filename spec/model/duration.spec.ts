@@ -1,0 +1,32 @@
+// Durations as people write them.
+
+import test from 'ava';
+import { readDurationMs } from '../../lib/model/duration.ts';
+
+const rows: [unknown, number][] = [
+  [0, 0],
+  [1500, 1500],
+  ['500ms', 500],
+  ['30s', 30_000],
+  ['1m30s', 90_000],
+  ['1.5h', 5_400_000],
+  ['1d2h', 93_600_000],
+];
+for (const [input, expected] of rows)
+  test(`${JSON.stringify(input)} is ${expected} ms`, (t) => t.is(readDurationMs(input), expected));
+
+for (const input of ['', 'soon', '10', '1m 30s', '-1s', null, true, Number.NaN])
+  test(`${typeof input === 'string' ? JSON.stringify(input) : String(input)} is no duration`, (t) => {
+    t.like(
+      t.throws(() => readDurationMs(input)),
+      { code: 'not-convertible' },
+    );
+  });
+
+for (const input of [-1, '30d', Number.POSITIVE_INFINITY])
+  test(`${JSON.stringify(input)} is out of range`, (t) => {
+    t.like(
+      t.throws(() => readDurationMs(input)),
+      { code: 'out-of-range' },
+    );
+  });
