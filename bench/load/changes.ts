@@ -1,0 +1,28 @@
+// The changes that a load makes: thousandths, one after the other, in frames as clients send them and as servers do.
+
+import { ExpectedStream } from './expected-stream.ts';
+import { encodeClientText, encodeServerText } from './web-socket.ts';
+
+export interface Changes {
+  /** What one socket receives of them. */
+  readonly received: ExpectedStream;
+  /** The frames that make the changes, of `count` changes from `first` on; `first` is a multiple of `count`. */
+  frames(first: number, count: number): Buffer;
+}
+
+const leastCycle = 4096;
+
+/** Creates changes of a parameter, sent in batches of `batch`; no two that follow one another are equal. */
+export function createChanges(address: string, batch: number): Changes {
+  const batches = Math.ceil(leastCycle / batch);
+  const texts = Array.from({ length: batches * batch }, (_, index) =>
+    JSON.stringify({ p: address, v: String(index / 1000) }),
+  );
+  const sent = Array.from({ length: batches }, (_, index) =>
+    Buffer.concat(texts.slice(index * batch, (index + 1) * batch).map(encodeClientText)),
+  );
+  return {
+    received: new ExpectedStream(texts.map(encodeServerText)),
+    frames: (first, count) => sent[(first / count) % batches]!,
+  };
+}

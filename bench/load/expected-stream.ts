@@ -1,0 +1,43 @@
+// The bytes that every socket must receive: a cycle that repeats for ever. What arrives is compared in memory, piece by
+// piece as it comes, so that checking every byte costs a load process next to nothing.
+
+export class ExpectedStream {
+  readonly #cycle: Buffer;
+  /** Where each part of the cycle ends. */
+  readonly #ends: readonly number[];
+
+  /** `parts` are the frames, or answers, of one cycle. Errors: `RangeError` when there is none. */
+  constructor(parts: readonly Buffer[]) {
+    if (parts.length === 0) throw new RangeError('expected at least one part, got none');
+    let end = 0;
+    this.#ends = parts.map((part) => {
+      end += part.length;
+      return end;
+    });
+    this.#cycle = Buffer.concat(parts);
+  }
+
+  /** How many bytes the first `count` parts have. */
+  bytesOf(count: number): number {
+    const rest = count % this.#ends.length;
+    const cycles = (count - rest) / this.#ends.length;
+    return cycles * this.#cycle.length + (rest === 0 ? 0 : this.#ends[rest - 1]!);
+  }
+
+  /** Whether the first `length` bytes of the chunk are what comes at `position` of the stream. */
+  matches(chunk: Uint8Array, length: number, position: number): boolean {
+    let from = position % this.#cycle.length;
+    for (let at = 0; at < length; from = 0) {
+      const part = Math.min(length - at, this.#cycle.length - from);
+      if (this.#cycle.compare(chunk, at, at + part, from, from + part) !== 0) return false;
+      at += part;
+    }
+    return true;
+  }
+
+  /** The stream from `position` on, as text, for telling what should have come. */
+  textAt(position: number, length: number): string {
+    const from = position % this.#cycle.length;
+    return this.#cycle.toString('latin1', from, from + length);
+  }
+}

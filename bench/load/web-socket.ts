@@ -1,0 +1,79 @@
+// A WebSocket client (RFC 6455) reduced to what a load needs: the handshake, frames of short texts, and the received bytes
+// as they come. All sockets read into one buffer that is never allocated again.
+
+import { createHash } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+
+const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+const longestText = 125;
+const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
+
+/** What a socket tells: bytes of frames (valid during the call only), and its end. */
+export interface SocketHandlers {
+  onBytes(chunk: Buffer, length: number): void;
+  onClose(reason: string): void;
+}
+
+/** Opens a socket; resolves after the handshake. Errors: when the answer is another than RFC 6455 asks for. */
+export function openWebSocket(port: number, path: string, handlers: SocketHandlers): Promise<Socket> {
+  const key = 'cGF0Y2hiYXkgYmVuY2ggLg==';
+  return new Promise((resolve, reject) => {
+    let isOpen = false;
+    let head = '';
+    const onRead = (length: number, chunk: Uint8Array): boolean => {
+      const bytes = chunk as Buffer;
+      if (isOpen) handlers.onBytes(bytes, length);
+      else {
+        head += bytes.toString('latin1', 0, length);
+        const end = head.indexOf('\r\n\r\n') + 4;
+        if (end < 4) return true;
+        const mistake = handshakeMistake(head, key);
+        if (mistake !== undefined) reject(new Error(mistake));
+        isOpen = true;
+        const frames = Buffer.from(head.slice(end), 'latin1');
+        if (frames.length > 0) handlers.onBytes(frames, frames.length);
+        resolve(socket);
+      }
+      return true;
+    };
+    const socket = connect({
+      host: '127.0.0.1',
+      port,
+      noDelay: true,
+      onread: { buffer: readBuffer, callback: onRead },
+    });
+    socket.on('error', (error) => (isOpen ? handlers.onClose(error.message) : reject(error)));
+    socket.on('end', () => (isOpen ? handlers.onClose('the server ended it') : reject(new Error('refused'))));
+    socket.write(
+      `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+    );
+  });
+}
+
+/** The frame of a text as a client sends it, masked with zeros: what masking hides a proxy from, a benchmark has not. */
+export function encodeClientText(text: string): Buffer {
+  const payload = shortPayload(text);
+  return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);
+}
+
+/** The frame of a text as a server sends it. */
+export function encodeServerText(text: string): Buffer {
+  const payload = shortPayload(text);
+  return Buffer.concat([Buffer.of(0x81, payload.length), payload]);
+}
+
+function shortPayload(text: string): Buffer {
+  const payload = Buffer.from(text);
+  if (payload.length > longestText)
+    throw new RangeError(`expected at most ${longestText} bytes, got ${payload.length}`);
+  return payload;
+}
+
+function handshakeMistake(head: string, key: string): string | undefined {
+  if (!head.startsWith('HTTP/1.1 101 ')) return `expected 101, got ${head.split('\r\n', 1)[0]}`;
+  const accept = createHash('sha1')
+    .update(key + guid)
+    .digest('base64');
+  return head.includes(`: ${accept}\r\n`) ? undefined : 'expected the digest of the key in Sec-WebSocket-Accept';
+}

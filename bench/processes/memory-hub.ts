@@ -1,0 +1,43 @@
+// Declares many parameters in a hub that starts from a flow file, and tells what they take.
+
+import { type Hub, startHub } from '../../lib/hub.ts';
+import { silentLog } from '../load/silent-log.ts';
+import { usedMemory } from '../load/used-memory.ts';
+import { runTask } from './task.ts';
+
+export interface MemoryTask {
+  readonly file: string;
+  readonly parameters: number;
+  /** Address and value (left out: unknown) of one parameter that must be there. */
+  readonly sample: { readonly address: string; readonly value?: number };
+}
+
+export interface MemoryResult {
+  readonly declareMs: number;
+  readonly heapBytes: number;
+  readonly residentBytes: number;
+}
+
+await runTask(async ({ file, parameters, sample }: MemoryTask) => {
+  const before = usedMemory();
+  const start = performance.now();
+  const hub = await startHub({ paths: [file], log: silentLog });
+  const declareMs = performance.now() - start;
+  const after = usedMemory();
+  check(hub);
+  await hub.stop();
+  return {
+    declareMs,
+    heapBytes: after.heapBytes - before.heapBytes,
+    residentBytes: after.residentBytes - before.residentBytes,
+  } satisfies MemoryResult;
+
+  function check({ find, parameters: all }: Hub): void {
+    const count = [...all()].length;
+    if (count !== parameters) throw new Error(`expected ${parameters} parameters, got ${count}`);
+    const found = find(sample.address);
+    if (found === undefined) throw new Error(`expected ${sample.address}, there is none`);
+    if (found.value !== sample.value)
+      throw new Error(`expected ${sample.value} in ${sample.address}, got ${found.value}`);
+  }
+});

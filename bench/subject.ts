@@ -1,0 +1,41 @@
+// What a benchmark is made of. A subject has cases (100 sockets, 1,000 sockets); in each case contenders do the same work
+// and are measured by the same metrics. One of them is the hub, one may be the ceiling that the hub is held against.
+
+import type { Options } from './options.ts';
+
+export interface Subject {
+  readonly name: string;
+  /** One sentence for the reader of the table. */
+  readonly about: string;
+  /** How many rounds each contender runs unless said. */
+  readonly rounds: number;
+  /** Creates the cases; `folder` is an empty folder for files that live as long as the subject runs. */
+  cases(options: Options, folder: string): Promise<readonly Case[]>;
+}
+
+export interface Case {
+  readonly name: string;
+  readonly metrics: readonly Metric[];
+  readonly contenders: readonly Contender[];
+}
+
+/** One figure of a measurement, in its unit: `{key: 'rate', title: 'answers/s', digits: 0}`. */
+export interface Metric {
+  readonly key: string;
+  readonly title: string;
+  /** Digits after the point in the table. */
+  readonly digits: number;
+}
+
+/** The hub, what it is held against (the ceiling), or another system that does the same. */
+export type Role = 'hub' | 'ceiling' | 'peer';
+
+export interface Contender {
+  readonly name: string;
+  readonly role: Role;
+  /** Measures once, in fresh processes. Rejects when an answer was wrong. */
+  measure(): Promise<Measurement>;
+}
+
+/** Figures by the key of their metric. */
+export type Measurement = Readonly<Record<string, number>>;

@@ -1,0 +1,92 @@
+// HTTP read (design.md section 5): GET /parameters/<address> of a known value, over connections that are kept alive. What
+// the hub answers is asked once before the rounds; the ceiling sends the same headers and the same body.
+
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { type ServerProcess, startHub, startServer } from '../process.ts';
+import type { HttpAnswerTask } from '../processes/http-answer.ts';
+import type { HttpResult, HttpTask } from '../processes/http-load.ts';
+import type { Contender, Subject } from '../subject.ts';
+import { measureServer } from './servers.ts';
+
+const value = '0.75';
+const flow = { connections: { desk: { type: 'dummy', parameters: [`level,F,${value}`] } } };
+const request =
+  'GET /parameters/desk/level HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: patchbay-bench\r\nAccept: */*\r\n\r\n';
+const libraryHeaders = ['date', 'uwebsockets', 'content-length'];
+
+export const httpRead: Subject = {
+  name: 'http-read',
+  about:
+    'GET /parameters/<address> over kept-alive connections; the ceiling is raw uWebSockets.js with the same answer',
+  rounds: 5,
+  async cases({ connections, depths, warmUpMs, measureMs, profileFolder }, folder) {
+    const answer = await askHub(folder);
+    const contender = (
+      name: string,
+      role: Contender['role'],
+      depth: number,
+      start: () => Promise<ServerProcess>,
+    ): Contender => ({
+      name,
+      role,
+      async measure() {
+        const { answers, elapsedMs, serverBusyMs } = await measureServer<HttpResult>(
+          start,
+          'http-load',
+          ({ port, pid }): HttpTask => ({
+            port,
+            serverPid: pid,
+            request,
+            answer,
+            connections,
+            depth,
+            warmUpMs,
+            measureMs,
+          }),
+        );
+        return {
+          rate: (answers / elapsedMs) * 1000,
+          perBusySecond: (answers / serverBusyMs) * 1000,
+          busy: (serverBusyMs / elapsedMs) * 100,
+        };
+      },
+    });
+    return depths.map((depth) => ({
+      name: `depth ${depth}`,
+      metrics: [
+        { key: 'rate', title: 'answers/s', digits: 0 },
+        { key: 'perBusySecond', title: 'answers per busy second of the server', digits: 0 },
+        { key: 'busy', title: 'server busy, %', digits: 0 },
+      ],
+      contenders: [
+        contender('hub', 'hub', depth, () => startHub(flow, folder, profileFolder)),
+        contender('raw uWebSockets.js', 'ceiling', depth, () => startServer('http-answer', sameAnswer(answer))),
+      ],
+    }));
+  },
+};
+
+/** One answer of the hub, as it comes over the wire. Errors: when it is not 200 with the value. */
+async function askHub(folder: string): Promise<string> {
+  const hub = await startHub(flow, folder, undefined);
+  const socket = connect(hub.port, '127.0.0.1');
+  socket.write(request);
+  const [bytes] = (await once(socket, 'data')) as [Buffer];
+  socket.destroy();
+  await hub.stop();
+  const answer = bytes.toString('latin1');
+  if (!answer.startsWith('HTTP/1.1 200 OK\r\n') || !answer.endsWith(`\r\n\r\n${value}`))
+    throw new Error(`expected the hub to answer 200 with ${value}, got ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+function sameAnswer(answer: string): HttpAnswerTask {
+  const [head = '', body = ''] = answer.split('\r\n\r\n');
+  const headers = head
+    .split('\r\n')
+    .slice(1)
+    .map((line) => [line.slice(0, line.indexOf(': ')), line.slice(line.indexOf(': ') + 2)] as const)
+    .filter(([name]) => !libraryHeaders.includes(name.toLowerCase()));
+  return { headers, body };
+}

@@ -1,0 +1,63 @@
+// Parameters in memory: Dummy parameters by the million, from a flow file to a running hub.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/many-parameters.ts';
+import { performTask, profileOptions } from '../process.ts';
+import type { MemoryResult, MemoryTask } from '../processes/memory-hub.ts';
+import type { MapTask } from '../processes/memory-map.ts';
+import type { Case, Contender, Subject } from '../subject.ts';
+
+export const memory: Subject = {
+  name: 'memory',
+  about: 'Dummy parameters from a flow file; the ceiling is a Map of BehaviorSubjects of bare rxjs',
+  rounds: 1,
+  async cases({ parameters, profileFolder }, folder) {
+    const last = parameters - 1;
+    const contender = (file: string, hasDefault: boolean): Contender => {
+      const address = `${connectionId}/${parameterIdOf(last)}`;
+      const sample = hasDefault ? { address, value: defaultOf(last) } : { address };
+      const task: MemoryTask = { file, parameters, sample };
+      const nodeOptions = ['--expose-gc', ...profileOptions(profileFolder)];
+      return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, nodeOptions) };
+    };
+    const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
+      const { heapBytes, residentBytes, declareMs } = await performTask<MemoryResult>(process, task, nodeOptions);
+      return { heap: heapBytes / parameters, resident: residentBytes / parameters, declare: declareMs / 1000 };
+    };
+    const map: Contender = {
+      name: 'Map of BehaviorSubjects',
+      role: 'ceiling',
+      measure: () => measure('memory-map', { parameters }, ['--expose-gc']),
+    };
+    const cases: Case[] = [];
+    for (const [name, isText, hasDefault] of [
+      ['lines as a list', false, false],
+      ['lines as one text', true, false],
+      ['a list with default values', false, true],
+      ['one text with default values', true, true],
+    ] as const) {
+      const file = join(folder, `${cases.length}.json5`);
+      await writeFile(file, flowText(parameters, isText, hasDefault));
+      cases.push({
+        name,
+        metrics: [
+          { key: 'heap', title: 'heap bytes each', digits: 0 },
+          { key: 'resident', title: 'resident bytes each', digits: 0 },
+          { key: 'declare', title: 'seconds until the hub runs', digits: 2 },
+        ],
+        contenders: cases.length === 0 ? [contender(file, hasDefault), map] : [contender(file, hasDefault)],
+      });
+    }
+    return cases;
+  },
+};
+
+/** A flow file as an author writes it: JSON5, a line per parameter. */
+function flowText(parameters: number, isText: boolean, hasDefault: boolean): string {
+  const lines = Array.from({ length: parameters }, (_, index) => lineOf(index, hasDefault));
+  const setting = isText
+    ? `'${lines.join('\\n\\\n')}'`
+    : `[\n${lines.map((line) => `        '${line}',\n`).join('')}      ]`;
+  return `// ${parameters} parameters\n{\n  connections: {\n    ${connectionId}: { type: 'dummy', parameters: ${setting} },\n  },\n}\n`;
+}

@@ -1,0 +1,44 @@
+// Latency of the plain fan-out at a rate that leaves everybody time: from the write of one socket to each socket.
+
+import { startHub, startServer } from '../process.ts';
+import type { LatencyResult, LatencyTask } from '../processes/latency-load.ts';
+import type { Contender, Subject } from '../subject.ts';
+import { deskFlow, levelAddress } from './plain-fan-out.ts';
+import { measureServer } from './servers.ts';
+
+export const plainLatency: Subject = {
+  name: 'plain-latency',
+  about: 'from the write of one socket to the arrival at each of all sockets, at an even rate of changes',
+  rounds: 5,
+  async cases({ latencySockets, changesPerSecond, warmUpMs, measureMs, profileFolder }, folder) {
+    const measure = async (start: Parameters<typeof measureServer>[0], sockets: number) => {
+      const task = { address: levelAddress, sockets, changesPerSecond, warmUpMs, measureMs };
+      const result = await measureServer<LatencyResult>(
+        start,
+        'latency-load',
+        ({ port, pid }): LatencyTask => ({
+          port,
+          serverPid: pid,
+          ...task,
+        }),
+      );
+      return { p50: result.p50 * 1000, p99: result.p99 * 1000, rate: result.changesPerSecond };
+    };
+    return latencySockets.map((sockets) => ({
+      name: `${sockets} sockets`,
+      metrics: [
+        { key: 'p50', title: 'median, µs', digits: 0 },
+        { key: 'p99', title: 'p99, µs', digits: 0 },
+        { key: 'rate', title: 'changes/s made', digits: 0 },
+      ],
+      contenders: [
+        { name: 'hub', role: 'hub', measure: () => measure(() => startHub(deskFlow, folder, profileFolder), sockets) },
+        {
+          name: 'raw uWebSockets.js',
+          role: 'ceiling',
+          measure: () => measure(() => startServer('relay', {}), sockets),
+        },
+      ] satisfies Contender[],
+    }));
+  },
+};

@@ -1,0 +1,52 @@
+// One write through one from-to rule, in process: what the graph costs over the rxjs that it is made of.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { WriteResult, WriteTask } from '../load/timed-writes.ts';
+import { performTask, profileOptions } from '../process.ts';
+import type { WriteRuleTask } from '../processes/write-rule.ts';
+import type { Subject } from '../subject.ts';
+
+const flow = {
+  connections: { desk: { type: 'dummy', parameters: ['from,I', 'to,I'] } },
+  rules: [{ from: 'desk/from', to: 'desk/to' }],
+};
+
+export const writeRule: Subject = {
+  name: 'write-rule',
+  about:
+    'one write through one from-to rule; the ceiling is BehaviorSubject → subscribe → BehaviorSubject in bare rxjs',
+  rounds: 5,
+  async cases({ writes, profileFolder }, folder) {
+    const file = join(folder, 'flow.json5');
+    await writeFile(file, JSON.stringify(flow));
+    const ruleTask: WriteRuleTask = { writes, file, from: 'desk/from', to: 'desk/to' };
+    const chainTask: WriteTask = { writes };
+    return [
+      {
+        name: 'one rule',
+        metrics: [
+          { key: 'median', title: 'ns per write, median', digits: 0 },
+          { key: 'p99', title: 'ns per write, p99', digits: 0 },
+        ],
+        contenders: [
+          {
+            name: 'hub',
+            role: 'hub',
+            measure: async () =>
+              figures(await performTask<WriteResult>('write-rule', ruleTask, profileOptions(profileFolder))),
+          },
+          {
+            name: 'bare rxjs',
+            role: 'ceiling',
+            measure: async () => figures(await performTask<WriteResult>('write-chain', chainTask)),
+          },
+        ],
+      },
+    ];
+  },
+};
+
+function figures({ medianNs, p99Ns }: WriteResult) {
+  return { median: medianNs, p99: p99Ns };
+}
