@@ -16,7 +16,7 @@ export interface ServerProcess {
 }
 
 const taskDeadlineMs = 120_000;
-const startDeadlineMs = 20_000;
+const startDeadlineMs = 60_000;
 const stopDeadlineMs = 20_000;
 const processFile = (name: string) => join(import.meta.dirname, 'processes', `${name}.ts`);
 
