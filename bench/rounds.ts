@@ -54,9 +54,9 @@ export async function runRounds(
   };
 }
 
-/** A metric over all right rounds; undefined when there is none. */
+/** A metric over all right rounds in which there was a figure; undefined when there is none. */
 export function summaryOf({ samples }: ContenderResult, key: string): Summary | undefined {
-  const values = samples.flatMap((sample) => sample?.[key] ?? []);
+  const values = samples.flatMap((sample) => sample?.[key] ?? []).filter(Number.isFinite);
   return values.length === 0 ? undefined : summarize(values);
 }
 
@@ -65,9 +65,10 @@ export function ratioOf(one: ContenderResult, other: ContenderResult, key: strin
   const ratios = one.samples.flatMap((sample, round) => {
     const value = sample?.[key];
     const reference = other.samples[round]?.[key];
-    return value === undefined || reference === undefined || reference === 0 ? [] : [value / reference];
+    return value === undefined || reference === undefined ? [] : value / reference;
   });
-  return ratios.length === 0 ? undefined : summarize(ratios);
+  const finite = ratios.filter(Number.isFinite);
+  return finite.length === 0 ? undefined : summarize(finite);
 }
 
 function formatSample(sample: Measurement): string {

@@ -1,6 +1,7 @@
 // Declares many parameters in a hub that starts from a flow file, and tells what they take.
 
 import { type Hub, startHub } from '../../lib/hub.ts';
+import { busyMs } from '../load/busy-time.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { usedMemory } from '../load/used-memory.ts';
 import { runTask } from './task.ts';
@@ -14,6 +15,8 @@ export interface MemoryTask {
 
 export interface MemoryResult {
   readonly declareMs: number;
+  /** How much of that the main thread was working; the rest it waited for the machine. */
+  readonly declareBusyMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
@@ -21,13 +24,16 @@ export interface MemoryResult {
 await runTask(async ({ file, parameters, sample }: MemoryTask) => {
   const before = usedMemory();
   const start = performance.now();
+  const busyBefore = busyMs(process.pid);
   const hub = await startHub({ paths: [file], log: silentLog });
   const declareMs = performance.now() - start;
+  const declareBusyMs = busyMs(process.pid) - busyBefore;
   const after = usedMemory();
   check(hub);
   await hub.stop();
   return {
     declareMs,
+    declareBusyMs,
     heapBytes: after.heapBytes - before.heapBytes,
     residentBytes: after.residentBytes - before.residentBytes,
   } satisfies MemoryResult;

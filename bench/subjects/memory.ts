@@ -22,8 +22,13 @@ export const memory: Subject = {
       return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, nodeOptions) };
     };
     const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
-      const { heapBytes, residentBytes, declareMs } = await performTask<MemoryResult>(process, task, nodeOptions);
-      return { heap: heapBytes / parameters, resident: residentBytes / parameters, declare: declareMs / 1000 };
+      const result = await performTask<MemoryResult>(process, task, nodeOptions);
+      return {
+        heap: result.heapBytes / parameters,
+        resident: result.residentBytes / parameters,
+        declare: result.declareMs / 1000,
+        busy: result.declareBusyMs / 1000,
+      };
     };
     const map: Contender = {
       name: 'Map of BehaviorSubjects',
@@ -45,6 +50,7 @@ export const memory: Subject = {
           { key: 'heap', title: 'heap bytes each', digits: 0 },
           { key: 'resident', title: 'resident bytes each', digits: 0 },
           { key: 'declare', title: 'seconds until the hub runs', digits: 2 },
+          { key: 'busy', title: 'busy seconds until the hub runs', digits: 2 },
         ],
         contenders: cases.length === 0 ? [contender(file, hasDefault), map] : [contender(file, hasDefault)],
       });
