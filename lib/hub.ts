@@ -26,6 +26,14 @@ export interface HubOptions {
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
+/** How a plan is run. */
+export interface StartOptions extends Pick<HubOptions, 'log' | 'scheduler'> {
+  /** Tells the time of changes in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
+  readonly prepare?: (graph: Graph) => void;
+}
+
 /** A log that makes logs with fixed data for its parts, as pino does. */
 export interface HubLog extends Log {
   child(data: object): Log;
@@ -57,11 +65,16 @@ export async function loadFlows(paths: readonly string[], types = connectionType
 
 /** Starts a hub. Errors: `bad-flow` with every mistake; `cannot-start` when a gateway cannot; then nothing runs. */
 export async function startHub(options: HubOptions): Promise<Hub> {
+  return startPlan(await loadFlows(options.paths, options.types), options);
+}
+
+/** Starts a hub from what was loaded. Errors: `cannot-start` when a gateway cannot; then nothing runs. */
+export async function startPlan(plan: Plan, options: StartOptions): Promise<Hub> {
   const { log, scheduler = monotonicScheduler } = options;
-  const plan = await loadFlows(options.paths, options.types);
-  const graph = new Graph();
+  const graph = new Graph(options.now);
   const owners = new Map(plan.connections.map(({ id }): [string, Origin] => [id, { kind: 'connection', name: id }]));
   for (const { id, parameters } of plan.connections) graph.declare(owners.get(id)!, parameters);
+  options.prepare?.(graph);
 
   const supervisors: Supervisor[] = [];
   const hub = createPort(graph, () => supervisors.map(({ status }) => status));

@@ -10,6 +10,7 @@ export {
   type HubPort,
 } from './connections/connection.ts';
 export { connectionTypes } from './connections/registry.ts';
+export type { FlowTest, FlowTestStep } from './flow/check-tests.ts';
 export {
   defineFlow,
   type FlowConnections,
@@ -22,3 +23,5 @@ export { type Hub, type HubLog, type HubOptions, loadFlows, startHub, version } 
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
+export { type FlowTestOptions, type FlowTestResult, runFlowTests } from './testing/run-tests.ts';
+export { type FlowUnderTest, type TestFlowOptions, testFlow } from './testing/test-flow.ts';

@@ -7,6 +7,7 @@ import type { Console } from './command/console.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { run } from './command/run.ts';
+import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { flowFileJsonSchema } from './flow/schema.ts';
@@ -42,6 +43,13 @@ program
   .description('check flow files and folders, and name every mistake; exit status 1 when there is any')
   .argument('[paths...]', 'flow files and folders', ['flows'])
   .action((paths: string[]) => finish(check(paths, console)));
+
+program
+  .command('test')
+  .description('run the tests of flow files in virtual time; exit status 1 when one fails')
+  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .option('--together', 'all files are one installation; left out, each file is one by itself')
+  .action((paths: string[], options: TestOptions) => finish(test(paths, options, console)));
 
 program
   .command('schema')

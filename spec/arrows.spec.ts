@@ -36,7 +36,11 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5', 'fastest-levenshtein'],
   ],
   ['hub.ts', ['*']],
-  ['command/', ['hub.ts', 'flow/types.ts', 'connections/keyboard/key-table.ts', 'model/', 'pino', 'pino-pretty']],
+  ['testing/', ['hub.ts', 'model/', 'graph/', 'flow/', 'connections/connection.ts', 'connections/registry.ts', 'rxjs']],
+  [
+    'command/',
+    ['hub.ts', 'testing/', 'flow/types.ts', 'connections/keyboard/key-table.ts', 'model/', 'pino', 'pino-pretty'],
+  ],
   ['index.ts', ['*']],
   ['main.ts', ['*', 'commander']],
 ];

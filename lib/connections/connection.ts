@@ -64,6 +64,8 @@ export interface Claim {
 
 interface ConnectionBasics<Config> {
   readonly type: string;
+  /** true: it reaches out of the process; tests in virtual time declare it only, and set its parameters themselves. */
+  readonly isExternal?: boolean;
   /** Settings of the type, a strict object; parsing reports every mistake at once. */
   readonly config: z.ZodObject;
   /** The parameters of a connection with these settings; reads at most the files that they name, and never throws. */
@@ -96,6 +98,11 @@ export interface GatewayType<Config = unknown> extends ConnectionBasics<Config> 
 }
 
 export type AnyConnectionType = ConnectionType | GatewayType;
+
+/** Whether a connection type reaches out of the process, as gateways do. */
+export function isExternal({ isExternal = false, isGateway = false }: AnyConnectionType): boolean {
+  return isExternal || isGateway;
+}
 
 /** How a connection is doing: `since` is milliseconds since 1970, `reason` one sentence, empty while all is well. */
 export interface ConnectionStatus {

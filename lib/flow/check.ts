@@ -2,11 +2,12 @@
 // both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
 
 import { resolve } from 'node:path';
-import type { AnyConnectionType, Claim, ResolvePath } from '../connections/connection.ts';
+import { type AnyConnectionType, type Claim, isExternal, type ResolvePath } from '../connections/connection.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import { RuleCheck } from './check-rules.ts';
+import { checkTests, type Testable } from './check-tests.ts';
 import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { ConnectionPlan, Plan } from './plan.ts';
@@ -33,7 +34,12 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
   for (const { file, data } of contents)
     if (typeof data.rules === 'function') rules.addProgram(file, data.rules);
     else rules.addAll(file, ['rules'], data.rules ?? [], true);
-  return { connections: plans, rules: rules.finish(plans) };
+  const testable: Testable = {
+    find: (file, path, address) => connections.declaration(file, path, address),
+    isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && isExternal(type)),
+  };
+  const tests = contents.flatMap(({ file, data }) => checkTests(file, data.tests, testable, mistakes));
+  return { connections: plans, rules: rules.finish(plans), tests };
 }
 
 /** Whether a flow file is TypeScript's: its rules are a function. */

@@ -3,6 +3,7 @@
 
 import type { Observable } from 'rxjs';
 import type { Value } from '../model/value.ts';
+import type { FlowTest } from './check-tests.ts';
 
 /**
  * The parameters of an installation, by address: empty here, filled in by the declaration file that `patchbay types`
@@ -77,6 +78,7 @@ export type FlowConnections = Readonly<Record<string, { readonly type: string; r
 export interface FlowDefinition {
   readonly connections?: FlowConnections;
   readonly rules?: (on: On) => readonly FlowRule[];
+  readonly tests?: readonly FlowTest[];
 }
 
 /** Declares a flow file; its default export. */

@@ -7,6 +7,7 @@ import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { CheckedInputs } from './inputs.ts';
 import type { RuleExpression } from './rule-expression.ts';
 import type { PreparedStep } from './steps.ts';
+import type { TestPlan } from './test-plan.ts';
 
 /** A connection as it will run. `folder` is what relative paths of its settings start from. */
 export interface ConnectionPlan extends CheckedInputs {
@@ -54,6 +55,7 @@ export interface StreamBody {
 export interface Plan {
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
+  readonly tests: readonly TestPlan[];
 }
 
 /** The addresses that a rule listens to. */

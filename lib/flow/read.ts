@@ -27,17 +27,22 @@ const programPattern = /\.[mc]?[tj]s$/;
 /** Reads all flow files of the paths, folders with all below them, each file once, in the order given. */
 export async function readFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<FlowFile[]> {
   const files: FlowFile[] = [];
-  const seen = new Set<string>();
-  for (const path of paths) {
-    for (const name of await listFlowFiles(path, mistakes)) {
-      const real = await realpath(name);
-      if (seen.has(real)) continue;
-      seen.add(real);
-      const file = await readFlowFile(name, mistakes);
-      if (file !== undefined) files.push(file);
-    }
+  for (const name of await findFlowFiles(paths, mistakes)) {
+    const file = await readFlowFile(name, mistakes);
+    if (file !== undefined) files.push(file);
   }
   return files;
+}
+
+/** Finds all flow files of the paths, folders with all below them, each file once, in the order given. */
+export async function findFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<string[]> {
+  const nameOfReal = new Map<string, string>();
+  for (const path of paths)
+    for (const name of await listFlowFiles(path, mistakes)) {
+      const real = await realpath(name);
+      if (!nameOfReal.has(real)) nameOfReal.set(real, name);
+    }
+  return [...nameOfReal.values()];
 }
 
 async function listFlowFiles(path: string, mistakes: MistakeList): Promise<string[]> {

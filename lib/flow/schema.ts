@@ -4,6 +4,7 @@ import { isObservable, type Observable } from 'rxjs';
 import { z } from 'zod';
 import { type AnyConnectionType, commonSettings } from '../connections/connection.ts';
 import { describe } from '../model/error.ts';
+import { testSchema } from './check-tests.ts';
 import type { On } from './define-flow.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
@@ -46,6 +47,10 @@ export const flowFileSchema = z.strictObject({
     .default({})
     .describe('Connections by Connection ID'),
   rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
+  tests: z
+    .array(z.unknown(), { error: 'a list of tests' })
+    .default([])
+    .describe('Tests in virtual time, for `patchbay test`'),
 });
 
 /** A flow file in TypeScript: its rules are made by a function. */
@@ -85,6 +90,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
   const schema = flowFileSchema.extend({
     connections: z.record(z.string(), connection).default({}),
     rules: z.array(rule).default([]),
+    tests: z.array(testSchema).default([]),
   });
   return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
 }

@@ -18,6 +18,7 @@ export const errorCatalogue = {
   'range-not-satisfiable': 'Range not satisfiable',
   'read-only': 'Parameter is read-only',
   'state-unknown': 'State Unknown',
+  'test-failed': 'Test of a flow failed',
   'too-many-clients': 'Too many clients',
   unauthorized: 'Unauthorized',
   'unknown-parameter': 'Unknown parameter',

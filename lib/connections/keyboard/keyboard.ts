@@ -17,6 +17,7 @@ const lossLogMs = 1000;
 
 export const keyboard = defineConnectionType({
   type: 'keyboard',
+  isExternal: true,
   config: settings,
   parameters: declareParameters,
   run: (context) =>

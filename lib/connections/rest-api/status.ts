@@ -18,6 +18,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'range-not-satisfiable': '416 Range Not Satisfiable',
   'read-only': '403 Forbidden',
   'state-unknown': '503 State Unknown',
+  'test-failed': '500 Internal Server Error',
   'too-many-clients': '503 Service Unavailable',
   unauthorized: '401 Unauthorized',
   'unknown-parameter': '404 Not Found',

@@ -35,6 +35,7 @@ type XmlSettings = z.output<typeof config>;
 
 export const xmlFileOutput = defineConnectionType({
   type: 'xml-file-output',
+  isExternal: true,
   config,
   parameters: (settings, resolvePath) => readTemplateIfAny(settings, resolvePath)?.names.map(declare) ?? [],
   presume: (settings, parameterId, resolvePath) =>

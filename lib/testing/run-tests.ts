@@ -1,0 +1,72 @@
+// Runs the tests of flow files, each with a hub and a clock of its own.
+
+import type { AnyConnectionType } from '../connections/connection.ts';
+import { formatMistake, MistakeList } from '../flow/mistake.ts';
+import type { Plan } from '../flow/plan.ts';
+import { findFlowFiles } from '../flow/read.ts';
+import type { TestPlan } from '../flow/test-plan.ts';
+import { loadFlows } from '../hub.ts';
+import { messageOf } from '../model/error.ts';
+import { TestRun } from './test-run.ts';
+
+export interface FlowTestOptions {
+  /** true: all files are one installation, whose addresses reach across files; left out: each file is one by itself. */
+  readonly isTogether?: boolean;
+  readonly types?: ReadonlyMap<string, AnyConnectionType>;
+}
+
+export interface FlowTestResult {
+  readonly name: string;
+  readonly file: string;
+  /** Where the test stands, `demo.json5:7:20`. */
+  readonly place: string;
+  readonly isPassed: boolean;
+  /** How much time passed in the test. */
+  readonly virtualMs: number;
+  /** What happened, with a mark where it was not as expected; empty when passed. */
+  readonly timeline: string;
+}
+
+/**
+ * Runs all tests of flow files and folders, one after the other. A file with mistakes is one failed test, whose timeline
+ * are the mistakes.
+ */
+export async function* runFlowTests(
+  paths: readonly string[],
+  { isTogether = false, types }: FlowTestOptions = {},
+): AsyncGenerator<FlowTestResult, void, void> {
+  const mistakes = new MistakeList();
+  const files = await findFlowFiles(paths, mistakes);
+  for (const mistake of mistakes.items) yield unreadable(mistake.file, formatMistake(mistake));
+  for (const group of isTogether ? [files] : files.map((file) => [file])) {
+    let plan: Plan;
+    try {
+      plan = await loadFlows(group, types);
+    } catch (error) {
+      yield unreadable(group.join(', '), messageOf(error));
+      continue;
+    }
+    for (const test of plan.tests) yield await runTest(plan, test);
+  }
+}
+
+async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
+  const run = await TestRun.start(plan, test.given);
+  try {
+    run.do(test.steps);
+  } finally {
+    await run.stop();
+  }
+  return {
+    name: test.name,
+    file: test.file,
+    place: test.place(),
+    isPassed: !run.isFailed,
+    virtualMs: run.clock.now(),
+    timeline: run.isFailed ? run.timeline.format() : '',
+  };
+}
+
+function unreadable(file: string, timeline: string): FlowTestResult {
+  return { name: 'loads without mistakes', file, place: file, isPassed: false, virtualMs: 0, timeline };
+}

@@ -1,0 +1,173 @@
+// A flow under test: a fresh hub with the real connections of the flow files on a virtual clock. What reaches out of the
+// process (network, keyboard, files) is declared only, and the test sets its parameters as it would.
+
+import { concatWith, NEVER, of, type Subscription } from 'rxjs';
+import { type AnyConnectionType, type ConnectionEvent, isExternal } from '../connections/connection.ts';
+import { formatValue, timesFired } from '../flow/check-tests.ts';
+import type { Plan } from '../flow/plan.ts';
+import type { Assignment, Expectation, TestStep } from '../flow/test-plan.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
+import { type Hub, type HubLog, type StartOptions, startPlan } from '../hub.ts';
+import { messageOf } from '../model/error.ts';
+import type { Change, Origin } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
+import { formatOrigin, formatTime, Timeline } from './timeline.ts';
+import { VirtualClock } from './virtual-clock.ts';
+
+/** What the time of day is when a test starts: midnight of a Monday, UTC. */
+export const testEpochMs = Date.UTC(2024, 0, 1);
+
+const given: Origin = { kind: 'client', name: 'given' };
+const test: Origin = { kind: 'client', name: 'test' };
+
+/** Something that must never be, while the time is before `untilMs`. */
+interface Watch {
+  readonly expectation: Expectation;
+  readonly untilMs: number;
+}
+
+export class TestRun {
+  readonly clock = new VirtualClock();
+  readonly timeline = new Timeline();
+  /** Whether something was not as expected; then nothing goes on. */
+  isFailed = false;
+  graph!: Graph;
+  readonly #fires = new Map<string, number>();
+  #watches: Watch[] = [];
+  #hub: Hub | undefined;
+  #changes: Subscription | undefined;
+
+  /** Starts the hub and everything that is due at once. */
+  static async start(plan: Plan, assignments: readonly Assignment[]): Promise<TestRun> {
+    const run = new TestRun();
+    const options: StartOptions = {
+      log: run.#createLog(),
+      scheduler: run.clock,
+      now: () => testEpochMs + run.clock.now(),
+      prepare: (graph) => run.#prepare(graph, assignments),
+    };
+    run.#hub = await run.clock.asDefault(() => startPlan(simulate(plan), options));
+    return run;
+  }
+
+  /** Does the steps and lets the time of the last `during` pass; a failure ends it early and is in the timeline. */
+  do(steps: readonly TestStep[]): void {
+    try {
+      this.clock.asDefault(() => this.#doAll(steps));
+    } catch (error) {
+      this.#fail('', messageOf(error));
+    }
+  }
+
+  /** Lets time pass. */
+  advance(durationMs: number): void {
+    this.do([{ atMs: this.clock.now() + durationMs, set: [], expect: [], never: [], duringMs: 0 }]);
+  }
+
+  async stop(): Promise<void> {
+    this.#changes?.unsubscribe();
+    await this.#hub?.stop();
+  }
+
+  #prepare(graph: Graph, assignments: readonly Assignment[]): void {
+    this.graph = graph;
+    for (const { address, value } of graph.changedSince(0)) this.timeline.addKnown(address, value!);
+    this.#changes = graph.changes$.subscribe({
+      next: (change) => this.#hear(change),
+      error: (error) => this.#fail('', messageOf(error)),
+    });
+    for (const assignment of assignments) this.#write(assignment, given);
+  }
+
+  #doAll(steps: readonly TestStep[]): void {
+    for (const step of steps) {
+      this.#advanceTo(step.atMs ?? this.clock.now());
+      if (this.isFailed) return;
+      this.#step(step);
+    }
+    this.#advanceTo(Math.max(this.clock.now(), ...this.#watches.map(({ untilMs }) => untilMs)));
+  }
+
+  #step({ set, expect, never, duringMs }: TestStep): void {
+    for (const assignment of set) this.#write(assignment, test);
+    this.#advanceTo(this.clock.now());
+    for (const expectation of expect) {
+      const { address, isTrigger } = expectation;
+      const actual = isTrigger ? (this.#fires.get(address) ?? 0) : this.#node(address).value;
+      if (!expectation.isMetBy(actual)) this.#fail(address, this.#explain(expectation, actual));
+    }
+    if (expect.length > 0) this.#fires.clear();
+    if (this.isFailed) return;
+    const watches = never.map((expectation) => ({ expectation, untilMs: this.clock.now() + duringMs }));
+    for (const { expectation } of watches)
+      if (!expectation.isTrigger) this.#reject(expectation, this.#node(expectation.address).value);
+    this.#watches.push(...watches);
+  }
+
+  #advanceTo(timeMs: number): void {
+    this.clock.advanceTo(timeMs, () => this.isFailed);
+    this.#watches = this.#watches.filter(({ untilMs }) => untilMs > this.clock.now());
+  }
+
+  /** Writes as a client would; what only its connection may set as that connection would, which is not running. */
+  #write({ address, value }: Assignment, origin: Origin): void {
+    const node = this.#node(address);
+    this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
+  }
+
+  #hear(change: Change): void {
+    const { address, type } = change.parameter;
+    this.timeline.addChange(this.clock.now(), change);
+    if (type === 'T') this.#fires.set(address, (this.#fires.get(address) ?? 0) + 1);
+    for (const { expectation, untilMs } of this.#watches)
+      if (expectation.address === address && this.clock.now() < untilMs) this.#reject(expectation, change.value);
+  }
+
+  #reject(expectation: Expectation, actual: Value | undefined): void {
+    const { address, text, place } = expectation;
+    if (expectation.isMetBy(actual)) this.#fail(address, `expected never ${text}, got it (${place()})`);
+  }
+
+  #explain({ address, isTrigger, text, place }: Expectation, actual: Value | undefined): string {
+    const last = this.#node(address).lastChange;
+    const since = last === undefined ? '' : `, since ${this.#timeOf(last)} by ${formatOrigin(last.origin)}`;
+    const got = isTrigger ? timesFired(actual as number) : `${formatValue(actual)}${since}`;
+    return `expected ${text}, got ${got} (${place()})`;
+  }
+
+  #timeOf({ time }: Change): string {
+    return formatTime(time - testEpochMs);
+  }
+
+  #fail(address: string, text: string): void {
+    this.isFailed = true;
+    this.timeline.addMark(this.clock.now(), address, text);
+  }
+
+  #node(address: string): ParameterNode {
+    return this.graph.find(address)!;
+  }
+
+  /** A log whose warnings and errors are notes of the timeline. */
+  #createLog(): HubLog {
+    const note = (_: object, message: string) => this.timeline.addNote(this.clock.now(), message);
+    const log = { debug: () => {}, info: () => {}, warn: note, error: note };
+    return { ...log, child: () => log };
+  }
+}
+
+/** The plan with connections that reach out of the process replaced by ones that only are there. */
+function simulate(plan: Plan): Plan {
+  return {
+    ...plan,
+    connections: plan.connections.map((connection) =>
+      isExternal(connection.type) ? { ...connection, type: standIn(connection.type) } : connection,
+    ),
+  };
+}
+
+function standIn(type: AnyConnectionType): AnyConnectionType {
+  const run = () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER));
+  return { ...type, isGateway: false, run };
+}
