@@ -1,0 +1,92 @@
+// The tests of all example flows pass, and they are worth something: without any one rule of a file some test of it fails,
+// and its timeline names what the rule writes.
+
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import test from 'ava';
+import JSON5 from 'json5';
+import { test as runTests } from '../../lib/command/test.ts';
+import { MistakeList } from '../../lib/flow/mistake.ts';
+import { findFlowFiles } from '../../lib/flow/read.ts';
+import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
+import { createFolder } from '../support/folder.ts';
+
+interface Item {
+  enabled?: boolean;
+  rules?: Item[];
+  name?: string;
+  to?: string | string[];
+}
+
+function rulesOf(items: Item[] = []): Item[] {
+  return items.flatMap((item) => (item.rules === undefined ? [item] : rulesOf(item.rules)));
+}
+
+async function resultsOf(path: string): Promise<FlowTestResult[]> {
+  const results = [];
+  for await (const result of runFlowTests([path])) results.push(result);
+  return results;
+}
+
+const paths = await findFlowFiles(['flows'], new MistakeList());
+const files = await Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })));
+
+for (const { path, text } of files) {
+  const rules = rulesOf(JSON5.parse<Item>(text).rules);
+
+  test(`${path}: has tests, and they pass`, async (t) => {
+    const results = await resultsOf(path);
+    t.true(results.length > 0);
+    for (const { isPassed, name, timeline } of results) t.true(isPassed, `${name}\n${timeline}`);
+  });
+
+  for (const [index, { name, to }] of rules.entries())
+    test(`${path}: without rule "${name ?? index}" a test fails and names what it writes`, async (t) => {
+      const flow = JSON5.parse<Item>(text);
+      rulesOf(flow.rules)[index]!.enabled = false;
+      const folder = await createFolder(t, { [basename(path)]: flow });
+      const failed = (await resultsOf(folder)).filter(({ isPassed }) => !isPassed);
+      t.true(failed.length > 0, 'all tests pass');
+      const [address] = [to!].flat();
+      t.true(
+        failed.some(({ timeline }) => /^>> /m.test(timeline) && timeline.includes(address!)),
+        failed[0]!.timeline,
+      );
+    });
+}
+
+test('the cookbook has twenty recipes, and its table names each', async (t) => {
+  const table = await readFile('flows/README.md', 'utf8');
+  const recipes = paths.filter((path) => path.startsWith('flows/cookbook/'));
+  t.is(recipes.length, 20);
+  for (const path of recipes) t.true(table.includes(`](${path.replace('flows/', '')})`), path);
+});
+
+test('the command prints a line per test and a count, and has exit status 0', async (t) => {
+  const lines: string[] = [];
+  const console = { print: (line: string) => void lines.push(line), printError: t.fail };
+  t.is(await runTests(['flows/demo.json5'], {}, console), 0);
+  t.deepEqual(lines.slice(-2), ['ok    flows/demo.json5: the fader is shown in percent', '4 tests passed']);
+});
+
+test('the command prints the timeline of a failure, and has exit status 1', async (t) => {
+  const flow = JSON5.parse<Item>(await readFile('flows/demo.json5', 'utf8'));
+  rulesOf(flow.rules)[5]!.enabled = false;
+  const folder = await createFolder(t, { 'demo.json5': flow });
+  const lines: string[] = [];
+  t.is(await runTests([folder], {}, { print: (line) => void lines.push(line), printError: t.fail }), 1);
+  const failure = lines.find((line) => line.startsWith('FAIL'))!;
+  t.regex(failure, /^FAIL {2}.*demo\.json5:\d+:\d+: the doorbell lights the lamp for three seconds/);
+  t.regex(
+    failure,
+    /^>> {2}0:00:05\.000 {2}desk\/door-lamp +expected false, got true, since 0:00:00\.000 by rule "doorbell/m,
+  );
+  t.is(lines.at(-1), '3 tests passed, 1 failed');
+});
+
+test('without any test the command has exit status 1', async (t) => {
+  const folder = await createFolder(t, { 'empty.json5': {} });
+  const errors: string[] = [];
+  t.is(await runTests([folder], {}, { print: t.fail, printError: (line) => void errors.push(line) }), 1);
+  t.deepEqual(errors, ['expected flow files with tests, got none']);
+});
