@@ -38,7 +38,7 @@ export class TestRun {
   #hub: Hub | undefined;
   #changes: Subscription | undefined;
 
-  /** Starts the hub and everything that is due at once. */
+  /** Starts the hub with given values; the time stands at 0, and nothing that is due has run. */
   static async start(plan: Plan, assignments: readonly Assignment[]): Promise<TestRun> {
     const run = new TestRun();
     const options: StartOptions = {
