@@ -66,7 +66,7 @@ test('the command prints a line per test and a count, and has exit status 0', as
   const lines: string[] = [];
   const console = { print: (line: string) => void lines.push(line), printError: t.fail };
   t.is(await runTests(['flows/demo.json5'], {}, console), 0);
-  t.deepEqual(lines.slice(-2), ['ok    flows/demo.json5: the fader is shown in percent', '4 tests passed']);
+  t.deepEqual(lines.slice(-2), ['ok    flows/demo.json5: the fader is shown in percent', '5 tests passed']);
 });
 
 test('the command prints the timeline of a failure, and has exit status 1', async (t) => {
@@ -81,7 +81,7 @@ test('the command prints the timeline of a failure, and has exit status 1', asyn
     failure,
     /^>> {2}0:00:05\.000 {2}desk\/door-lamp +expected false, got true, since 0:00:00\.000 by rule "doorbell/m,
   );
-  t.is(lines.at(-1), '3 tests passed, 1 failed');
+  t.is(lines.at(-1), '4 tests passed, 1 failed');
 });
 
 test('without any test the command has exit status 1', async (t) => {

@@ -26,64 +26,64 @@ async function startStudio(t: ExecutionContext) {
 
 test('the red light is on with the first microphone and off two seconds after the last', async (t) => {
   const { set, read, pass } = await startStudio(t);
-  set('desk/mic1/open', true);
-  t.true(read('desk/red-light'));
-  set('desk/mic2/open', true);
-  set('desk/mic1/open', false);
+  set('panel/mic1/open', true);
+  t.true(read('panel/red-light'));
+  set('panel/mic2/open', true);
+  set('panel/mic1/open', false);
   pass(5000);
-  t.true(read('desk/red-light'));
-  set('desk/mic2/open', false);
+  t.true(read('panel/red-light'));
+  set('panel/mic2/open', false);
   pass(1999);
-  t.true(read('desk/red-light'));
-  t.is(read('core/red-light/elapsed'), 1900);
+  t.true(read('panel/red-light'));
+  t.is(read('logic/red-light/elapsed'), 1900);
   pass(1);
-  t.false(read('desk/red-light'));
-  t.is(read('core/red-light/elapsed'), 2000);
-  t.is(read('core/sign'), 'quiet');
+  t.false(read('panel/red-light'));
+  t.is(read('logic/red-light/elapsed'), 2000);
+  t.is(read('logic/sign'), 'quiet');
 });
 
 test('the cough key mutes an open microphone and 150 ms longer', async (t) => {
   const { set, read, pass } = await startStudio(t);
-  set('desk/mic1/cough', true);
-  t.false(read('core/mute'));
-  set('desk/mic1/open', true);
-  t.true(read('desk/mic1/mute'));
+  set('panel/mic1/cough', true);
+  t.false(read('logic/mute'));
+  set('panel/mic1/open', true);
+  t.true(read('panel/mic1/mute'));
   pass(10_000);
-  t.true(read('core/cough-stuck'));
-  set('desk/mic1/cough', false);
-  t.false(read('core/cough-stuck'));
+  t.true(read('logic/cough-stuck'));
+  set('panel/mic1/cough', false);
+  t.false(read('logic/cough-stuck'));
   pass(149);
-  t.true(read('desk/mic1/mute'));
+  t.true(read('panel/mic1/mute'));
   pass(1);
-  t.false(read('desk/mic1/mute'));
+  t.false(read('panel/mic1/mute'));
 });
 
 test('the lines are counted', async (t) => {
   const { set, read } = await startStudio(t);
-  t.true(read('core/lines/down-done'));
-  for (let line = 0; line < 4; line++) set('desk/line/answered', true);
-  t.deepEqual([read('core/lines/count'), read('core/lines/free'), read('desk/lines-busy')], [4, 0, true]);
-  set('desk/line/hung-up', true);
-  t.deepEqual([read('core/lines/count'), read('core/lines/free'), read('desk/lines-busy')], [3, 1, false]);
-  set('desk/mic1/open', true);
-  t.is(read('core/sign'), 'ON AIR, 3 calling');
-  set('desk/line/reset', true);
-  t.true(read('core/lines/down-done'));
+  t.true(read('logic/lines/down-done'));
+  for (let line = 0; line < 4; line++) set('panel/line/answered', true);
+  t.deepEqual([read('logic/lines/count'), read('logic/lines/free'), read('panel/lines-busy')], [4, 0, true]);
+  set('panel/line/hung-up', true);
+  t.deepEqual([read('logic/lines/count'), read('logic/lines/free'), read('panel/lines-busy')], [3, 1, false]);
+  set('panel/mic1/open', true);
+  t.is(read('logic/sign'), 'ON AIR, 3 calling');
+  set('panel/line/reset', true);
+  t.true(read('logic/lines/down-done'));
 });
 
 test('on a real clock the light goes off after its time, and not before', async (t) => {
   const hub = await startHub({ paths: ['flows/virtual-core.json5'], log: createLogRecorder() });
   t.teardown(() => hub.stop());
-  hub.write('desk/follow-up', 130, origin);
-  hub.write('desk/mic1/open', true, origin);
+  hub.write('panel/follow-up', 130, origin);
+  hub.write('panel/mic1/open', true, origin);
   const off = firstValueFrom(
     hub.changes$.pipe(
-      filter(({ parameter, value }) => parameter.address === 'desk/red-light' && value === false),
+      filter(({ parameter, value }) => parameter.address === 'panel/red-light' && value === false),
       timeout(10_000),
     ),
   );
   const closedAt = monotonicScheduler.now();
-  hub.write('desk/mic1/open', false, origin);
+  hub.write('panel/mic1/open', false, origin);
   await off;
   t.true(monotonicScheduler.now() - closedAt >= 130);
 });

@@ -15,6 +15,10 @@ const mainProgram = resolve(import.meta.dirname, '../../lib/main.ts');
 
 export interface HubProcess {
   readonly pid: number;
+  /** Where its first REST API connection listens. */
+  readonly url: string;
+  /** The folder of its flow file. */
+  readonly folder: string;
   /** All messages of the log so far. */
   readonly messages: readonly string[];
   /** Waits for the n-th message of the log that matches. */
@@ -27,7 +31,7 @@ export interface HubProcess {
 
 export async function startHubProcess(
   t: ExecutionContext,
-  flow: object,
+  flow: object | string,
   { display = '', program = mainProgram } = {},
 ): Promise<HubProcess> {
   const folder = await createFolder(t, { 'flow.json5': flow });
@@ -51,6 +55,8 @@ export async function startHubProcess(
   const [url] = /http:\S+/.exec(await logged(/listens on/)) ?? [];
   return {
     pid: hub.pid!,
+    url: url!,
+    folder,
     messages,
     logged,
     get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(deadlineMs) })).text(),
