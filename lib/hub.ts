@@ -2,20 +2,22 @@
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { resolve } from 'node:path';
-import { asyncScheduler, filter, firstValueFrom, type SchedulerLike, Subscription } from 'rxjs';
+import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, ConnectionStatus, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { checkFlowFiles } from './flow/check.ts';
+import { type Difference, formatDifference } from './flow/difference.ts';
 import { createLogGate } from './flow/log-gate.ts';
 import { formatMistake, MistakeList } from './flow/mistake.ts';
 import type { Plan } from './flow/plan.ts';
 import { readFlowFiles } from './flow/read.ts';
-import { type ReportFault, runRule } from './flow/rule.ts';
-import { createSupervisor, type Supervisor } from './flow/supervisor.ts';
+import type { ReportFault } from './flow/rule.ts';
+import { RunningConnections } from './flow/running-connections.ts';
+import { RunningRules } from './flow/running-rules.ts';
+import type { Supervisor } from './flow/supervisor.ts';
+import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
-import { HubError } from './model/error.ts';
-import type { Origin } from './model/parameter.ts';
+import { HubError, messageOf } from './model/error.ts';
 
 export interface HubOptions {
   /** Flow files, and folders of them. */
@@ -24,14 +26,32 @@ export interface HubOptions {
   /** The only clock of connections; `now()` is monotonic milliseconds. */
   readonly scheduler?: SchedulerLike;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
+  /** Reloads when a flow file, or a file that one names, is saved, added or deleted. */
+  readonly watch?: boolean;
+  /** Checks rules but runs none, also after a reload. */
+  readonly safe?: boolean;
+}
+
+/** What a reload has swapped: Connection IDs and names of rules. */
+export interface Reload {
+  readonly connections: Difference;
+  readonly rules: Difference;
 }
 
 /** How a plan is run. */
-export interface StartOptions extends Pick<HubOptions, 'log' | 'scheduler'> {
+export interface StartOptions extends Pick<HubOptions, 'log' | 'scheduler' | 'safe'> {
   /** Tells the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
   /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
   readonly prepare?: (graph: Graph) => void;
+}
+
+/** A hub that runs a plan. */
+export interface PlanHub extends HubPort {
+  /** Swaps what another plan has changed. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
+  swap(plan: Plan): Reload;
+  /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
+  stop(): Promise<void>;
 }
 
 /** A log that makes logs with fixed data for its parts, as pino does. */
@@ -40,6 +60,11 @@ export interface HubLog extends Log {
 }
 
 export interface Hub extends HubPort {
+  /**
+   * Reads the flow files again and swaps what has changed; all else goes on undisturbed. Errors: `bad-flow` with every
+   * mistake, `cannot-start` when a gateway cannot; they are logged, and all that ran before runs on.
+   */
+  reload(): Promise<Reload>;
   /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
   stop(): Promise<void>;
 }
@@ -65,56 +90,107 @@ export async function loadFlows(paths: readonly string[], types = connectionType
 
 /** Starts a hub. Errors: `bad-flow` with every mistake; `cannot-start` when a gateway cannot; then nothing runs. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  return startPlan(await loadFlows(options.paths, options.types), options);
+  const { paths, types, log } = options;
+  const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
+  try {
+    const plan = await loadFlows(paths, types);
+    const hub = await startPlan(plan, options);
+    watcher?.alsoWatch(plan.furtherFiles);
+    return keepReloading(hub, options, watcher);
+  } catch (error) {
+    await watcher?.close();
+    throw error;
+  }
 }
 
 /** Starts a hub from what was loaded. Errors: `cannot-start` when a gateway cannot; then nothing runs. */
-export async function startPlan(plan: Plan, options: StartOptions): Promise<Hub> {
+export async function startPlan(plan: Plan, options: StartOptions): Promise<PlanHub> {
   const { log, scheduler = monotonicScheduler } = options;
   const graph = new Graph(options.now);
-  const owners = new Map(plan.connections.map(({ id }): [string, Origin] => [id, { kind: 'connection', name: id }]));
-  for (const { id, parameters } of plan.connections) graph.declare(owners.get(id)!, parameters);
-  options.prepare?.(graph);
-
-  const supervisors: Supervisor[] = [];
-  const hub = createPort(graph, () => supervisors.map(({ status }) => status));
-  for (const connection of plan.connections)
-    supervisors.push(
-      createSupervisor({
-        plan: connection,
-        owner: owners.get(connection.id)!,
-        graph,
-        hub,
-        scheduler,
-        log: log.child({ connection: connection.id }),
-        resolvePath: (path) => resolve(connection.folder, path),
-      }),
-    );
-
-  const subscriptions = new Subscription();
-  const stop = async () => {
-    subscriptions.unsubscribe();
-    await Promise.race([Promise.all(supervisors.map((supervisor) => supervisor.stop())), deadline(stopDeadlineMs)]);
-  };
+  const hub = createPort(graph, () => connections.statuses());
+  const logOf = (connection: string) => log.child({ connection });
+  const connections = new RunningConnections({ graph, hub, scheduler, logOf });
   const gate = createLogGate(() => scheduler.now());
-  subscriptions.add(graph.dropped$.subscribe({ next: (drop) => logLoop(log, gate, drop) }));
-  for (const supervisor of supervisors) supervisor.start();
   const reportFault: ReportFault = ({ name, file }, message) =>
     gate(`${name} ${message}`, (count) =>
       log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
     );
-  for (const rule of plan.rules) subscriptions.add(runRule(rule, { graph, scheduler, reportFault }));
-  const gateways = supervisors.filter((_, index) => plan.connections[index]!.type.isGateway);
-  const failed = (await Promise.all(gateways.map(firstState))).filter(({ state }) => state === 'failed');
-  if (failed.length > 0) {
+  const rules = new RunningRules({ graph, scheduler, reportFault });
+  const drops = graph.dropped$.subscribe({ next: (drop) => logLoop(log, gate, drop) });
+
+  /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
+  const swap = (next: Plan): Reload => {
+    const swapping = connections.compare(next.connections);
+    connections.swapGateways(swapping);
+    const startRules = rules.stopLeaving(options.safe ? [] : next.rules, swapping.gone);
+    return { connections: connections.swapOthers(swapping), rules: startRules() };
+  };
+  const stop = async () => {
+    drops.unsubscribe();
+    rules.stop();
+    await Promise.race([connections.stop(), deadline(stopDeadlineMs)]);
+  };
+  try {
+    connections.declare(plan.connections);
+    options.prepare?.(graph);
+    swap(plan);
+    const states = await Promise.all(connections.gateways().map(firstState));
+    const failed = states.filter(({ state }) => state === 'failed');
+    if (failed.length > 0)
+      throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+  } catch (error) {
     await stop();
-    throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+    throw error;
   }
+  const ruleCount = options.safe ? 0 : plan.rules.length;
   log.info(
-    { connections: plan.connections.length, rules: plan.rules.length, parameters: graph.size },
-    `patchbay ${version} runs ${plan.connections.length} connections, ${plan.rules.length} rules, ${graph.size} parameters`,
+    { connections: plan.connections.length, rules: ruleCount, parameters: graph.size },
+    `patchbay ${version} runs ${plan.connections.length} connections, ${ruleCount} rules, ${graph.size} parameters`,
   );
-  return Object.assign(hub, { stop });
+  if (options.safe) log.warn({ rules: plan.rules.length }, `safe: none of the ${plan.rules.length} rules runs`);
+  return Object.assign(hub, { swap, stop });
+}
+
+/** Adds reloads, one after another, to a hub that runs. */
+function keepReloading(running: PlanHub, { paths, types, log }: HubOptions, watcher: FlowWatcher | undefined): Hub {
+  let isStopped = false;
+  const stopRunning = running.stop;
+  const reloadNow = async (): Promise<Reload> => {
+    try {
+      const next = await loadFlows(paths, types);
+      if (isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
+      const reload = running.swap(next);
+      watcher?.alsoWatch(next.furtherFiles);
+      logReload(log, reload);
+      return reload;
+    } catch (error) {
+      if (isStopped) throw error;
+      for (const line of messageOf(error).split('\n')) log.error({}, line);
+      log.error({}, 'not reloaded: the flow files as they were before run on');
+      throw error;
+    }
+  };
+  let lastReload: Promise<unknown> = Promise.resolve();
+  const reload = () => {
+    const reloading = lastReload.then(reloadNow);
+    lastReload = reloading.catch(() => {});
+    return reloading;
+  };
+  const stop = async () => {
+    isStopped = true;
+    await Promise.all([watcher?.close(), stopRunning()]);
+  };
+  watcher?.changes$.subscribe({ next: () => void reload().catch(() => {}) }); // `reload` has logged why
+  return Object.assign(running, { reload, stop });
+}
+
+function logReload(log: Log, { connections, rules }: Reload): void {
+  const parts = [
+    ['connections', formatDifference(connections)],
+    ['rules', formatDifference(rules)],
+  ].filter(([, text]) => text !== '');
+  if (parts.length === 0) log.debug({}, 'reloaded: nothing has changed');
+  else log.info({ connections, rules }, `reloaded: ${parts.map(([what, text]) => `${what}: ${text}`).join('; ')}`);
 }
 
 function createPort(graph: Graph, connections: () => readonly ConnectionStatus[]): HubPort {
@@ -123,6 +199,7 @@ function createPort(graph: Graph, connections: () => readonly ConnectionStatus[]
     epoch: randomUUID(),
     startedAt: Date.now(),
     changes$: graph.changes$,
+    removed$: graph.removed$,
     get revision() {
       return graph.revision;
     },

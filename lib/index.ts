@@ -19,7 +19,7 @@ export {
   type Installation,
   type On,
 } from './flow/define-flow.ts';
-export { type Hub, type HubLog, type HubOptions, loadFlows, startHub, version } from './hub.ts';
+export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';

@@ -26,7 +26,7 @@ const program = new Command('patchbay')
 
 program
   .command('run', { isDefault: true })
-  .description('run the hub with flow files, and folders of them, until SIGINT or SIGTERM')
+  .description('run the hub with flow files, and folders of them, until SIGINT or SIGTERM; SIGHUP reloads them')
   .argument('[paths...]', 'flow files and folders', ['flows'])
   .option('--log-level <level>', 'least level that is logged: debug, info, warn, error', 'info')
   .option(
@@ -34,8 +34,10 @@ program
     'pretty (on a terminal) or json (elsewhere)',
     process.stdout.isTTY ? 'pretty' : 'json',
   )
-  .action((paths: string[], options: { logLevel: string; logFormat: string }) =>
-    finish(run(paths, { ...options, console, untilStopped })),
+  .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
+  .option('--safe', 'start connections, but no rules')
+  .action((paths: string[], options: { logLevel: string; logFormat: string; watch: boolean; safe?: boolean }) =>
+    finish(run(paths, { ...options, console, onReloadSignal, untilStopped })),
   );
 
 program
@@ -97,12 +99,18 @@ function remote(name: string, description: string): Command {
 /** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
 function untilStopped(): Promise<string> {
   return new Promise((resolve) => {
+    setInterval(() => {}, 2 ** 31 - 1); // a hub of nothing but Dummies is one to wait for, too
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => {
         process.once(signal, () => process.exit(130));
         resolve(signal);
       });
   });
+}
+
+/** Calls back at each SIGHUP. */
+function onReloadSignal(reload: () => void): void {
+  process.on('SIGHUP', reload);
 }
 
 async function finish(work: Promise<number>): Promise<void> {

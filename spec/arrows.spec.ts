@@ -33,7 +33,17 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/', ['connections/connection.ts', 'model/', 'rxjs', 'zod']],
   [
     'flow/',
-    ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5', 'fastest-levenshtein'],
+    [
+      'model/',
+      'graph/',
+      'expression/',
+      'connections/connection.ts',
+      'rxjs',
+      'zod',
+      'json5',
+      'chokidar',
+      'fastest-levenshtein',
+    ],
   ],
   ['hub.ts', ['*']],
   ['testing/', ['hub.ts', 'model/', 'graph/', 'flow/', 'connections/connection.ts', 'connections/registry.ts', 'rxjs']],

@@ -9,6 +9,12 @@ export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
   readonly console: Console;
+  /** Whether a save of a flow file takes effect at once. */
+  readonly watch: boolean;
+  /** Whether no rule runs. */
+  readonly safe?: boolean;
+  /** Calls back at each signal that asks for a reload. */
+  onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that asks the hub to stop. */
   untilStopped(): Promise<string>;
 }
@@ -18,7 +24,7 @@ const formats = ['pretty', 'json'];
 
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel, logFormat, untilStopped } = options;
+  const { logLevel, logFormat, watch, safe = false, onReloadSignal, untilStopped } = options;
   if (!levels.includes(logLevel))
     throw new Error(`--log-level: expected one of ${levels.join(', ')}, got "${logLevel}"`);
   if (!formats.includes(logFormat))
@@ -38,7 +44,8 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
           }),
         );
   const stopped = untilStopped();
-  const hub = await startHub({ paths, log });
+  const hub = await startHub({ paths, log, watch, safe });
+  onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   log.info(`stopping: ${await stopped}`);
   await hub.stop();
   log.info('stopped');

@@ -75,7 +75,12 @@ interface ConnectionBasics<Config> {
    * shall fail by itself, and not the load of everything that leads to it. Left out: there are no such parameters.
    */
   presume?(config: Config, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
-  /** What a connection with these settings needs for itself alone; pure. */
+  /** Files that the settings name and that it reads once, at its start: a change of one starts it anew; pure. */
+  files?(config: Config, resolvePath: ResolvePath): readonly string[];
+  /**
+   * What a connection with these settings needs for itself alone; pure. A gateway frees it the moment it is unsubscribed,
+   * all others by the end of the work that they hand to `finish`.
+   */
   claims?(config: Config, resolvePath: ResolvePath): readonly Claim[];
   /** The parameters that the connection listens to: name → address, as its setting `inputs` has them; pure. */
   inputs?(config: Config): Readonly<Record<string, string>>;
@@ -124,6 +129,8 @@ export interface HubPort {
   readonly startedAt: number;
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change>;
+  /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly removed$: Observable<Parameter>;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
   /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */

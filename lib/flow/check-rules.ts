@@ -9,6 +9,7 @@ import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
 import type { FindDeclaration } from './inputs.ts';
+import { ruleKey } from './key.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import { type ConnectionPlan, type RulePlan, type Source, sourcesOf } from './plan.ts';
 import type { FlowFile } from './read.ts';
@@ -65,7 +66,9 @@ export class RuleCheck {
       if (rule === undefined) return;
       const to = this.#destinations(file, path, rule.to);
       const body = { stream: rule.from, addresses: streams.addressesOf(rule.from), connect: streams.connect };
-      if (rule.enabled) this.#plans.push({ name: rule.name ?? `→ ${to.join(', ')}`, file: file.name, body, to });
+      const plan = { name: rule.name ?? `→ ${to.join(', ')}`, file: file.name, body, to };
+      const addresses = [...streams.heard.map(({ address }) => address), ...to];
+      if (rule.enabled) this.#plans.push({ ...plan, addresses, key: ruleKey(file, index) });
     });
   }
 
@@ -93,7 +96,12 @@ export class RuleCheck {
     const rule = this.#mistakes.parse(ruleSchema, item, file, path);
     if (rule === undefined) return;
     const { from, variables } = this.#source(file, path, rule.from, rule.require);
-    const types: ExpressionTypes = { variables, typeOf: (address) => this.#find(file, path, address)?.type };
+    const lookedAt: string[] = [];
+    const typeOf = (address: string) => {
+      lookedAt.push(address);
+      return this.#find(file, path, address)?.type;
+    };
+    const types: ExpressionTypes = { variables, typeOf };
     const to = this.#destinations(file, path, rule.to);
     const when = this.#expression(file, [...path, 'when'], rule.when, types, 'B');
     const map = this.#expression(file, [...path, 'map'], rule.map, types);
@@ -102,8 +110,11 @@ export class RuleCheck {
     const mapped = rule.map === undefined ? variables.value : map?.type;
     const pipe = this.#pipe(file, [...path, 'pipe'], rule.pipe, mapped, types);
     const body = { from, when, map, pipe };
-    const name = rule.name ?? `${sourcesOf({ body }).join(', ')} → ${to.join(', ')}`;
-    if (isEnabled && rule.enabled) this.#plans.push({ name, file: file.name, body, to });
+    const sources = sourcesOf({ body });
+    const name = rule.name ?? `${sources.join(', ')} → ${to.join(', ')}`;
+    const addresses = [...sources, ...lookedAt, ...to];
+    if (isEnabled && rule.enabled)
+      this.#plans.push({ name, file: file.name, body, to, addresses, key: ruleKey(file, item) });
   }
 
   #source(

@@ -9,6 +9,7 @@ import type { ParameterDeclaration } from '../model/parameter.ts';
 import { RuleCheck } from './check-rules.ts';
 import { checkTests, type Testable } from './check-tests.ts';
 import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
+import { connectionKey } from './key.ts';
 import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { ConnectionPlan, Plan } from './plan.ts';
 import type { FlowFile } from './read.ts';
@@ -39,7 +40,7 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
     isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && isExternal(type)),
   };
   const tests = contents.flatMap(({ file, data }) => checkTests(file, data.tests, testable, mistakes));
-  return { connections: plans, rules: rules.finish(plans), tests };
+  return { connections: plans, rules: rules.finish(plans), tests, furtherFiles: connections.namedFiles };
 }
 
 /** Whether a flow file is TypeScript's: its rules are a function. */
@@ -48,12 +49,15 @@ function isProgram(data: unknown): boolean {
 }
 
 /** A connection with its settings, before what it listens to is checked. */
-type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs> & {
+type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs | 'key'> & {
   readonly file: FlowFile;
+  readonly data: unknown;
   readonly parameters: ParameterDeclaration[];
 };
 
 class ConnectionCheck {
+  /** The files that settings name. */
+  readonly namedFiles: string[] = [];
   readonly #found: FoundConnection[] = [];
   readonly #types: Types;
   readonly #mistakes: MistakeList;
@@ -82,6 +86,7 @@ class ConnectionCheck {
     if (config === undefined) return;
     const plan = {
       file,
+      data,
       id,
       type,
       config,
@@ -98,7 +103,11 @@ class ConnectionCheck {
   finish(): ConnectionPlan[] {
     const find: FindDeclaration = (file, path, address) => this.declaration(file, path, address);
     const checked = checkInputs(this.#found, find, this.#mistakes);
-    return this.#found.map(({ file: _, ...plan }) => ({ ...plan, ...checked.get(plan.id)! }));
+    return this.#found.map(({ file: _, data, ...plan }) => {
+      const files = plan.type.files?.(plan.config, resolver(plan.folder)) ?? [];
+      this.namedFiles.push(...files);
+      return { ...plan, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
+    });
   }
 
   /** Finds the declaration of an address; undefined after adding what is wrong with the address. */

@@ -2,8 +2,8 @@
 
 import type { Observable } from 'rxjs';
 import type { AnyConnectionType } from '../connections/connection.ts';
-import type { Graph } from '../graph/graph.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
+import type { Ears } from './ears.ts';
 import type { CheckedInputs } from './inputs.ts';
 import type { RuleExpression } from './rule-expression.ts';
 import type { PreparedStep } from './steps.ts';
@@ -18,6 +18,8 @@ export interface ConnectionPlan extends CheckedInputs {
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];
   readonly folder: string;
+  /** What the connection was made of, as text: as long as it stays the same, a reload lets the connection run on. */
+  readonly key: string;
 }
 
 /** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
@@ -31,6 +33,10 @@ export interface RulePlan {
   readonly file: string;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
+  /** Every parameter that the rule reads or writes: when a reload replaces one of them, the rule starts anew. */
+  readonly addresses: readonly string[];
+  /** What the rule was made of, as text: as long as it stays the same, a reload lets the rule run on. */
+  readonly key: string;
   /** Its place among the rules that wait until a turn has settled: after those whose results it reads. */
   readonly settleOrder: number;
 }
@@ -48,14 +54,16 @@ export interface StreamBody {
   readonly stream: Observable<unknown>;
   /** The addresses that the stream listens to. */
   readonly addresses: readonly string[];
-  /** Gives the stream its graph; called before it is subscribed to. */
-  connect(graph: Graph, settleOrder: number): void;
+  /** Gives the stream the ears of its rule; called before it is subscribed to. */
+  connect(ears: Ears): void;
 }
 
 export interface Plan {
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
   readonly tests: readonly TestPlan[];
+  /** What the flow files lead to and is watched with them, such as the files that settings name. */
+  readonly furtherFiles: readonly string[];
 }
 
 /** The addresses that a rule listens to. */

@@ -15,14 +15,26 @@ export interface FlowFile {
   readonly name: string;
   readonly folder: string;
   readonly data: unknown;
+  /** Of a flow file in TypeScript: names its content, since what it says cannot be compared. */
+  readonly version?: string;
   positionOf(path: SettingPath): Position | undefined;
 }
 
 /** What counts as a flow file in a folder; others are read when they are named. */
 const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
 /** Hidden files, files and folders that start with an underscore, and packages. */
-const skippedPattern = /(^|[\\/])([._]|node_modules[\\/])/;
+const skippedPattern = /(^|[\\/])([._]|node_modules([\\/]|$))/;
 const programPattern = /\.[mc]?[tj]s$/;
+
+/** Whether nothing is read at a path within a folder, nor below it. */
+export function isSkipped(path: string): boolean {
+  return skippedPattern.test(path);
+}
+
+/** Whether a file in a folder is a flow file, by its name. */
+export function isFlowFile(path: string): boolean {
+  return flowFilePattern.test(path);
+}
 
 /** Reads all flow files of the paths, folders with all below them, each file once, in the order given. */
 export async function readFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<FlowFile[]> {
@@ -49,7 +61,7 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
   try {
     if (!(await stat(path)).isDirectory()) return [path];
     const names = (await readdir(path, { recursive: true }))
-      .filter((name) => flowFilePattern.test(name) && !skippedPattern.test(name))
+      .filter((name) => isFlowFile(name) && !isSkipped(name))
       .sort();
     if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
     return names.map((name) => join(path, name));
@@ -71,7 +83,7 @@ async function importFlowFile(name: string, mistakes: MistakeList): Promise<Flow
       .digest('hex');
     const module = (await import(`${pathToFileURL(resolve(name))}?${version}`)) as { default?: unknown };
     if (typeof module.default === 'object' && module.default !== null)
-      return { name, folder: dirname(resolve(name)), data: module.default, positionOf: () => undefined };
+      return { name, folder: dirname(resolve(name)), data: module.default, version, positionOf: () => undefined };
     mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(module.default)}`);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';

@@ -6,6 +6,7 @@ import type { Graph } from '../graph/graph.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
+import { Ears } from './ears.ts';
 import type { ExpressionBody, RulePlan, StreamBody } from './plan.ts';
 import { bindExpression, type ExpressionRuntime, type RuleExpression } from './rule-expression.ts';
 import { listenToAny, listenToNamed, nodeOf } from './source.ts';
@@ -23,8 +24,15 @@ export interface RuleRuntime {
   readonly reportFault: ReportFault;
 }
 
-/** Starts a rule; it hears changes only, not the values that its sources have already. Unsubscribing stops it. */
-export function runRule(plan: RulePlan, runtime: RuleRuntime): Subscription {
+/** A rule that runs. */
+export interface RunningRule {
+  /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
+  moveLast(settleOrder: number): void;
+  stop(): void;
+}
+
+/** Starts a rule; it hears changes only, not the values that its sources have already. */
+export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
   const origin: Origin = { kind: 'rule', name: plan.name };
   const { graph } = runtime;
   const destinations = plan.to.map((address) => nodeOf(graph, address));
@@ -38,18 +46,27 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): Subscription {
       }
     }
   };
-  return 'stream' in plan.body
-    ? runStream(plan, plan.body, runtime, write, fail)
-    : runExpressions(plan, plan.body, runtime, write, fail);
+  const ears = new Ears(graph, plan.settleOrder);
+  const subscription =
+    'stream' in plan.body
+      ? runStream(ears, plan.body, runtime, write, fail)
+      : runExpressions(ears, plan.body, runtime, write, fail);
+  return {
+    moveLast(settleOrder) {
+      ears.settleOrder = settleOrder;
+      ears.listenLast();
+    },
+    stop: () => subscription.unsubscribe(),
+  };
 }
 
 type Write = (value: unknown) => void;
 type Fail = (error: unknown) => void;
 
-function runStream(plan: RulePlan, body: StreamBody, { graph, scheduler }: RuleRuntime, write: Write, fail: Fail) {
+function runStream(ears: Ears, body: StreamBody, { scheduler }: RuleRuntime, write: Write, fail: Fail): Subscription {
   let attempts = 0;
   return defer(() => {
-    body.connect(graph, plan.settleOrder);
+    body.connect(ears);
     return body.stream;
   })
     .pipe(
@@ -70,7 +87,7 @@ function runStream(plan: RulePlan, body: StreamBody, { graph, scheduler }: RuleR
 }
 
 function runExpressions(
-  plan: RulePlan,
+  ears: Ears,
   body: ExpressionBody,
   { graph, scheduler }: RuleRuntime,
   write: Write,
@@ -96,10 +113,10 @@ function runExpressions(
   };
 
   const { from } = body;
-  if ('any' in from) subscription.add(listenToAny(graph, from.any, createChangeListener(graph, from.any, run)));
+  if ('any' in from) subscription.add(listenToAny(ears, from.any, createChangeListener(graph, from.any, run)));
   else
     subscription.add(
-      listenToNamed(graph, from.named, plan.settleOrder, (values, isAllKnown) => {
+      listenToNamed(ears, from.named, (values, isAllKnown) => {
         if (!isAllKnown && from.requiresAll) return;
         isComplete = isAllKnown;
         run(values, undefined);

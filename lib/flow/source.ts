@@ -5,42 +5,34 @@ import { Subscription } from 'rxjs';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import type { Value } from '../model/value.ts';
+import type { Ears } from './ears.ts';
 
 /** The values of named sources; a name whose value is unknown is missing, a trigger is whether it fired in the turn. */
 export type NamedValues = Record<string, Value>;
 
 /** Hears each change of any of the addresses, as it is delivered. */
-export function listenToAny(graph: Graph, addresses: readonly string[], hear: (value: Value) => void): Subscription {
+export function listenToAny(ears: Ears, addresses: readonly string[], hear: (value: Value) => void): Subscription {
   const subscription = new Subscription();
-  for (const address of addresses) {
-    let isLive = false;
-    subscription.add(
-      nodeOf(graph, address).subscribe({
-        next: (value) => {
-          if (isLive && value !== undefined) hear(value);
-        },
-        error: () => {}, // parameters never fail
-      }),
-    );
-    isLive = true;
-  }
+  for (const address of addresses) subscription.add(ears.listen(nodeOf(ears.graph, address), hear));
   return subscription;
 }
 
 /** Hears one consistent set of values per turn in which any of them changed. */
 export function listenToNamed(
-  graph: Graph,
+  ears: Ears,
   named: Readonly<Record<string, string>>,
-  settleOrder: number,
   hear: (values: NamedValues, isComplete: boolean) => void,
 ): Subscription {
+  const { graph } = ears;
   const sources = Object.entries(named).map(([name, address]) => ({
     name,
     node: nodeOf(graph, address),
     hasFired: false,
   }));
   const task = {
-    order: settleOrder,
+    get order() {
+      return ears.settleOrder;
+    },
     settle() {
       if (subscription.closed) return;
       const values: NamedValues = Object.create(null);
@@ -57,7 +49,7 @@ export function listenToNamed(
   const subscription = new Subscription();
   for (const source of sources)
     subscription.add(
-      listenToAny(graph, [source.node.address], () => {
+      ears.listen(source.node, () => {
         source.hasFired = true;
         graph.atSettle(task);
       }),

@@ -2,9 +2,9 @@
 // before they run.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import type { Graph } from '../graph/graph.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
+import type { Ears } from './ears.ts';
 import { listenToAny, listenToNamed } from './source.ts';
 
 /** A parameter that a stream listens to; `type` is what the author says it is, undefined for any. */
@@ -19,19 +19,19 @@ export interface Streams {
   readonly heard: readonly Heard[];
   /** The addresses that a stream leads back to; those of the whole file where it joins several streams. */
   addressesOf(stream: Observable<unknown>): readonly string[];
-  /** Gives the streams their graph, and the order in which the sets of the rule that is subscribed next settle. */
-  connect(graph: Graph, settleOrder: number): void;
+  /** Gives the streams the ears of the rule that is subscribed next. */
+  connect(ears: Ears): void;
 }
 
 export function createStreams(): Streams {
   const heard: Heard[] = [];
   const roots = new WeakMap<Observable<unknown>, readonly string[]>();
-  let connected: { graph: Graph; settleOrder: number } | undefined;
+  let connected: Ears | undefined;
 
-  const stream = <T>(subscribe: (graph: Graph, subscriber: Subscriber<T>, settleOrder: number) => Subscription) =>
+  const stream = <T>(subscribe: (ears: Ears, subscriber: Subscriber<T>) => Subscription) =>
     new Observable<T>((subscriber) => {
       if (connected === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
-      return subscribe(connected.graph, subscriber, connected.settleOrder);
+      return subscribe(connected, subscriber);
     });
   const root = <T>(addresses: readonly string[], type: ValueType | undefined, stream: Observable<T>) => {
     for (const address of addresses) heard.push({ address, type });
@@ -44,7 +44,7 @@ export function createStreams(): Streams {
       root(
         [address],
         type,
-        stream<T>((graph, subscriber) => listenToAny(graph, [address], (value) => subscriber.next(value as T))),
+        stream<T>((ears, subscriber) => listenToAny(ears, [address], (value) => subscriber.next(value as T))),
       );
   const on: On = {
     text: hear('S'),
@@ -56,8 +56,8 @@ export function createStreams(): Streams {
       root(
         Object.values(names),
         undefined,
-        stream((graph, subscriber, settleOrder) =>
-          listenToNamed(graph, names, settleOrder, (values, isComplete) => {
+        stream((ears, subscriber) =>
+          listenToNamed(ears, names, (values, isComplete) => {
             if (isComplete) subscriber.next(values as never);
           }),
         ),
@@ -73,8 +73,8 @@ export function createStreams(): Streams {
       }
       return heard.map(({ address }) => address);
     },
-    connect(graph, settleOrder) {
-      connected = { graph, settleOrder };
+    connect(ears) {
+      connected = ears;
     },
   };
 }

@@ -5,18 +5,20 @@ import {
   BehaviorSubject,
   concat,
   defer,
+  from,
   type Observable,
   type SchedulerLike,
   Subscription,
   throwError,
   timer,
 } from 'rxjs';
-import { retry } from 'rxjs/operators';
+import { retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionEvent, ConnectionState, ConnectionStatus, HubPort, Log } from '../connections/connection.ts';
 import type { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
 import { statusParameterId } from './check.ts';
 import type { ConnectionPlan } from './plan.ts';
 
@@ -24,6 +26,8 @@ const firstBackoffMs = 1000;
 const longestBackoffMs = 30_000;
 /** A connection that ran this long starts its backoff anew. */
 const provenMs = 60_000;
+/** How many writes to one parameter wait for a connection that is yet to start; the newest stay. */
+const maxHeldWrites = 1024;
 
 export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
@@ -40,7 +44,12 @@ export interface Supervisor {
   /** Replays the present status, completes when stopped, never errors. */
   readonly status$: Observable<ConnectionStatus>;
   readonly status: ConnectionStatus;
-  start(): void;
+  /** Starts the connection, or when `ready` resolves; what is written to it until then waits. */
+  start(ready?: Promise<unknown>): void;
+  /** Places its work that waits for consistent values anew among that of others. */
+  settleAt(order: number): void;
+  /** Whether it has begun something that it has not finished yet. */
+  readonly isBusy: boolean;
   /** Stops the connection; resolves when it has finished what it had begun. */
   stop(): Promise<void>;
 }
@@ -59,6 +68,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   let subscription = Subscription.EMPTY;
   let startedAt = 0;
   let attempts = 0;
+  let settleOrder = plan.settleOrder;
+  const held = new Map<string, Value[]>();
 
   const enter = (state: ConnectionState, reason: string) => {
     const last = status$.value;
@@ -68,11 +79,14 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (state === 'failed') log.error({}, message);
     else if (state === 'degraded') log.warn({}, message);
     else log.info({}, message);
-    if (graph.find(formatAddress(plan.id, statusParameterId)))
-      graph.write(formatAddress(plan.id, statusParameterId), state === 'running', owner);
+    showConnected(state === 'running');
   };
 
   const nodes = new Map(plan.parameters.map(({ id }) => [id, graph.find(formatAddress(plan.id, id))]));
+  const showConnected = (isConnected: boolean) => {
+    const node = nodes.get(statusParameterId);
+    if (node !== undefined) graph.writeTo(node, isConnected, owner);
+  };
   const handle = (event: ConnectionEvent) => {
     if ('state' in event) return enter(event.state, event.reason ?? '');
     try {
@@ -98,11 +112,21 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       scheduler,
       log,
       resolvePath: options.resolvePath,
-      inbox: (parameterId: string) => graph.inbox(formatAddress(plan.id, parameterId)),
+      inbox: (parameterId: string) => {
+        const inbox = graph.inbox(formatAddress(plan.id, parameterId));
+        const values = held.get(parameterId);
+        held.delete(parameterId);
+        return values === undefined ? inbox : concat(values, inbox);
+      },
       inputTypes: plan.inputTypes,
       input: (name: string) => graph.find(plan.inputs[name]!)!,
       atSettle: (work: () => void) => {
-        const task = { order: plan.settleOrder, settle: work };
+        const task = {
+          get order() {
+            return settleOrder;
+          },
+          settle: work,
+        };
         return () => graph.atSettle(task);
       },
       finish: (work: Promise<unknown>) => {
@@ -119,12 +143,30 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     get status() {
       return status$.value;
     },
-    start() {
-      if (!plan.enabled) return;
-      subscription = run$.pipe(endIsCrash(), retry({ delay: backoff })).subscribe({
-        next: handle,
-        error: (error) => enter('failed', messageOf(error)),
-      });
+    start(ready) {
+      if (!plan.enabled) return showConnected(false);
+      const observer = { next: handle, error: (error: unknown) => enter('failed', messageOf(error)) };
+      const running$ = run$.pipe(endIsCrash(), retry({ delay: backoff }));
+      if (ready === undefined) {
+        subscription = running$.subscribe(observer);
+        return;
+      }
+      const holding = holdWrites(plan, graph, held);
+      subscription = new Subscription(() => holding.unsubscribe());
+      subscription.add(
+        from(ready)
+          .pipe(
+            tap(() => holding.unsubscribe()),
+            switchMap(() => running$),
+          )
+          .subscribe(observer),
+      );
+    },
+    settleAt(order) {
+      settleOrder = order;
+    },
+    get isBusy() {
+      return unfinished.size > 0;
     },
     async stop() {
       subscription.unsubscribe();
@@ -132,6 +174,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       await Promise.all(unfinished);
     },
   };
+}
+
+/** Keeps what is written to the parameters of a connection, by Parameter ID. */
+function holdWrites({ id, parameters }: ConnectionPlan, graph: Graph, held: Map<string, Value[]>): Subscription {
+  const holding = new Subscription();
+  for (const parameter of parameters.filter(({ access }) => access !== 'read-only'))
+    holding.add(
+      graph.inbox(formatAddress(id, parameter.id)).subscribe({
+        next: (value) => {
+          const values = held.get(parameter.id) ?? [];
+          held.set(parameter.id, [...values.slice(1 - maxHeldWrites), value]);
+        },
+        error: () => {},
+      }),
+    );
+  return holding;
 }
 
 /** A connection runs until it is stopped; one that completes has crashed. */

@@ -7,7 +7,7 @@ import { HubError } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
 import { createRoundClock } from './clock.ts';
-import { createNode, type ParameterNode } from './parameter-node.ts';
+import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { RevisionList } from './revision-list.ts';
 
 /** How many changes may follow from one another within a turn. */
@@ -37,6 +37,7 @@ export class Graph {
   readonly #byRevision = new RevisionList();
   readonly #changes = new Subject<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
+  readonly #removed = new Subject<Parameter>();
   readonly #queue: PendingChange[] = [];
   #writesInTurn = 0;
   #revision = 0;
@@ -48,6 +49,8 @@ export class Graph {
   readonly changes$: Observable<Change> = this.#changes.asObservable();
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
+  /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly removed$: Observable<Parameter> = this.#removed.asObservable();
 
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
@@ -74,6 +77,15 @@ export class Graph {
         throw new HubError('bad-address', `${node.address}: expected one parameter of this address, got a second one`);
       this.#parameters.set(node.address, node);
       if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
+    }
+  }
+
+  /** Takes parameters out: no one finds them any more. To be called between turns, with no one left who writes them. */
+  remove(nodes: Iterable<ParameterNode>): void {
+    for (const node of nodes) {
+      this.#parameters.delete(node.address);
+      if (node.type !== 'T') this.#byRevision.remove(node as StateNode);
+      this.#removed.next(node);
     }
   }
 

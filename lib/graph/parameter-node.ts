@@ -14,7 +14,7 @@ export class StateNode extends BehaviorSubject<Value | undefined> implements Par
   readonly type: ValueType;
   readonly access: Access;
   readonly owner: Origin;
-  readonly accept: ((input: unknown) => Value) | undefined;
+  accept: ((input: unknown) => Value) | undefined;
   lastChange: Change | undefined = undefined;
   older: StateNode | undefined = undefined;
   newer: StateNode | undefined = undefined;

@@ -8,7 +8,7 @@ import type { Plan } from '../flow/plan.ts';
 import type { Assignment, Expectation, TestStep } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
-import { type Hub, type HubLog, type StartOptions, startPlan } from '../hub.ts';
+import { type HubLog, type PlanHub, type StartOptions, startPlan } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
@@ -35,7 +35,7 @@ export class TestRun {
   graph!: Graph;
   readonly #fires = new Map<string, number>();
   #watches: Watch[] = [];
-  #hub: Hub | undefined;
+  #hub: PlanHub | undefined;
   #changes: Subscription | undefined;
 
   /** Starts the hub with given values; the time stands at 0, and nothing that is due has run. */

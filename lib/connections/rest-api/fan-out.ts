@@ -23,7 +23,7 @@ export class FanOut {
   readonly #bound: Filter;
   readonly #publish: Publish;
   readonly #groups = new Map<string, { group: Group; members: number }>();
-  /** Bounded by the number of parameters; emptied when a group comes or goes. */
+  /** Bounded by the number of parameters, of which it forgets those that are no more; emptied when a group comes or goes. */
   readonly #routes = new Map<Parameter, Route>();
   #nextTopic = 1;
 
@@ -54,6 +54,11 @@ export class FanOut {
     if (known === undefined || --known.members > 0) return;
     this.#groups.delete(key);
     this.#routes.clear();
+  }
+
+  /** Forgets a parameter that is no more. */
+  forget(parameter: Parameter): void {
+    this.#routes.delete(parameter);
   }
 
   /** Publishes a change to every group that it matches. */

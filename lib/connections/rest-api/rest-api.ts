@@ -27,9 +27,14 @@ export const restApi = defineGatewayType({
         next: (change) => server.sockets.tell(change),
         error: (error) => subscriber.error(error),
       });
+      const removed = hub.removed$.subscribe({
+        next: (parameter) => server.sockets.forget(parameter),
+        error: (error) => subscriber.error(error),
+      });
       subscriber.next({ state: 'running' });
       return () => {
         changes.unsubscribe();
+        removed.unsubscribe();
         context.finish(server.stop());
       };
     }),

@@ -3,7 +3,7 @@
 // up to which it has seen everything; it is sent the newest values since, as fast as it reads, and is live again.
 
 import { describe, HubError } from '../../model/error.ts';
-import type { Change, Origin } from '../../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort } from '../connection.ts';
 import { asHubError } from './exchange.ts';
@@ -35,6 +35,8 @@ export interface Sockets {
   readonly count: number;
   /** Sends a change to every client whose filter it matches. */
   tell(change: Change): void;
+  /** Forgets a parameter that is no more. */
+  forget(parameter: Parameter): void;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
@@ -142,6 +144,7 @@ export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOp
       round.note(change.revision);
       fanOut.tell(change);
     },
+    forget: (parameter) => fanOut.forget(parameter),
     close() {
       for (const socket of [...sockets]) socket.end(goingAway, 'the hub stops');
     },

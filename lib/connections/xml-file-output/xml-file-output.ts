@@ -42,6 +42,7 @@ export const xmlFileOutput = defineConnectionType({
     readTemplateIfAny(settings, resolvePath) === undefined && isPlaceholderName(parameterId)
       ? declare(parameterId)
       : undefined,
+  files: ({ templateFile }, resolvePath) => (templateFile === undefined ? [] : [resolvePath(templateFile)]),
   claims: ({ filename }, resolvePath) => [{ name: `file ${resolvePath(filename)}`, scope: '*' }],
   run: (context) =>
     defer(() => {

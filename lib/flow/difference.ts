@@ -1,0 +1,32 @@
+// What a reload has swapped, by name.
+
+/** Connection IDs or names of rules, each in the order of the flow files. */
+export interface Difference {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+}
+
+/** Compares what has left with what has come: what is in both has changed. */
+export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
+  const before = new Set(left);
+  const after = new Set(come);
+  return {
+    added: [...after].filter((name) => !before.has(name)),
+    removed: [...before].filter((name) => !after.has(name)),
+    changed: [...after].filter((name) => before.has(name)),
+  };
+}
+
+/** Whether nothing was swapped. */
+export function isEmpty({ added, removed, changed }: Difference): boolean {
+  return added.length + removed.length + changed.length === 0;
+}
+
+/** One line for people: `1 added, 2 changed`. */
+export function formatDifference(difference: Difference): string {
+  return Object.entries(difference)
+    .filter(([, names]) => names.length > 0)
+    .map(([kind, names]) => `${names.length} ${kind}`)
+    .join(', ');
+}

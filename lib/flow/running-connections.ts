@@ -1,0 +1,206 @@
+// The connections that run. A swap stops and starts only those that a reload has changed. A parameter that a changed
+// connection keeps, by its ID, value type and access, stays the same parameter: with its value, its listeners and clients.
+
+import { resolve } from 'node:path';
+import type { SchedulerLike } from 'rxjs';
+import type { ConnectionStatus, HubPort, Log } from '../connections/connection.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
+import { formatAddress } from '../model/address.ts';
+import { HubError } from '../model/error.ts';
+import type { Origin, ParameterDeclaration } from '../model/parameter.ts';
+import { type Difference, differenceOf } from './difference.ts';
+import type { ConnectionPlan } from './plan.ts';
+import { createSupervisor, type Supervisor } from './supervisor.ts';
+
+export interface ConnectionRuntime {
+  readonly graph: Graph;
+  readonly hub: HubPort;
+  readonly scheduler: SchedulerLike;
+  readonly logOf: (connectionId: string) => Log;
+}
+
+interface Entry {
+  readonly plan: ConnectionPlan;
+  readonly supervisor: Supervisor;
+}
+
+/** How long a connection waits at most for one before it to finish what it claims too, such as a file being written. */
+const longestWaitMs = 1800;
+
+/** What is to be swapped: connections that leave, those that come, and the addresses that are replaced or no more. */
+export interface ConnectionSwap {
+  readonly plans: readonly ConnectionPlan[];
+  readonly leaving: readonly Entry[];
+  readonly coming: readonly ConnectionPlan[];
+  readonly gone: ReadonlySet<string>;
+}
+
+export class RunningConnections {
+  /** By Connection ID, in the order of the flow files. */
+  #entries: ReadonlyMap<string, Entry> = new Map();
+  readonly #owners = new Map<string, Origin>();
+  readonly #stopping = new Set<Promise<void>>();
+  readonly #runtime: ConnectionRuntime;
+
+  constructor(runtime: ConnectionRuntime) {
+    this.#runtime = runtime;
+  }
+
+  statuses(): ConnectionStatus[] {
+    return [...this.#entries.values()].map(({ supervisor }) => supervisor.status);
+  }
+
+  /** The supervisors of gateways. */
+  gateways(): Supervisor[] {
+    return [...this.#entries.values()].filter(({ plan }) => plan.type.isGateway).map(({ supervisor }) => supervisor);
+  }
+
+  /** Declares the parameters of connections before anything runs. */
+  declare(plans: readonly ConnectionPlan[]): void {
+    for (const plan of plans) this.#declare(plan);
+  }
+
+  /** Compares plans with what runs. A connection that listens to a parameter that is replaced changes with it. */
+  compare(plans: readonly ConnectionPlan[]): ConnectionSwap {
+    const next = new Map(plans.map((plan) => [plan.id, plan]));
+    const gone = new Set<string>();
+    for (const { plan } of this.#entries.values()) {
+      const after = next.get(plan.id);
+      if (after?.key !== plan.key) for (const node of this.#leavingNodes(plan, after)) gone.add(node.address);
+    }
+    const isSame = (plan: ConnectionPlan) =>
+      this.#entries.get(plan.id)?.plan.key === plan.key && !Object.values(plan.inputs).some((input) => gone.has(input));
+    const staying = new Set(plans.filter(isSame).map(({ id }) => id));
+    return {
+      plans,
+      leaving: [...this.#entries.values()].filter(({ plan }) => !staying.has(plan.id)),
+      coming: plans.filter(({ id }) => !staying.has(id)),
+      gone,
+    };
+  }
+
+  /** Swaps gateways. Errors: `cannot-start` when one cannot start; then those before it run again. */
+  swapGateways({ leaving, coming }: ConnectionSwap): void {
+    const ids = new Set([...leaving.map(({ plan }) => plan), ...coming].filter(isGateway).map(({ id }) => id));
+    const left = leaving.filter(({ plan }) => ids.has(plan.id));
+    const plans = coming.filter(({ id }) => ids.has(id));
+    const entries = this.#exchange(left, plans);
+    const failed = entries.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
+    if (failed.length === 0) return;
+    this.#exchange(
+      entries,
+      left.map(({ plan }) => plan),
+    );
+    throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
+  }
+
+  /** Swaps all other connections; to be called after `swapGateways`. */
+  swapOthers({ plans, leaving, coming }: ConnectionSwap): Difference {
+    const isLeft = ({ plan }: Entry) => this.#entries.get(plan.id)?.plan === plan;
+    const isToCome = (plan: ConnectionPlan) => this.#entries.get(plan.id)?.plan !== plan;
+    this.#exchange(leaving.filter(isLeft), coming.filter(isToCome));
+    const entries = plans.map((plan): [string, Entry] => {
+      const { supervisor } = this.#entries.get(plan.id)!;
+      supervisor.settleAt(plan.settleOrder);
+      return [plan.id, { plan, supervisor }];
+    });
+    this.#entries = new Map(entries);
+    return differenceOf(
+      leaving.map(({ plan }) => plan.id),
+      coming.map(({ id }) => id),
+    );
+  }
+
+  /** Stops all; resolves when they have finished what they had begun. */
+  async stop(): Promise<void> {
+    for (const { supervisor } of this.#entries.values()) this.#stop(supervisor);
+    await Promise.all(this.#stopping);
+  }
+
+  /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn. */
+  #exchange(left: readonly Entry[], plans: readonly ConnectionPlan[]): Entry[] {
+    const ends = left.flatMap(({ plan, supervisor }) => {
+      const end = this.#stop(supervisor);
+      return supervisor.isBusy && !isGateway(plan) ? [end] : [];
+    });
+    const before = new Map(left.map(({ plan }) => [plan.id, plan]));
+    const after = new Map(plans.map((plan) => [plan.id, plan]));
+    for (const plan of before.values()) this.#runtime.graph.remove(this.#leavingNodes(plan, after.get(plan.id)));
+    for (const plan of plans) this.#declare(plan);
+    const ready = ends.length === 0 ? undefined : Promise.race([Promise.all(ends), deadline(longestWaitMs)]);
+    const entries = plans.map((plan) => ({ plan, supervisor: this.#supervise(plan) }));
+    this.#runtime.graph.turn(() => {
+      for (const { plan, supervisor } of entries)
+        supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
+    });
+    const all = new Map(this.#entries);
+    for (const id of before.keys()) all.delete(id);
+    for (const entry of entries) all.set(entry.plan.id, entry);
+    this.#entries = all;
+    return entries;
+  }
+
+  #stop(supervisor: Supervisor): Promise<void> {
+    const end = supervisor.stop();
+    this.#stopping.add(end);
+    end.finally(() => this.#stopping.delete(end));
+    return end;
+  }
+
+  #declare(plan: ConnectionPlan): void {
+    const { graph } = this.#runtime;
+    const declarations: ParameterDeclaration[] = [];
+    for (const declaration of plan.parameters) {
+      const node = graph.find(formatAddress(plan.id, declaration.id));
+      if (node === undefined) declarations.push(declaration);
+      else if (node.type !== 'T') node.accept = declaration.accept;
+    }
+    graph.declare(this.#ownerOf(plan.id), declarations);
+  }
+
+  /** The parameters of a connection that do not stay when it becomes another, or nothing. */
+  #leavingNodes(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
+    const declarations = before.type === after?.type ? after.parameters : [];
+    const declared = new Map(declarations.map((declaration) => [declaration.id, declaration]));
+    return before.parameters.flatMap(({ id }) => {
+      const node = this.#runtime.graph.find(formatAddress(before.id, id));
+      const declaration = declared.get(id);
+      return node === undefined || (declaration !== undefined && stays(node, declaration)) ? [] : [node];
+    });
+  }
+
+  #supervise(plan: ConnectionPlan): Supervisor {
+    const { graph, hub, scheduler, logOf } = this.#runtime;
+    return createSupervisor({
+      plan,
+      owner: this.#ownerOf(plan.id),
+      graph,
+      hub,
+      scheduler,
+      log: logOf(plan.id),
+      resolvePath: (path) => resolve(plan.folder, path),
+    });
+  }
+
+  /** The origin of a connection, the same for all its lives. */
+  #ownerOf(id: string): Origin {
+    const owner = this.#owners.get(id) ?? { kind: 'connection', name: id };
+    this.#owners.set(id, owner);
+    return owner;
+  }
+}
+
+function isGateway({ type }: ConnectionPlan): boolean {
+  return type.isGateway === true;
+}
+
+/** A first default value wants a new parameter, since no rule may hear it. */
+function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
+  const isSetByDefault = node.value === undefined && defaultValue !== undefined;
+  return node.type === type && node.access === access && !isSetByDefault;
+}
+
+function deadline(delayMs: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, delayMs).unref());
+}

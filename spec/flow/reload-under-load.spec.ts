@@ -1,0 +1,119 @@
+// Saves while 5,000 changes a second run: nothing is lost or doubled in untouched rules, a delay that was begun fires on
+// time, clients stay connected.
+
+import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
+import test from 'ava';
+import { firstValueFrom } from 'rxjs';
+import { filter, map, timeout } from 'rxjs/operators';
+import { startReloading } from '../support/reload.ts';
+
+const changesPerSecond = 5000;
+const delayMs = 10_000;
+/** How late a timer may fire on a machine that runs all specs at once. */
+const toleranceMs = 250;
+
+const untouched = {
+  connections: {
+    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+    clock: { type: 'timer', timers: [delayMs] },
+    desk: { type: 'dummy', parameters: ['in,I', 'once,I', 'twice,I', 'fired,T', 'begin,T', 'ended,T'] },
+  },
+  rules: [
+    { from: 'desk/in', to: 'desk/once' },
+    { from: 'desk/once', map: 'value * 2', to: ['desk/twice', 'lamps/level'] },
+    { from: 'clock/timer/1/trigger', to: 'desk/fired' },
+    { from: 'desk/begin', pipe: [{ delay: delayMs }], to: 'desk/ended' },
+  ],
+};
+const changing = (map: string, ...more: string[]) => ({
+  connections: { lamps: { type: 'dummy', parameters: ['level,I', 'lit,I', 'step', ...more] } },
+  rules: [{ name: 'lit', from: 'lamps/level', map, to: 'lamps/lit' }],
+});
+
+test('saves under load disturb nothing but what they change', async (t) => {
+  const { hub, write, value, save, lines } = await startReloading(
+    t,
+    { 'a-untouched.json5': untouched, 'b-changing.json5': changing('value') },
+    { watch: true },
+  );
+  const port = /:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listens'))!.message)![1];
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?filter=^desk/twice$`);
+  await once(socket, 'open');
+  const received: number[] = [];
+  let isClosed = false;
+  socket.addEventListener('message', ({ data }) => received.push(Number(JSON.parse(String(data)).v)));
+  socket.addEventListener('close', () => {
+    isClosed = true;
+  });
+  const heard: Record<string, number[]> = { once: [], twice: [], level: [] };
+  hub.changes$.subscribe(({ parameter, value }) => {
+    heard[parameter.address.replace(/^(desk|lamps)\//, '')]?.push(Number(value));
+  });
+
+  const timeOf = (address: string) =>
+    firstValueFrom(
+      hub.changes$.pipe(
+        filter(({ parameter }) => parameter.address === address),
+        map(() => performance.now() - start),
+        timeout(2 * delayMs),
+      ),
+    );
+  const fired = Promise.all([timeOf('desk/fired'), timeOf('desk/ended')]);
+  const start = performance.now();
+  write('clock/timer/1/start', true);
+  write('desk/begin', true);
+  let sent = 0;
+  const load = setInterval(() => {
+    const due = ((performance.now() - start) * changesPerSecond) / 1000;
+    while (sent < due) write('desk/in', ++sent);
+  }, 1);
+  t.teardown(() => clearInterval(load));
+
+  const effects: number[] = [];
+  const saveUntil = async (content: unknown, isEffective: () => boolean) => {
+    await save('b-changing.json5', content);
+    const savedAt = performance.now();
+    while (!isEffective()) {
+      if (performance.now() - savedAt > 5000) throw new Error('the save has no effect');
+      await delay(1);
+    }
+    effects.push(performance.now() - savedAt);
+  };
+  const refusals = () => lines.filter(({ message }) => message.startsWith('not reloaded')).length;
+  for (let round = 1; round <= 3; round++) {
+    await delay(1000);
+    await saveUntil(changing('-value', `new${round},B,true`), () => value(`lamps/new${round}`) === true);
+    await delay(300);
+    t.is(value('lamps/lit'), -(value('lamps/level') as number));
+    await delay(300);
+    const seen = refusals();
+    await saveUntil('{ connections: ', () => refusals() > seen);
+    await delay(300);
+    await saveUntil(changing('value + 1', 'mended,B,true'), () => value('lamps/mended') === true);
+    await delay(300);
+    t.is(value('lamps/lit'), (value('lamps/level') as number) + 1);
+  }
+  const firedAfterMs = await fired;
+  clearInterval(load);
+  t.log(`${sent} changes; saves took effect after ${effects.map(Math.round).join(', ')} ms`);
+  t.log(`timer and delay of ${delayMs} ms fired after ${firedAfterMs.map(Math.round).join(', ')} ms`);
+  for (const timeMs of firedAfterMs) t.true(Math.abs(timeMs - delayMs) < toleranceMs, `${timeMs} ms`);
+  t.true(Math.min(...effects) < 300);
+
+  t.true(sent >= 0.9 * (delayMs / 1000) * changesPerSecond, `${sent}`);
+  const expected = Array.from({ length: sent }, (_, index) => index + 1);
+  const doubled = expected.map((number) => 2 * number);
+  t.true(isEqual(heard.once!, expected));
+  t.true(isEqual(heard.twice!, doubled));
+  t.true(isEqual(heard.level!, doubled), 'the changed connection misses nothing either');
+  const giveUpAt = performance.now() + 5000;
+  while (received.length < sent && performance.now() < giveUpAt) await delay(5);
+  t.true(isEqual(received, doubled), `${received.length} of ${sent}`);
+  t.false(isClosed);
+  socket.close();
+});
+
+function isEqual(a: readonly number[], b: readonly number[]): boolean {
+  return a.length === b.length && a.every((number, index) => number === b[index]);
+}
