@@ -84,7 +84,7 @@ test('a failure carries the timeline, and nothing goes on after it', async (t) =
   flow.set({ 'desk/mic-open': true });
   const error = t.throws(() => flow.expect({ 'desk/red-light': false }), { instanceOf: HubError });
   t.is(error.code, 'test-failed');
-  t.regex(error.message, /desk\/red-light +false → true +rule "red light follows the microphone"\n/);
+  t.regex(error.message, /desk\/red-light +false → true +rule "red light"\n/);
   t.regex(error.message, /^>> .*desk\/red-light +expected false, got true/m);
   t.throws(() => flow.advance(1), { message: /expected false, got true/ });
 });
