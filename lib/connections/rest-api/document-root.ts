@@ -155,10 +155,11 @@ async function sendChunk(exchange: Exchange, chunk: Buffer, totalBytes: number):
   for (let rest = chunk; rest.length > 0 && !exchange.isAborted; ) {
     const before = exchange.response.getWriteOffset();
     let isTaken = true;
+    let isComplete = true;
     exchange.reply((response) => {
-      [isTaken] = response.tryEnd(rest, totalBytes);
+      [isTaken, isComplete] = response.tryEnd(rest, totalBytes);
     });
-    if (isTaken) return;
+    if (isTaken || isComplete) return;
     const taken = exchange.isAborted ? rest.length : exchange.response.getWriteOffset() - before;
     await exchange.writable();
     rest = rest.subarray(taken);

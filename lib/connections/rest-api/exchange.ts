@@ -20,11 +20,17 @@ export interface Exchange {
 /** Keeps a response for later; call it before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
   let isAborted = false;
-  let wake = () => {};
+  let wake: (() => void) | undefined;
   response.onAborted(() => {
     isAborted = true;
-    wake();
+    wake?.();
   });
+  // Once for all: the library would put this handler back in place of one that is set while it runs.
+  const listen = () =>
+    response.onWritable(() => {
+      wake?.();
+      return true;
+    });
   return {
     response,
     get isAborted() {
@@ -36,11 +42,8 @@ export function keepResponse(response: HttpResponse): Exchange {
     writable: () =>
       new Promise((resolve) => {
         if (isAborted) return resolve();
+        if (wake === undefined) listen();
         wake = resolve;
-        response.onWritable(() => {
-          resolve();
-          return true;
-        });
       }),
   };
 }
