@@ -11,6 +11,7 @@ export const errorCatalogue = {
   'cannot-start': 'Connection cannot start',
   'foreign-host': 'Foreign host',
   'foreign-origin': 'Foreign origin',
+  internal: 'Internal error',
   'method-not-allowed': 'Method not allowed',
   'not-convertible': 'Value not convertible',
   'not-found': 'Not found',

@@ -6,12 +6,15 @@ import { join, sep } from 'node:path';
 import { contentType } from 'mime-types';
 import { HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { Log } from '../connection.ts';
 import { type ByteRange, isNotModified, readRange } from './conditional.ts';
-import { type Exchange, keepResponse, replyWithError } from './exchange.ts';
+import { asHubError, type Exchange, keepResponse } from './exchange.ts';
 import { decodePath } from './parameters.ts';
-import { acceptsJson, replyError } from './reply.ts';
+import { acceptsJson, endWithLength, replyError } from './reply.ts';
 
 const chunkBytes = 64 * 1024;
+/** What the file system answers for a file that we do not have, or may not show. */
+const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM']);
 const notFound = (path: string) => new HubError('not-found', `${path}: there is no such file`);
 
 interface StaticFile {
@@ -23,7 +26,7 @@ interface StaticFile {
 }
 
 /** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
-export async function serveFile(root: string, response: HttpResponse, request: HttpRequest): Promise<void> {
+export async function serveFile(root: string, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
   const exchange = keepResponse(response);
   const path = request.getUrl();
   const isHead = request.getMethod() === 'head';
@@ -44,7 +47,8 @@ export async function serveFile(root: string, response: HttpResponse, request: H
     if (range === 'unsatisfiable') return replyUnsatisfiable(exchange, file, asJson);
     await sendFile(exchange, file, range, isHead);
   } catch (error) {
-    replyWithError(exchange, error instanceof HubError ? error : notFound(path), asJson);
+    const isMissing = missingCodes.has((error as NodeJS.ErrnoException).code ?? '');
+    exchange.fail(isMissing ? notFound(path) : asHubError(error, log), asJson);
   } finally {
     await file?.handle.close();
   }
@@ -135,7 +139,7 @@ async function sendFile(
     response.writeHeader('Accept-Ranges', 'bytes').writeHeader('X-Content-Type-Options', 'nosniff');
     writeValidators(response, file);
     if (range) response.writeHeader('Content-Range', `bytes ${start}-${start + length - 1}/${file.bytes}`);
-    if (isHead) response.endWithoutBody(length);
+    if (isHead) endWithLength(response, length);
     else if (length === 0) response.end();
   });
   if (isHead || length === 0) return;

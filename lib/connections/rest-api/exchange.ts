@@ -3,6 +3,7 @@
 
 import { HubError, messageOf } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { Log } from '../connection.ts';
 import { replyError } from './reply.ts';
 
 /** Bodies of requests are at most this long. */
@@ -13,6 +14,8 @@ export interface Exchange {
   readonly isAborted: boolean;
   /** Sends in one piece, unless the client has gone. */
   reply(send: (response: HttpResponse) => void): void;
+  /** Answers with an error; cuts the connection when an answer has begun, so that nobody takes a part for the whole. */
+  fail(error: HubError, asJson: boolean): void;
   /** Resolves when the client can take more, or has gone. */
   writable(): Promise<void>;
 }
@@ -20,6 +23,7 @@ export interface Exchange {
 /** Keeps a response for later; call it before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
   let isAborted = false;
+  let hasBegun = false;
   let wake: (() => void) | undefined;
   response.onAborted(() => {
     isAborted = true;
@@ -37,7 +41,14 @@ export function keepResponse(response: HttpResponse): Exchange {
       return isAborted;
     },
     reply(send) {
-      if (!isAborted) response.cork(() => send(response));
+      if (isAborted) return;
+      hasBegun = true;
+      response.cork(() => send(response));
+    },
+    fail(error, asJson) {
+      if (isAborted) return;
+      if (hasBegun) response.close();
+      else this.reply(() => replyError(response, error, asJson));
     },
     writable: () =>
       new Promise((resolve) => {
@@ -51,38 +62,36 @@ export function keepResponse(response: HttpResponse): Exchange {
 /** Reads a body whole and calls back once. Errors, as the argument: `body-too-large`, `bad-request` for bad UTF-8. */
 export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
   const tooLarge = () => new HubError('body-too-large', `body: expected at most ${maxBodyBytes} bytes, got more`);
-  const chunks: Buffer[] = [];
-  let bodyBytes = 0;
-  let isDone = false;
-  const finish = (body: string | HubError) => {
-    isDone = true;
-    chunks.length = 0;
-    done(body);
-  };
   if (Number(request.getHeader('content-length')) > maxBodyBytes) {
-    finish(tooLarge());
+    done(tooLarge());
     return;
   }
+  const chunks: Buffer[] = [];
+  let bodyBytes = 0;
   exchange.response.onData((chunk, isLast) => {
-    if (isDone) return;
+    if (bodyBytes > maxBodyBytes) return;
     bodyBytes += chunk.byteLength;
-    if (bodyBytes > maxBodyBytes) return finish(tooLarge());
-    chunks.push(Buffer.from(Buffer.from(chunk))); // copied: the library takes the chunk back
-    if (!isLast) return;
-    try {
-      finish(new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks)));
-    } catch {
-      finish(new HubError('bad-request', 'body: expected UTF-8, got other bytes'));
+    if (bodyBytes > maxBodyBytes) {
+      chunks.length = 0;
+      done(tooLarge());
+      return;
     }
+    chunks.push(Buffer.from(Buffer.from(chunk))); // copied: the library takes the chunk back
+    if (isLast) done(decodeText(chunks));
   });
 }
 
-/** Any error as one of the catalogue. */
-export function asHubError(error: unknown): HubError {
-  return error instanceof HubError ? error : new HubError('bad-request', messageOf(error), { cause: error });
+/** Any error as one of the catalogue. One that is not is a fault of ours: the log gets it, the client is told so. */
+export function asHubError(error: unknown, log: Log): HubError {
+  if (error instanceof HubError) return error;
+  log.error({ error }, `a request failed: ${messageOf(error)}`);
+  return new HubError('internal', 'the hub could not do that, its log says why', { cause: error });
 }
 
-/** Answers an exchange with an error. */
-export function replyWithError(exchange: Exchange, error: HubError, asJson: boolean): void {
-  exchange.reply((response) => replyError(response, error, asJson));
+function decodeText(chunks: readonly Buffer[]): string | HubError {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
+  }
 }

@@ -9,8 +9,11 @@ import { createCredentials } from './credentials.ts';
 import type { Settings } from './settings.ts';
 
 export interface Guard {
-  /** Says why a request is refused, or undefined; `isWrite` for requests that change something and for upgrades. */
-  refusal(request: HttpRequest, isWrite: boolean): HubError | undefined;
+  /**
+   * Lets a request in, or throws; `isWrite` for requests that change something and for upgrades.
+   * Errors: `foreign-host`, `foreign-origin`, `unauthorized`.
+   */
+  check(request: HttpRequest, isWrite: boolean): void;
   readonly challenges: readonly string[];
 }
 
@@ -33,28 +36,24 @@ export function createGuard(settings: Settings): Guard {
 
   return {
     challenges: credentials.challenges,
-    refusal(request, isWrite) {
+    check(request, isWrite) {
       const host = request.getHeader('host');
       if (!isOwnHost(host))
-        return new HubError(
-          'foreign-host',
-          `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`,
-        );
+        throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
       const origin = request.getHeader('origin');
       if (origin !== '') {
         if (!isSameHost(origin, host) && !origins.has(origin.toLowerCase()))
-          return new HubError(
+          throw new HubError(
             'foreign-origin',
             `Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`,
           );
       } else if (isWrite) {
         const site = request.getHeader('sec-fetch-site');
         if (site !== '' && site !== 'same-origin' && site !== 'none')
-          return new HubError('foreign-origin', 'Sec-Fetch-Site: expected a page of this hub, got one of another site');
+          throw new HubError('foreign-origin', 'Sec-Fetch-Site: expected a page of this hub, got one of another site');
       }
       if (!isOpen && !credentials.accept(request.getHeader('authorization')))
-        return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
-      return undefined;
+        throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
     },
   };
 }

@@ -3,34 +3,22 @@
 import { HubError } from '../../model/error.ts';
 import type { Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
-import type { HubPort } from '../connection.ts';
-import { keepResponse } from './exchange.ts';
-import { createFilter } from './filter.ts';
-import { acceptsJson, jsonType, replyError, replyValue } from './reply.ts';
+import type { HubPort, Log } from '../connection.ts';
+import { asHubError, type Exchange, keepResponse } from './exchange.ts';
+import { createFilter, type Filter } from './filter.ts';
+import { acceptsJson, jsonType, replyValue } from './reply.ts';
 
 export const parametersPath = '/parameters/';
 const chunkLength = 64 * 1024;
 
-/** Answers with the value; 404 without such a parameter, 503 while its state is unknown (D-03). */
+/** Answers with the value. Errors: `bad-address`, `unknown-parameter`, and `state-unknown` (D-03). */
 export function readParameter(hub: HubPort, response: HttpResponse, request: HttpRequest): void {
-  const asJson = acceptsJson(request.getHeader('accept'));
-  let address: string;
-  try {
-    address = decodePath(request.getUrl().slice(parametersPath.length));
-  } catch (error) {
-    replyError(response, error as HubError, asJson);
-    return;
-  }
+  const address = decodePath(request.getUrl().slice(parametersPath.length));
   const parameter = hub.find(address);
   if (parameter === undefined)
-    replyError(
-      response,
-      new HubError('unknown-parameter', `${address}: there is no parameter of this address`),
-      asJson,
-    );
-  else if (parameter.value === undefined)
-    replyError(response, new HubError('state-unknown', `${address}: the state is unknown`), asJson);
-  else replyValue(response, parameter.value, asJson);
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+  if (parameter.value === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
+  replyValue(response, parameter.value, acceptsJson(request.getHeader('accept')));
 }
 
 /** Decodes a percent-encoded path. Errors: `bad-address`. */
@@ -44,9 +32,14 @@ export function decodePath(path: string): string {
 }
 
 /** Streams the list of parameters, a JSON array; `?filter=<regex>` narrows it. Errors: `bad-request` for the filter. */
-export async function listParameters(hub: HubPort, response: HttpResponse, query: URLSearchParams): Promise<void> {
-  const matches = createFilter(query.getAll('filter'));
+export function listParameters(hub: HubPort, response: HttpResponse, request: HttpRequest, log: Log): void {
+  const matches = createFilter(new URLSearchParams(request.getQuery() ?? '').getAll('filter'));
   const exchange = keepResponse(response);
+  writeList(hub, exchange, matches).catch((error) => exchange.fail(asHubError(error, log), true));
+}
+
+async function writeList(hub: HubPort, exchange: Exchange, matches: Filter): Promise<void> {
+  const { response } = exchange;
   exchange.reply(() => response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store'));
   let chunk = '[';
   let separator = '\n';

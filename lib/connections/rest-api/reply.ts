@@ -29,6 +29,11 @@ export function replyValue(response: HttpResponse, value: Value, asJson: boolean
   response.end(asJson ? JSON.stringify(value) : toText(value));
 }
 
+/** Ends the answer to a HEAD request. The library, given a length itself, would wait for as many bytes. */
+export function endWithLength(response: HttpResponse, bodyBytes: number): HttpResponse {
+  return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
+}
+
 /** Answers with one sentence, or with the problem object `{"type","title","status","detail","code"}`. */
 export function replyError(
   response: HttpResponse,

@@ -11,6 +11,7 @@ import { createGuard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { listParameters, parametersPath, readParameter } from './parameters.ts';
 import { acceptsJson, jsonType, replyError } from './reply.ts';
+import { createRouter } from './router.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets.ts';
 import { updateByGet, updateByPost } from './update.ts';
@@ -53,55 +54,25 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
     config.tls && { certFile: resolvePath(config.tls.certFile), keyFile: resolvePath(config.tls.keyFile) },
   );
   const guard = createGuard(config);
-  const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
+  const { read, write, admit } = createRouter(app, guard, log);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
+  const sockets = serveSockets({ app, hub, settings: config, log, admit, originOf });
 
-  /** Answers a request that is not let in, and says so. */
-  const refuse = (response: HttpResponse, request: HttpRequest, isWrite: boolean): boolean => {
-    const refusal = guard.refusal(request, isWrite);
-    if (refusal === undefined) return false;
-    const asJson = acceptsJson(request.getHeader('accept'));
-    replyError(response, refusal, asJson, refusal.code === 'unauthorized' ? challenges : []);
-    return true;
-  };
-  type Handler = (response: HttpResponse, request: HttpRequest) => void | Promise<void>;
-  const guarded =
-    (handler: Handler, isWrite = false): Handler =>
-    (response, request) =>
-      refuse(response, request, isWrite) ? undefined : handler(response, request);
-  const route = (path: string, methods: Record<string, Handler>, isWrite = false) => {
-    for (const [method, handler] of Object.entries(methods)) app[method as 'get'](path, guarded(handler, isWrite));
-    const allowed = Object.keys(methods).join(', ').toUpperCase();
-    app.any(path, guarded(refuseMethod(allowed)));
-  };
-
-  const read: Handler = (response, request) => readParameter(hub, response, request);
-  route(`${parametersPath}*`, { get: read, head: read });
-  route(
-    '/update',
-    {
-      get: (response, request) => updateByGet(hub, originOf(response), response, request),
-      post: (response, request) => updateByPost(hub, originOf(response), response, request),
-    },
-    true,
-  );
-  const sockets = serveSockets({ app, hub, settings: config, originOf, refuse: (a, b) => refuse(a, b, true) });
-  route('/ws', { get: refusePlainHttp });
-  route('/hub/health', {
-    get: (response) => void response.writeHeader('Content-Type', jsonType).end(healthOf(hub)),
+  read(`${parametersPath}*`, (response, request) => readParameter(hub, response, request));
+  write('/update', {
+    get: (response, request) => updateByGet(hub, originOf(response), response, request),
+    post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
   });
-  route('/hub/parameters', {
-    get: (response, request) => {
-      const query = new URLSearchParams(request.getQuery() ?? '');
-      listParameters(hub, response, query).catch((error) => replyError(response, asHubError(error), true));
-    },
-  });
-  route('/hub/*', { get: replyNotFound, head: replyNotFound });
-  if (config.documentRoot === '') route('/*', { get: replyNotFound, head: replyNotFound });
+  read('/ws', refusePlainHttp);
+  read('/hub/health', (response) => response.writeHeader('Content-Type', jsonType).end(healthOf(hub)));
+  read('/hub/parameters', (response, request) => listParameters(hub, response, request, log));
+  read('/hub/*', replyNotFound);
+  if (config.documentRoot === '') read('/*', replyNotFound);
   else {
     const root = resolvePath(config.documentRoot);
-    const serve: Handler = (response, request) => serveFile(root, response, request);
-    route('/*', { get: serve, head: serve });
+    read('/*', (response, request) => {
+      serveFile(root, response, request, log).catch((error) => asHubError(error, log));
+    });
   }
 
   const listener = listen(app, config.bindIp, config.port);
@@ -122,13 +93,6 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
       }
       app.close();
     },
-  };
-}
-
-function refuseMethod(allowed: string) {
-  return (response: HttpResponse, request: HttpRequest) => {
-    const error = new HubError('method-not-allowed', `expected ${allowed}, got ${request.getMethod().toUpperCase()}`);
-    replyError(response, error, acceptsJson(request.getHeader('accept')), [['Allow', allowed]]);
   };
 }
 

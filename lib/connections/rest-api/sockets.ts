@@ -4,12 +4,12 @@
 
 import { describe, HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
-import type { HubPort } from '../connection.ts';
+import type { HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
+import type { HubPort, Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
 import { encodeFrame, FanOut, type Group } from './fan-out.ts';
 import { createConfiguredFilter, createFilter } from './filter.ts';
-import { replyError } from './reply.ts';
+import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 
 /** Longer messages are answered with an error; beyond the hard limit the socket is closed. */
@@ -45,13 +45,13 @@ interface SocketsOptions {
   readonly app: TemplatedApp;
   readonly hub: HubPort;
   readonly settings: Settings;
-  /** Answers a request that must not be upgraded, and says so. */
-  readonly refuse: (response: HttpResponse, request: HttpRequest) => boolean;
+  readonly log: Log;
+  readonly admit: Router['admit'];
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
 /** Serves `/ws` on an app. */
-export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOptions): Sockets {
+export function serveSockets({ app, hub, settings, log, admit, originOf }: SocketsOptions): Sockets {
   const sockets = new Set<Socket>();
   const fanOut = new FanOut(createConfiguredFilter(settings.webSocketFilters), (topic, frame) =>
     app.publish(topic, frame, false, false),
@@ -80,8 +80,7 @@ export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOp
     idleTimeout: 120,
     sendPingsAutomatically: true,
     upgrade(response, request, context) {
-      if (refuse(response, request)) return;
-      try {
+      admit(response, request, true, () => {
         if (sockets.size >= settings.maxClients)
           throw new HubError(
             'too-many-clients',
@@ -104,9 +103,7 @@ export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOp
           request.getHeader('sec-websocket-extensions'),
           context,
         );
-      } catch (error) {
-        replyError(response, asHubError(error), false);
-      }
+      });
     },
     open(socket) {
       sockets.add(socket);
@@ -115,7 +112,7 @@ export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOp
       else socket.cork(() => catchUp(socket));
     },
     message(socket, message, isBinary) {
-      receive(hub, socket, message, isBinary);
+      receive(hub, log, socket, message, isBinary);
     },
     dropped(socket) {
       const client = socket.getUserData();
@@ -152,7 +149,7 @@ export function serveSockets({ app, hub, settings, refuse, originOf }: SocketsOp
 }
 
 /** Takes one message of a client, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
-function receive(hub: HubPort, socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
+function receive(hub: HubPort, log: Log, socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
   let address: string | undefined;
   try {
     if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
@@ -164,7 +161,7 @@ function receive(hub: HubPort, socket: Socket, message: ArrayBuffer, isBinary: b
     if (v === undefined) throw new HubError('bad-request', 'v: expected a value, got nothing');
     hub.write(p, v, socket.getUserData().origin);
   } catch (error) {
-    socket.send(JSON.stringify({ error: asHubError(error).message, p: address }), false, false);
+    socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
   }
 }
 

@@ -11,6 +11,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'cannot-start': '500 Internal Server Error',
   'foreign-host': '403 Forbidden',
   'foreign-origin': '403 Forbidden',
+  internal: '500 Internal Server Error',
   'method-not-allowed': '405 Method Not Allowed',
   'not-convertible': '400 Bad Request',
   'not-found': '404 Not Found',

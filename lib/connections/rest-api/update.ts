@@ -2,10 +2,11 @@
 
 import { describe, HubError } from '../../model/error.ts';
 import type { Origin } from '../../model/parameter.ts';
+import type { Value } from '../../model/value.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
-import type { HubPort } from '../connection.ts';
+import type { HubPort, Log } from '../connection.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
-import { acceptsJson, jsonType, replyError, textType } from './reply.ts';
+import { acceptsJson, jsonType, textType } from './reply.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -14,13 +15,21 @@ interface Update {
   readonly value: unknown;
 }
 
+/** Errors: those of the query, and of the write. */
 export function updateByGet(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
-  const asJson = acceptsJson(request.getHeader('accept'));
-  const query = request.getQuery() ?? '';
-  perform(hub, origin, response, asJson, () => readForm(query, 'query'));
+  const { parameter, value } = readForm(request.getQuery() ?? '', 'query');
+  const written = hub.write(parameter, value, origin);
+  replyWritten(response, parameter, written, acceptsJson(request.getHeader('accept')));
 }
 
-export function updateByPost(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
+/** Errors: `body-type`; those of the body and of the write are answered when the body is there. */
+export function updateByPost(
+  hub: HubPort,
+  origin: Origin,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): void {
   const asJson = acceptsJson(request.getHeader('accept'));
   const [type = '', ...parameters] = request
     .getHeader('content-type')
@@ -28,24 +37,20 @@ export function updateByPost(hub: HubPort, origin: Origin, response: HttpRespons
     .split(';')
     .map((part) => part.trim());
   const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
-  const exchange = keepResponse(response);
   const read = readers.get(/^"?utf-?8"?$/.test(charset) ? type : '');
-  if (read === undefined) {
-    const error = new HubError(
-      'body-type',
-      `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`,
-    );
-    exchange.reply(() => replyError(response, error, asJson));
-    return;
-  }
-  readBody(exchange, request, (body) =>
-    exchange.reply(() =>
-      perform(hub, origin, response, asJson, () => {
-        if (body instanceof HubError) throw body;
-        return read(body);
-      }),
-    ),
-  );
+  if (read === undefined)
+    throw new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`);
+  const exchange = keepResponse(response);
+  readBody(exchange, request, (body) => {
+    try {
+      if (body instanceof HubError) throw body;
+      const { parameter, value } = read(body);
+      const written = hub.write(parameter, value, origin);
+      exchange.reply(() => replyWritten(response, parameter, written, asJson));
+    } catch (error) {
+      exchange.fail(asHubError(error, log), asJson);
+    }
+  });
 }
 
 const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
@@ -54,15 +59,9 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
 ]);
 
 /** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
-function perform(hub: HubPort, origin: Origin, response: HttpResponse, asJson: boolean, read: () => Update): void {
-  try {
-    const { parameter, value } = read();
-    const written = hub.write(parameter, value, origin);
-    response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
-    response.end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
-  } catch (error) {
-    replyError(response, asHubError(error), asJson);
-  }
+function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
+  response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
+  response.end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */
