@@ -1,6 +1,7 @@
 // Static files below the Document Root (spec.md "File hosting"; RFC 9110 sections 13 and 14): conditional and range
 // requests, index.html, never a dotfile, never a file outside of the root, symbolic links included.
 
+import { constants } from 'node:fs';
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { contentType } from 'mime-types';
@@ -13,8 +14,10 @@ import { decodePath } from './parameters.ts';
 import { acceptsJson, endWithLength, replyError } from './reply.ts';
 
 const chunkBytes = 64 * 1024;
+/** First segments of paths that are ours (spec.md "File hosting"). */
+const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 /** What the file system answers for a file that we do not have, or may not show. */
-const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM']);
+const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 const notFound = (path: string) => new HubError('not-found', `${path}: there is no such file`);
 
 interface StaticFile {
@@ -29,10 +32,11 @@ interface StaticFile {
 export async function serveFile(root: string, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
   const exchange = keepResponse(response);
   const path = request.getUrl();
+  const query = request.getQuery();
   const isHead = request.getMethod() === 'head';
   const asJson = acceptsJson(request.getHeader('accept'));
   const headers = {
-    range: request.getHeader('range'),
+    range: isHead ? '' : request.getHeader('range'), // ranges are for GET alone (RFC 9110 section 14.2)
     ifRange: request.getHeader('if-range'),
     ifNoneMatch: request.getHeader('if-none-match'),
     ifModifiedSince: request.getHeader('if-modified-since'),
@@ -40,7 +44,7 @@ export async function serveFile(root: string, response: HttpResponse, request: H
   let file: StaticFile | undefined;
   try {
     const place = await locate(root, path);
-    if (place.isFolder) return redirect(exchange, path === '/' ? '/hub/' : `${path}/`);
+    if (place.isFolder) return redirect(exchange, path === '/' ? '/hub/' : `${path}/${query ? `?${query}` : ''}`);
     file = await openFile(place.file, path);
     if (isNotModified(headers, file)) return replyNotModified(exchange, file);
     const range = readRange(headers, file);
@@ -58,6 +62,7 @@ export async function serveFile(root: string, response: HttpResponse, request: H
 async function locate(root: string, path: string): Promise<{ file: string; isFolder: boolean }> {
   const segments = decodePath(path).split('/').slice(1);
   if (segments.some((segment) => segment.startsWith('.') || /[\\\0]/.test(segment))) throw notFound(path);
+  if (builtIn.has(segments[0]!) || segments.slice(0, -1).includes('')) throw notFound(path);
   const realRoot = await realpath(root);
   const isSlashed = segments.at(-1) === '';
   const asked = await realpath(join(realRoot, ...segments));
@@ -90,7 +95,7 @@ function assertInside(root: string, file: string, path: string): void {
 }
 
 async function openFile(name: string, path: string): Promise<StaticFile> {
-  const handle = await open(name);
+  const handle = await open(name, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
   const stats = await handle.stat();
   if (!stats.isFile()) {
     await handle.close();
