@@ -1,16 +1,18 @@
 // REST API: HTTP to read and write parameters, a WebSocket for realtime updates, static files (spec.md "Endpoints").
 
+import { existsSync } from 'node:fs';
 import { Observable } from 'rxjs';
 import { HubError } from '../../model/error.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { createApp, type HttpRequest, type HttpResponse, listen } from '../../net/uws.ts';
 import { type ConnectionContext, type ConnectionEvent, defineGatewayType, type HubPort } from '../connection.ts';
+import { contentsOf } from './contents.ts';
 import { serveFile } from './document-root.ts';
 import { asHubError } from './exchange.ts';
 import { createGuard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { listParameters, parametersPath, readParameter } from './parameters.ts';
-import { acceptsJson, jsonType, replyError } from './reply.ts';
+import { acceptsJson, jsonType, replyError, textType } from './reply.ts';
 import { createRouter } from './router.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets.ts';
@@ -64,12 +66,17 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
     post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
   });
   read('/ws', refusePlainHttp);
+  read('/hub', redirectToHub);
+  read('/hub/', (response) => response.writeHeader('Content-Type', textType).end(contentsOf(hub)));
   read('/hub/health', (response) => response.writeHeader('Content-Type', jsonType).end(healthOf(hub)));
   read('/hub/parameters', (response, request) => listParameters(hub, response, request, log));
   read('/hub/*', replyNotFound);
-  if (config.documentRoot === '') read('/*', replyNotFound);
-  else {
+  if (config.documentRoot === '') {
+    read('/', redirectToHub);
+    read('/*', replyNotFound);
+  } else {
     const root = resolvePath(config.documentRoot);
+    if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
     read('/*', (response, request) => {
       serveFile(root, response, request, log).catch((error) => asHubError(error, log));
     });
@@ -104,6 +111,10 @@ function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {
 function replyNotFound(response: HttpResponse, request: HttpRequest): void {
   const error = new HubError('not-found', `${request.getUrl()}: there is no such page`);
   replyError(response, error, acceptsJson(request.getHeader('accept')));
+}
+
+function redirectToHub(response: HttpResponse): void {
+  response.writeStatus('302 Found').writeHeader('Location', '/hub/').end();
 }
 
 /** The client's address as people write it; IPv4 that comes by an IPv6 socket as IPv4. */
