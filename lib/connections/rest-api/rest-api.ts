@@ -22,7 +22,7 @@ export const restApi = defineGatewayType({
   type: 'rest-api',
   config: settingsSchema,
   parameters: () => [],
-  claims: ({ port, bindIp }) => (port === 0 ? [] : [{ name: `port ${port}`, scope: bindIp === '' ? '*' : bindIp }]),
+  claims: ({ port, bindIp }) => (port === 0 ? [] : [{ name: `port ${port}`, scope: isOpen(bindIp) ? '*' : bindIp }]),
   run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
       const server = startServer(context, hub);
@@ -85,7 +85,7 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
   const listener = listen(app, config.bindIp, config.port);
   const scheme = config.tls ? 'https' : 'http';
   log.info({ port: listener.port }, `listens on ${scheme}://${urlHost(config.bindIp)}:${listener.port}/`);
-  if (config.bindIp === '' && guard.challenges.length === 0)
+  if (isOpen(config.bindIp) && guard.challenges.length === 0)
     log.warn(
       {},
       'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
@@ -122,6 +122,11 @@ function remoteAddress(response: HttpResponse): string {
   return Buffer.from(response.getRemoteAddressAsText())
     .toString()
     .replace(/^(0000:){5}ffff:/, '::ffff:');
+}
+
+/** Whether all interfaces of the machine are listened on. */
+function isOpen(bindIp: string): boolean {
+  return ['', '0.0.0.0', '::'].includes(bindIp);
 }
 
 function urlHost(bindIp: string): string {
