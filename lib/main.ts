@@ -19,6 +19,8 @@ const console: Console = {
   printError: (text: string) => void process.stderr.write(`${text}\n`),
 };
 
+process.stdout.on('error', () => process.exit(0)); // nobody reads on, as in `patchbay watch … | head -1`
+
 const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
   .version(version)

@@ -52,13 +52,15 @@ export async function watch(
   return 0;
 }
 
-/** Asks the hub. Errors: any status but 2xx and those allowed. */
+/** Asks the hub. Errors: a URL that is none, no hub there, any status but 2xx and those allowed. */
 async function request(
   options: RemoteOptions,
   path: string,
   init: RequestInit,
   allowed: number[] = [],
 ): Promise<string> {
+  if (!/^https?:\/\/./.test(options.url) || !URL.canParse(options.url))
+    throw new Error(`--url: expected a URL such as http://localhost:17011, got "${options.url}"`);
   let response: Response;
   try {
     response = await fetch(new URL(path, options.url), {
