@@ -7,7 +7,8 @@ import { HubError } from '../../model/error.ts';
 export type Filter = (address: string) => boolean;
 
 const maxPatterns = 16;
-const maxPatternLength = 256;
+/** Enough for the longest address (D-01) with every character escaped. */
+const maxPatternLength = 1024;
 
 /** Creates the filter of patterns that a client sent. Errors: `bad-request` for a bad, long or surplus pattern. */
 export function createFilter(patterns: readonly string[]): Filter {
