@@ -1,0 +1,172 @@
+// `patchbay check`, and what every command refuses to load (spec.md "Limits", design.md section 2, D-01, D-08, D-11): each
+// mistake with its file, line and path, all of them at once, exit status 1.
+
+import { join } from 'node:path';
+import test from 'ava';
+import { check } from '../../lib/command/check.ts';
+import { createFolder } from '../support/folder.ts';
+import { call, runToEnd } from '../support/process.ts';
+
+const ten = `{
+  connections: {
+    api: { type: 'rest-api', port: 65536, webSocketFilters: ['('] },
+    'Desk': { type: 'dummy' },
+    desk: { type: 'dummy', parameters: ['level,F,loud', 'lamp,B', 'lamp,B'] },
+    clock: { type: 'timer', timers: [${'1,'.repeat(17)}], pulses: [{ intervall: 5 }] },
+    tymer: { type: 'timmer' },
+    spare: { type: 'timer', pulses: [{}] },
+  },
+  rules: [
+    { from: 'spare/pulse/2', to: 'spare/pulse/1' },
+  ],
+}`;
+
+test('design.md section 2: check names ten mistakes at once, with file, line, column and path, and ends with status 1', async (t) => {
+  const folder = await createFolder(t, { 'ten.json5': ten });
+  const { status, output, errors } = await runToEnd(t, ['check', folder]);
+  t.is(status, 1);
+  t.is(output, '');
+  const file = join(folder, 'ten.json5');
+  const lines = errors.trimEnd().split('\n');
+  t.is(lines.pop(), '10 mistakes');
+  t.true(lines.every((line) => line.startsWith(`${file}:`)));
+  t.deepEqual(
+    lines.map((line) => line.slice(file.length + 1).replace(/(expected a regular expression, got "\("): .*/, '$1')),
+    [
+      '3:30: connections.api.port: expected integer 0..65535, got 65536 (number)',
+      '3:62: connections.api.webSocketFilters[0]: expected a regular expression, got "("',
+      '4:5: connections.Desk: expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got "Desk" (string)',
+      '5:41: connections.desk.parameters[0]: expected a number, got "loud" (string)',
+      '5:67: connections.desk.parameters[2]: expected each Parameter ID once, got "lamp" as in line 2',
+      '6:29: connections.clock.timers: expected at most 16 timers, got [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] (array)',
+      '6:86: connections.clock.pulses[0].intervall: unknown setting "intervall", did you mean "interval"?',
+      '7:14: connections.tymer.type: unknown connection type "timmer", did you mean "timer"?',
+      '11:7: rules[0].from: unknown parameter "spare/pulse/2", did you mean "spare/pulse/1"?',
+      '11:30: rules[0].to: expected a writable parameter, "spare/pulse/1" is read-only',
+    ],
+  );
+});
+
+test('design.md section 2: check of good files counts what is there, and ends with status 0', async (t) => {
+  const folder = await createFolder(t, {
+    'a.json5': { connections: { api: { type: 'rest-api', port: 0 }, desk: { type: 'dummy', parameters: 'a\nb' } } },
+    'more/b.json5': { rules: [{ from: 'desk/a', to: 'desk/b' }] },
+  });
+  const { status, output, errors } = await call((console) => check([folder], console));
+  t.deepEqual([status, output, errors], [0, 'ok: 2 connections, 1 rules\n', '']);
+});
+
+const settings: [what: string, connections: object | string, expected: string[]][] = [
+  [
+    'out-of-range and wrong ports',
+    {
+      a: { type: 'rest-api', port: -1 },
+      b: { type: 'rest-api', port: 1.5 },
+      c: { type: 'rest-api', port: '80' },
+      d: { type: 'rest-api', port: null },
+    },
+    [
+      'connections.a.port: expected integer 0..65535, got -1 (number)',
+      'connections.b.port: expected integer 0..65535, got 1.5 (number)',
+      'connections.c.port: expected integer 0..65535, got "80" (string)',
+      'connections.d.port: expected integer 0..65535, got null',
+    ],
+  ],
+  [
+    'unknown settings of a REST API connection',
+    { api: { type: 'rest-api', prot: 1, documentroot: '', tls: { cert: '' } } },
+    [
+      'connections.api.tls.certFile: expected string, got nothing',
+      'connections.api.tls.keyFile: expected string, got nothing',
+      'connections.api.tls.cert: unknown setting "cert", expected one of certFile, keyFile',
+      'connections.api.prot: unknown setting "prot", did you mean "port"?',
+      'connections.api.documentroot: unknown setting "documentroot", did you mean "documentRoot"?',
+    ],
+  ],
+  [
+    'wrong types, secrets not shown',
+    {
+      api: { type: 'rest-api', bindIp: 'localhost', password: 17, token: ['x'], maxClients: 0, allowedOrigins: ['x'] },
+    },
+    [
+      'connections.api.bindIp: expected an IP address, got "localhost"',
+      'connections.api.password: expected string, got ***',
+      'connections.api.token: expected string, got ***',
+      'connections.api.allowedOrigins[0]: expected an origin such as https://panel.example, got "x" (string)',
+      'connections.api.maxClients: expected integer 1..1000000, got 0 (number)',
+    ],
+  ],
+  [
+    'two connections on one port',
+    {
+      a: { type: 'rest-api', port: 18_000 },
+      b: { type: 'rest-api', port: 18_000, bindIp: '127.0.0.1' },
+      c: { type: 'rest-api', port: 18_001, bindIp: '127.0.0.1' },
+      d: { type: 'rest-api', port: 18_001, bindIp: '0.0.0.0' },
+      e: { type: 'rest-api', port: 18_002, bindIp: '127.0.0.1' },
+      f: { type: 'rest-api', port: 18_002, bindIp: '127.0.0.2' },
+      g: { type: 'rest-api', port: 18_000, enabled: false },
+      h: { type: 'rest-api', port: 0 },
+      i: { type: 'rest-api', port: 0 },
+    },
+    [
+      'connections.b: expected port 18000 for itself, "a" has it too',
+      'connections.d: expected port 18001 for itself, "c" has it too',
+    ],
+  ],
+  [
+    'a Connection ID twice in one file',
+    `{ connections: { desk: { type: 'dummy' }, desk: { type: 'timer' } } }`,
+    ['connections.desk: expected "desk" once, got it again'],
+  ],
+  [
+    'no connection at all in the settings',
+    { a: 1, b: null, c: ['dummy'], d: {}, e: { type: 7 } },
+    [
+      'connections.a: expected the settings of a connection, got 1 (number)',
+      'connections.b: expected the settings of a connection, got null',
+      'connections.c: expected the settings of a connection, got ["dummy"] (array)',
+      'connections.d.type: expected one of TYPES, got nothing',
+      'connections.e.type: expected one of TYPES, got 7 (number)',
+    ],
+  ],
+];
+for (const [what, connections, expected] of settings)
+  test(`design.md section 2: ${what}: each is a mistake of its own`, async (t) => {
+    const flow = typeof connections === 'string' ? connections : { connections };
+    const folder = await createFolder(t, { 'flow.json5': flow });
+    const { status, errors } = await call((console) => check([folder], console));
+    t.is(status, 1);
+    const lines = errors.trimEnd().split('\n').slice(0, -1);
+    t.deepEqual(
+      lines.map((line) =>
+        line.replace(/^.*flow\.json5:\d+:\d+: /, '').replace(/one of [a-z-]+, [a-z, -]+,/, 'one of TYPES,'),
+      ),
+      expected,
+    );
+  });
+
+test('D-01: a Connection ID that is in two files is a mistake that names both', async (t) => {
+  const folder = await createFolder(t, {
+    'one.json5': { connections: { desk: { type: 'dummy' } } },
+    'two.json5': { connections: { desk: { type: 'timer' } } },
+  });
+  const { status, errors } = await call((console) =>
+    check([join(folder, 'one.json5'), join(folder, 'two.json5')], console),
+  );
+  t.is(status, 1);
+  t.regex(errors, /two\.json5:\d+:\d+: connections\.desk: .*"desk" is also in .*one\.json5\n1 mistake\n$/);
+});
+
+test('design.md section 2: files that are not there, empty or no JSON5 are named, one line each', async (t) => {
+  const folder = await createFolder(t, { 'bad.json5': '{ connections: { ', 'empty.json5': '', 'list.json5': '[]' });
+  const names = ['nothing.json5', 'bad.json5', 'empty.json5', 'list.json5'].map((name) => join(folder, name));
+  const { status, errors } = await call((console) => check([...names], console));
+  t.is(status, 1);
+  const lines = errors.trimEnd().split('\n');
+  t.is(lines.length, 5);
+  t.is(lines[0], `${names[0]}: expected a file or folder, there is none of this name`);
+  t.regex(lines[1]!, /bad\.json5:1:18: expected JSON5, got invalid end of input$/);
+  t.regex(lines[2]!, /empty\.json5:1:1: expected JSON5, got invalid end of input$/);
+  t.regex(lines[3]!, /list\.json5.*: expected object, got \[\] \(array\)$/);
+});

@@ -1,0 +1,180 @@
+// `patchbay get`, `set` and `watch` against a running hub (design.md section 8).
+
+import test, { type ExecutionContext } from 'ava';
+import type { Console } from '../../lib/command/console.ts';
+import { get, type RemoteOptions, set, watch } from '../../lib/command/remote.ts';
+import { ask } from '../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../support/hub.ts';
+import { call, runToEnd, start } from '../support/process.ts';
+
+async function startDesk(t: ExecutionContext, settings: object = {}) {
+  const hub = await startTestHub(t, {
+    connections: {
+      api: { ...api, ...settings },
+      desk: {
+        type: 'dummy',
+        parameters: ['lamp,B,true', 'text,S,hällo', 'a b/ü?,F,0.5', 'unknown,I', 'go,T', 'lamps,I,3'],
+      },
+      clock: { type: 'timer', pulses: [{ enabled: false }] },
+    },
+  });
+  return { hub, url: `http://127.0.0.1:${hub.port}` };
+}
+
+const options = (url: string): RemoteOptions => ({ url, username: '', password: '', token: '' });
+
+test.serial('get prints the value, with --json its JSON', async (t) => {
+  const { url } = await startDesk(t);
+  const run = (address: string, json: boolean) => call((console) => get(address, { ...options(url), json }, console));
+  t.deepEqual(await run('desk/lamp', false), { status: 0, output: 'true\n', errors: '' });
+  t.is((await run('desk/text', false)).output, 'hällo\n');
+  t.is((await run('desk/text', true)).output, '"hällo"\n');
+  t.is((await run('desk/a b/ü?', true)).output, '0.5\n');
+  const ended = await runToEnd(t, ['get', '--json', 'desk/a b/ü?', '--url', url]);
+  t.deepEqual([ended.status, ended.output, ended.errors], [0, '0.5\n', '']);
+});
+
+test.serial('set converts and prints what was written, and fires triggers', async (t) => {
+  const { hub, url } = await startDesk(t);
+  const changed: string[] = [];
+  hub.changes$.subscribe(({ parameter }) => changed.push(parameter.address));
+  const run = async (address: string, value: string) =>
+    (await call((console) => set(address, value, options(url), console))).output;
+  t.is(await run('desk/lamp', '0'), 'desk/lamp = false\n');
+  t.is(await run('desk/a b/ü?', ' 1e-1 '), 'desk/a b/ü? = 0.1\n');
+  t.is(await run('desk/text', 'a&b=c + %'), 'desk/text = a&b=c + %\n');
+  t.is((await runToEnd(t, ['set', 'desk/go'], { PATCHBAY_URL: url })).output, 'desk/go = 1\n');
+  t.deepEqual(changed, ['desk/lamp', 'desk/a b/ü?', 'desk/text', 'desk/go']);
+});
+
+type Command = (options: RemoteOptions, console: Console) => Promise<number>;
+
+const refusals: [what: string, command: Command, message: string][] = [
+  [
+    'get desk/nothing',
+    (...rest) => get('desk/nothing', ...rest),
+    'desk/nothing: there is no parameter of this address',
+  ],
+  ['get desk/unknown', (...rest) => get('desk/unknown', ...rest), 'desk/unknown: the state is unknown'],
+  [
+    'get --json desk/unknown',
+    (url, console) => get('desk/unknown', { ...url, json: true }, console),
+    'desk/unknown: the state is unknown',
+  ],
+  [
+    'set desk/unknown loud',
+    (...rest) => set('desk/unknown', 'loud', ...rest),
+    'expected a number, got "loud" (string)',
+  ],
+  [
+    'set clock/pulse/1',
+    (...rest) => set('clock/pulse/1', '1', ...rest),
+    'clock/pulse/1: expected a writable parameter, this one is read-only',
+  ],
+  [
+    'watch desk/nothing',
+    (...rest) => watch('desk/nothing', ...rest, () => new Promise(() => {})),
+    'desk/nothing: there is no parameter of this address',
+  ],
+];
+for (const [what, command, message] of refusals)
+  test.serial(`what the hub refuses is the sentence of the hub: ${what}`, async (t) => {
+    const { hub, url } = await startDesk(t);
+    await t.throwsAsync(
+      call((console) => command(options(url), console)),
+      { message },
+    );
+    expectQuietLog(t, hub);
+  });
+
+test.serial('what the hub refuses goes to standard error, exit status 1', async (t) => {
+  const { url } = await startDesk(t);
+  const { status, output, errors } = await runToEnd(t, ['set', 'desk/unknown', 'loud'], { PATCHBAY_URL: url });
+  t.deepEqual([status, output, errors], [1, '', 'expected a number, got "loud" (string)\n']);
+});
+
+const urls: [url: string, message: RegExp][] = [
+  ['http://127.0.0.1:49', /^http:\/\/127\.0\.0\.1:49: expected a running hub, got .*ECONNREFUSED/],
+  ['http://127.0.0.1:1', /^http:\/\/127\.0\.0\.1:1: expected a running hub, got /],
+  ['localhost:17011', /^--url: expected a URL such as http:\/\/localhost:17011, got "localhost:17011"$/],
+  ['ftp://localhost', /^--url: expected a URL such as/],
+  ['http://', /^--url: expected a URL such as/],
+];
+for (const [url, message] of urls)
+  test.serial(`that there is no hub at ${url} is one sentence`, async (t) => {
+    for (const command of [get, watch])
+      await t.throwsAsync(
+        call((console) => command('desk/lamp', options(url), console, () => new Promise(() => {}))),
+        { message },
+      );
+  });
+
+test.serial('spec.md "Authentication": credentials come by options or by environment', async (t) => {
+  const { url } = await startDesk(t, { username: 'ann', password: 'pä:1', token: 'YQ==' });
+  const run = (credentials: Partial<RemoteOptions>) =>
+    call((console) => get('desk/lamp', { ...options(url), ...credentials }, console));
+  await t.throwsAsync(run({}), { message: 'Authorization: expected the credentials of this hub' });
+  await t.throwsAsync(run({ username: 'ann', password: 'pä' }), { message: /^Authorization/ });
+  t.is((await run({ username: 'ann', password: 'pä:1' })).output, 'true\n');
+  t.is((await run({ token: 'YQ==' })).output, 'true\n');
+  t.is((await runToEnd(t, ['set', 'desk/lamp', '0'], { PATCHBAY_URL: url, PATCHBAY_TOKEN: 'YQ==' })).status, 0);
+  const watching = start(t, ['watch', 'desk/lamp', '--url', url, '--username', 'ann', '--password', 'pä:1']);
+  await watching.shows(/^false\n/);
+});
+
+test.serial('watch prints the value and every change until SIGINT, and ends with status 0', async (t) => {
+  const { url, hub } = await startDesk(t);
+  const watching = start(t, ['watch', 'desk/lamp', '--url', url]);
+  await watching.shows(/^true\n/);
+  await ask(t, hub.port, 'GET /update?parameter=desk/lamps&value=4');
+  for (const value of ['false', 'true', 'false'])
+    await ask(t, hub.port, `GET /update?parameter=desk/lamp&value=${value}`);
+  await watching.shows(/^true\nfalse\ntrue\nfalse\n/);
+  watching.process.kill('SIGINT');
+  const { status, output, errors } = await watching.ended();
+  t.deepEqual([status, output, errors], [0, 'true\nfalse\ntrue\nfalse\n', '']);
+});
+
+test.serial('watch waits for the first value of an unknown state, and prints each fire of a trigger', async (t) => {
+  const { url, hub } = await startDesk(t);
+  const trigger = start(t, ['watch', 'desk/go', '--url', url]);
+  const unknown = start(t, ['watch', 'desk/unknown', '--url', url]);
+  const fire = setInterval(() => hub.write('desk/go', 1, { kind: 'client', name: 'test' }), 20);
+  t.teardown(() => clearInterval(fire));
+  await trigger.shows(/^1\n1\n1\n/);
+  let count = 0;
+  const change = setInterval(() => hub.write('desk/unknown', ++count, { kind: 'client', name: 'test' }), 20);
+  t.teardown(() => clearInterval(change));
+  const [, first, second] = await unknown.shows(/^(\d+)\n(\d+)\n/);
+  t.is(Number(second), Number(first) + 1);
+});
+
+test.serial('D-01: watch follows the longest address there may be', async (t) => {
+  const id = '('.repeat(255);
+  const hub = await startTestHub(t, {
+    connections: { api, ['x'.repeat(64)]: { type: 'dummy', parameters: [`${id},I,1`] } },
+  });
+  const watching = start(t, ['watch', `${'x'.repeat(64)}/${id}`, '--url', `http://127.0.0.1:${hub.port}`]);
+  t.truthy(await watching.shows(/^1\n/));
+});
+
+test.serial('watch says when the hub goes, with status 1', async (t) => {
+  const { url, hub } = await startDesk(t);
+  const watching = start(t, ['watch', 'desk/lamp', '--url', url]);
+  await watching.shows(/^true\n/);
+  await hub.stop();
+  const { status, errors } = await watching.ended();
+  t.deepEqual([status, errors], [1, `${url}: the connection was closed (1001, the hub stops)\n`]);
+});
+
+test.serial('watch ends quietly when nobody reads its output on', async (t) => {
+  const { url, hub } = await startDesk(t);
+  const watching = start(t, ['watch', 'desk/lamps', '--url', url]);
+  await watching.shows(/^3\n/);
+  watching.process.stdout?.destroy();
+  let value = 3;
+  const change = setInterval(() => hub.write('desk/lamps', ++value, { kind: 'client', name: 'test' }), 20);
+  t.teardown(() => clearInterval(change));
+  const { status, errors } = await watching.ended();
+  t.deepEqual([status, errors], [0, '']);
+});

@@ -1,0 +1,128 @@
+// How a hub ends (design.md sections 6 and 7): every client gets close code 1001, and the process is gone within two
+// seconds with exit status 0, whatever clients do meanwhile.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { within } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
+import { ask, openWire, request } from '../../support/http.ts';
+import { api, expectQuietLog, portsOf, startTestHub } from '../../support/hub.ts';
+import { freePort, isListening } from '../../support/port.ts';
+import { runHub } from '../../support/process.ts';
+import { opcodes, openClient, openRawClient } from '../../support/socket.ts';
+
+const parameters = ['lamp,B,true', 'text', 'mark,I'];
+
+async function startProcess(t: ExecutionContext) {
+  const folder = await createFolder(t, {
+    'flow.json5': {
+      connections: {
+        api: { ...api, documentRoot: '.' },
+        desk: { type: 'dummy', parameters },
+        clock: { type: 'timer', timers: [100_000], pulses: [{ interval: 1 }] },
+      },
+    },
+  });
+  return Object.assign(await runHub(t, folder), { folder });
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const)
+  test(`design.md section 1: after ${signal} clients get 1001 and the process ends with status 0 within two seconds`, async (t) => {
+    const hub = await startProcess(t);
+    const clients = await Promise.all(Array.from({ length: 200 }, () => openClient(t, hub.port, '?snapshot=true')));
+    const idle = await openWire(t, hub.port);
+    idle.send(request('GET /parameters/desk/lamp'));
+    await idle.answer();
+    await ask(t, hub.port, 'GET /update?parameter=clock/timer/1/start&value=x');
+    const start = performance.now();
+    hub.process.kill(signal);
+    for (const client of clients) t.deepEqual(await client.closed(), { code: 1001, reason: 'the hub stops' });
+    await idle.closed();
+    const { status, signal: killedBy, output, errors } = await hub.ended();
+    t.true(performance.now() - start < 2000);
+    t.is(status, 0);
+    t.is(killedBy, null);
+    t.is(errors, '');
+    const lines = output
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).msg);
+    t.deepEqual(lines.slice(-2), [`stopping: ${signal}`, 'stopped']);
+    t.false(await isListening(hub.port));
+  });
+
+test('design.md section 6: clients that do not read, or are half through a request, do not keep the hub', async (t) => {
+  const hub = await startProcess(t);
+  await writeFile(join(hub.folder, 'big.bin'), Buffer.alloc(32 * 1024 * 1024));
+  const reader = await openClient(t, hub.port, '?filter=mark');
+  const stalled = await openRawClient(t, hub.port, '?filter=text');
+  stalled.pause();
+  for (let count = 0; count < 300; count++) reader.send({ p: 'desk/text', v: `${count} ${'x'.repeat(60_000)}` });
+  reader.send({ p: 'desk/mark', v: 1 });
+  t.deepEqual(await reader.next(), { p: 'desk/mark', v: '1' });
+  const download = await openWire(t, hub.port);
+  download.send(request('GET /big.bin'));
+  await within(new Promise((resolve) => download.socket.once('data', resolve)), 'the first bytes');
+  download.socket.pause();
+  const half = await openWire(t, hub.port);
+  half.send(request('POST /update', { headers: { 'content-type': 'application/json', 'content-length': '10' } }));
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/mark')).text, '1');
+  const start = performance.now();
+  hub.process.kill('SIGTERM');
+  t.is((await reader.closed()).code, 1001);
+  await half.closed();
+  const { status, errors } = await hub.ended();
+  t.true(performance.now() - start < 2000);
+  t.is(status, 0);
+  t.is(errors, '');
+});
+
+test('design.md section 6: a second signal ends the process at once', async (t) => {
+  const hub = await startProcess(t);
+  await openClient(t, hub.port);
+  hub.process.kill('SIGINT');
+  await hub.shows(/stopping: SIGINT/);
+  hub.process.kill('SIGINT');
+  const { status } = await hub.ended();
+  t.true(status === 130 || status === 0);
+});
+
+test('design.md section 4: a hub that is stopped in process closes all its sockets, and its ports are free at once', async (t) => {
+  const ports = [await freePort(), await freePort()];
+  const flow = {
+    connections: Object.fromEntries(ports.map((port, index) => [`api-${index}`, { ...api, port }])),
+  };
+  const hub = await startTestHub(t, flow);
+  const clients = await Promise.all(ports.map((port) => openRawClient(t, port)));
+  const wires = await Promise.all(ports.map((port) => openWire(t, port)));
+  await hub.stop();
+  for (const client of clients) {
+    const frame = await client.frames.next();
+    t.is(frame.opcode, opcodes.close);
+    t.is(frame.payload.readUInt16BE(), 1001);
+    await client.closed();
+  }
+  await within(Promise.all(wires.map((wire) => wire.closed())), 'idle connections being closed', 2000);
+  for (const port of ports) t.false(await isListening(port));
+  expectQuietLog(t, hub);
+  const again = await startTestHub(t, flow);
+  t.deepEqual(portsOf(again), ports);
+});
+
+test('design.md section 4: changes and requests while a hub stops reach nobody and hurt nothing', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
+  const client = await openClient(t, hub.port);
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /parameters/desk/lamp'));
+  await wire.answer();
+  const stopped = hub.stop();
+  hub.write('desk/lamp', false, { kind: 'client', name: 'test' });
+  client.send({ p: 'desk/lamp', v: true });
+  wire.send(request('GET /hub/health'));
+  await stopped;
+  t.is((await client.closed()).code, 1001);
+  t.is(client.frames.length, 0);
+  await wire.closed();
+  await t.notThrowsAsync(hub.stop());
+});

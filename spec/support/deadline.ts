@@ -1,0 +1,50 @@
+// Waiting for something that must happen: with a deadline, and with the name of what did not.
+
+const deadlineMs = 30_000;
+
+/** The promise, or an error that says what did not happen in time. */
+export async function within<T>(promise: Promise<T>, what: string, limitMs = deadlineMs): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`${what}: not within ${limitMs} ms`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** A queue that is read with a deadline: what came, in order. */
+export class Inbox<T> {
+  readonly #waiting: ((item: T) => void)[] = [];
+  readonly #items: T[] = [];
+
+  /** How many items have come and were not taken. */
+  get length(): number {
+    return this.#items.length;
+  }
+
+  put(item: T): void {
+    const take = this.#waiting.shift();
+    if (take) take(item);
+    else this.#items.push(item);
+  }
+
+  /** Takes the oldest item, waiting for it if need be. */
+  next(what = 'the next item'): Promise<T> {
+    const item = this.#items.shift();
+    if (item !== undefined) return Promise.resolve(item);
+    return within(new Promise<T>((resolve) => this.#waiting.push(resolve)), what);
+  }
+
+  /** Takes items up to the first that the test lets through; returns all that were taken. */
+  async until(isLast: (item: T) => boolean, what = 'the last item'): Promise<T[]> {
+    const taken: T[] = [];
+    for (;;) {
+      const item = await this.next(what);
+      taken.push(item);
+      if (isLast(item)) return taken;
+    }
+  }
+}
