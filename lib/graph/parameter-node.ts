@@ -8,6 +8,11 @@ import type { Value, ValueType } from '../model/value.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
+/** Where a BehaviorSubject keeps its value. */
+interface Stored {
+  _value: Value | undefined;
+}
+
 /** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
 export class StateNode extends BehaviorSubject<Value | undefined> implements Parameter {
   readonly address: string;
@@ -27,6 +32,21 @@ export class StateNode extends BehaviorSubject<Value | undefined> implements Par
     this.access = declaration.access;
     this.owner = owner;
     this.accept = declaration.accept;
+  }
+
+  override get value(): Value | undefined {
+    return (this as unknown as Stored)._value; // it never completes and never errors: rxjs need not look whether it has
+  }
+
+  /** Nearly every parameter has no listener or one; the list that rxjs makes of them takes longer than telling it. */
+  override next(value: Value | undefined): void {
+    const { observers } = this;
+    if (observers.length > 1) {
+      super.next(value);
+      return;
+    }
+    (this as unknown as Stored)._value = value;
+    observers[0]?.next(value);
   }
 }
 
