@@ -9,9 +9,12 @@ import type { Value, ValueType } from '../model/value.ts';
 /** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
-/** What a running connection tells: a parameter it sets (`{set: 'pulse/1', value: true}`), or its own state. */
+/**
+ * What a running connection tells: a parameter it sets (`{set: 'pulse/1', value: true}`), or its own state. What it sets is
+ * caused by the change that it is being told, or was told when it scheduled the work that sets it; `because` says better.
+ */
 export type ConnectionEvent =
-  | { readonly set: string; readonly value: unknown }
+  | { readonly set: string; readonly value: unknown; readonly because?: Change | undefined }
   | { readonly state: 'running' | 'degraded'; readonly reason?: string };
 
 /** Resolves a path of the settings against the folder of the flow file. */
@@ -28,7 +31,7 @@ export interface Log {
 export interface ConnectionContext<Config> {
   readonly id: string;
   readonly config: Config;
-  /** The connection's only clock; `now()` is monotonic milliseconds. */
+  /** The connection's only clock; `now()` is monotonic milliseconds. It remembers what caused the work it runs later. */
   readonly scheduler: SchedulerLike;
   readonly log: Log;
   readonly resolvePath: ResolvePath;
@@ -40,6 +43,8 @@ export interface ConnectionContext<Config> {
   readonly inputTypes: InputTypes;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
+  /** The last change of an input, the one being told included. */
+  lastChange(name: string): Change | undefined;
   /**
    * Prepares work that needs consistent values. Each call of what it returns has the work run once: when no write of the
    * present turn waits any more, or in a turn of its own. All that the work sets is one turn. It must not throw.

@@ -14,6 +14,7 @@ import {
 } from 'rxjs';
 import { retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionEvent, ConnectionState, ConnectionStatus, HubPort, Log } from '../connections/connection.ts';
+import { createCausalScheduler } from '../graph/causal-scheduler.ts';
 import type { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
@@ -92,7 +93,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     try {
       const node = nodes.get(event.set);
       if (node === undefined) throw new Error('the connection has no such parameter');
-      graph.writeTo(node, event.value, owner);
+      graph.writeTo(node, event.value, owner, 'because' in event ? event.because : graph.cause);
     } catch (error) {
       log.warn({ parameter: event.set }, `a value was not set: ${messageOf(error)}`);
     }
@@ -109,7 +110,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const context = {
       id: plan.id,
       config: plan.config,
-      scheduler,
+      scheduler: createCausalScheduler(graph, scheduler),
       log,
       resolvePath: options.resolvePath,
       inbox: (parameterId: string) => {
@@ -120,6 +121,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       },
       inputTypes: plan.inputTypes,
       input: (name: string) => graph.find(plan.inputs[name]!)!,
+      lastChange: (name: string) => graph.find(plan.inputs[name]!)!.lastChange,
       atSettle: (work: () => void) => {
         const task = {
           get order() {

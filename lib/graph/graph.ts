@@ -8,6 +8,7 @@ import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/p
 import { convert, type Value } from '../model/value.ts';
 import { createRoundClock } from './clock.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
+import { PendingChange } from './pending-change.ts';
 import { RevisionList } from './revision-list.ts';
 
 /** How many changes may follow from one another within a turn. */
@@ -29,7 +30,8 @@ export interface SettleTask {
 
 interface DueTask {
   readonly task: SettleTask;
-  readonly cause: Change | undefined;
+  readonly delivering: Change | undefined;
+  readonly earlier: Change | undefined;
 }
 
 export class Graph {
@@ -43,6 +45,8 @@ export class Graph {
   #revision = 0;
   #isInTurn = false;
   #delivering: Change | undefined = undefined;
+  /** A change of an earlier turn on whose behalf work runs. */
+  #earlier: Change | undefined = undefined;
   readonly #settling: DueTask[] = [];
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -67,6 +71,22 @@ export class Graph {
 
   get size(): number {
     return this.#parameters.size;
+  }
+
+  /** The change that is being told, or on whose behalf work runs: what is written at this moment has it as its cause. */
+  get cause(): Change | undefined {
+    return this.#delivering ?? this.#earlier;
+  }
+
+  /** Runs work on behalf of a change of an earlier turn. Errors: those of `work`. */
+  onBehalfOf(cause: Change | undefined, work: () => void): void {
+    const before = this.#earlier;
+    this.#earlier = cause;
+    try {
+      work();
+    } finally {
+      this.#earlier = before;
+    }
   }
 
   /** Adds the parameters of a connection and sets their default values. Errors: `bad-address` on a second one. */
@@ -118,12 +138,13 @@ export class Graph {
   }
 
   /** The one way in. Returns the converted value. Errors: `read-only`, `not-convertible`, `out-of-range`. */
-  writeTo(node: ParameterNode, input: unknown, origin: Origin): Value {
+  writeTo(node: ParameterNode, input: unknown, origin: Origin, cause = this.#delivering ?? this.#earlier): Value {
     const isOwner = origin === node.owner;
     if (!isOwner && node.access === 'read-only')
       throw new HubError('read-only', `${node.address}: expected a writable parameter, this one is read-only`);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
-    const change = new PendingChange(node, value, origin, this.#delivering);
+    const hop = this.#delivering === undefined ? 0 : this.#delivering.hop + 1;
+    const change = new PendingChange(node, value, origin, cause, hop, this.now());
     if (!this.#isInTurn) {
       this.#isInTurn = true;
       this.#deliver(change);
@@ -153,7 +174,7 @@ export class Graph {
   /** Has the task run once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
   atSettle(task: SettleTask): void {
     if (this.#settling.some((due) => due.task === task)) return;
-    this.#settling.push({ task, cause: this.#delivering });
+    this.#settling.push({ task, delivering: this.#delivering, earlier: this.#earlier });
     if (!this.#isInTurn) this.turn(() => {});
   }
 
@@ -163,8 +184,8 @@ export class Graph {
       this.#queue.length = 0;
       const due = this.#settling.length === 0 ? undefined : takeFirst(this.#settling);
       if (due === undefined) break;
-      this.#delivering = due.cause;
-      due.task.settle();
+      this.#delivering = due.delivering;
+      this.onBehalfOf(due.earlier, () => due.task.settle());
       this.#delivering = undefined;
     }
     this.#writesInTurn = 0;
@@ -177,8 +198,8 @@ export class Graph {
     const isState = node.type !== 'T';
     this.#delivering = change;
     if (!isState || node.value !== change.value) {
+      change.previous = node.value;
       change.revision = ++this.#revision;
-      change.time = this.now();
       node.lastChange = change;
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
@@ -190,27 +211,9 @@ export class Graph {
 
   #drop(change: PendingChange): void {
     const chain: Change[] = [];
-    for (let link: Change | undefined = change; link !== undefined; link = link.cause) chain.unshift(link);
+    for (let link: Change | undefined = change; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
+      chain.unshift(link);
     this.#dropped.next({ parameter: change.parameter, chain });
-  }
-}
-
-/** A change from the moment it is written; revision and time come with its delivery. */
-class PendingChange implements Change {
-  readonly parameter: ParameterNode;
-  readonly value: Value;
-  readonly origin: Origin;
-  readonly cause: Change | undefined;
-  readonly hop: number;
-  revision = 0;
-  time = 0;
-
-  constructor(parameter: ParameterNode, value: Value, origin: Origin, cause: Change | undefined) {
-    this.parameter = parameter;
-    this.value = value;
-    this.origin = origin;
-    this.cause = cause;
-    this.hop = cause === undefined ? 0 : cause.hop + 1;
   }
 }
 

@@ -18,6 +18,8 @@ export interface ParameterDeclaration {
 export interface Origin {
   readonly kind: 'connection' | 'rule' | 'client';
   readonly name: string;
+  /** The flow file of a rule. */
+  readonly file?: string;
 }
 
 /** A parameter as others see it. `value` is undefined while the state is unknown, and always for a trigger. */
@@ -30,12 +32,21 @@ export interface Parameter {
   readonly lastChange: Change | undefined;
 }
 
-/** One change. `value` of a trigger is 1; `time` is milliseconds since 1970; `hop` counts the causes before it. */
+/**
+ * One change. `value` of a trigger is 1; `time` is milliseconds since 1970. A write of an equal value that a destination
+ * received all the same is one with revision 0.
+ */
 export interface Change {
   readonly parameter: Parameter;
   readonly value: Value;
+  /** The value before; undefined: unknown, a trigger, or equal. */
+  readonly previous: Value | undefined;
   readonly origin: Origin;
+  /** The change that led to it, in this turn or an earlier one; undefined: it came from outside, or it is forgotten. */
   readonly cause: Change | undefined;
+  /** How many changes led to it, the forgotten ones as well; 0: it came from outside. */
+  readonly depth: number;
+  /** How many changes led to it within its turn. */
   readonly hop: number;
   readonly revision: number;
   readonly time: number;

@@ -52,6 +52,7 @@ export function connect(
     inbox: (id) => inboxes.get(id)!,
     inputTypes: new Map(),
     input: () => new BehaviorSubject<Value | undefined>(undefined),
+    lastChange: () => undefined,
     atSettle: (work) => work,
   };
   return {

@@ -1,6 +1,7 @@
 // Evaluates a compiled core: what has changed marks what reads it, and what is marked is evaluated in dependency order,
 // each output once. The work is in the number of outputs affected, never in the number there are.
 
+import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import { Heap } from './heap.ts';
 import type { Logic } from './logic.ts';
@@ -15,6 +16,8 @@ export class Cell {
   value: Value | undefined;
   /** How often a trigger has fired without being evaluated yet. */
   fires = 0;
+  /** The change of an input that led to the value. */
+  because: Change | undefined = undefined;
 
   constructor(name: string, isTrigger: boolean, value: Value | undefined = isTrigger ? false : undefined) {
     this.name = name;
@@ -33,6 +36,10 @@ export class Unit {
   /** The values of `reads`, for one step. */
   readonly values: Value[] = [];
   wakeAt = Infinity;
+  /** The change of an input that marked it last. */
+  because: Change | undefined = undefined;
+  /** The change of an input that had it want to be woken. */
+  wakeBecause: Change | undefined = undefined;
 
   constructor(name: string, rank: number, reads: readonly Cell[], gives: readonly Cell[], logic: Logic) {
     this.name = name;
@@ -46,7 +53,7 @@ export class Unit {
 
 export interface EngineListener {
   /** A parameter has a new value, or has fired. */
-  onSet(name: string, value: Value): void;
+  onSet(name: string, value: Value, because: Change | undefined): void;
   /** An output could not be evaluated; it keeps its last value. */
   onFault(name: string, error: unknown): void;
 }
@@ -67,16 +74,18 @@ export class Engine {
   constructor(units: readonly Unit[], listener: EngineListener) {
     this.#units = units;
     this.#listener = listener;
-    this.#mark(units);
+    for (const unit of units) this.#marked.add(unit.rank);
   }
 
   /** Takes the value of an input; evaluated later, with all others that came. */
-  put(input: Cell, value: Value): void {
+  put(input: Cell, value: Value, because?: Change): void {
     if (input.isTrigger) {
+      input.because = because;
       if (input.fires++ === 0) this.#fired.push(input);
     } else if (input.value !== value) {
       input.value = value;
-      this.#mark(input.readers);
+      input.because = because;
+      this.#markReaders(input);
     }
   }
 
@@ -105,6 +114,7 @@ export class Engine {
     while (this.nextWakeAt <= now) {
       const unit = this.#wakes.pop()!;
       unit.wakeAt = Infinity;
+      unit.because = unit.wakeBecause;
       this.#marked.add(unit.rank);
     }
   }
@@ -123,22 +133,24 @@ export class Engine {
       this.#listener.onFault(unit.name, error);
       return;
     }
-    for (let index = 0; index < gives.length; index++) this.#give(gives[index]!, logic.outputs[index]!);
+    for (let index = 0; index < gives.length; index++) this.#give(gives[index]!, logic.outputs[index]!, unit.because);
     this.#wakeLater(unit, logic.wakeAt);
   }
 
-  #give(cell: Cell, value: Value): void {
+  #give(cell: Cell, value: Value, because: Change | undefined): void {
     if (value === cell.value) return;
     cell.value = value;
+    cell.because = because;
     if (cell.isTrigger) this.#raised.push(cell);
-    this.#mark(cell.readers);
-    this.#listener.onSet(cell.name, value);
+    this.#markReaders(cell);
+    this.#listener.onSet(cell.name, value, because);
   }
 
   /** A unit that is to be woken earlier than it wants to be steps and asks again, so that it has one wake at a time. */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
+    unit.wakeBecause = unit.because;
     this.#wakes.push(wakeAt, unit);
   }
 
@@ -149,7 +161,7 @@ export class Engine {
       if (--cell.fires > 0) this.#fired.push(cell);
       cell.value = true;
       this.#raised.push(cell);
-      this.#mark(cell.readers);
+      this.#markReaders(cell);
     }
   }
 
@@ -159,12 +171,15 @@ export class Engine {
     this.#raised = [];
     for (const cell of raised) {
       cell.value = false;
-      this.#mark(cell.readers);
+      this.#markReaders(cell);
     }
     return true;
   }
 
-  #mark(units: readonly Unit[]): void {
-    for (const unit of units) this.#marked.add(unit.rank);
+  #markReaders({ readers, because }: Cell): void {
+    for (const unit of readers) {
+      unit.because = because;
+      this.#marked.add(unit.rank);
+    }
   }
 }

@@ -33,7 +33,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener)
   const { scheduler } = context;
   const { inputs, units } = compile(context.config, context.inputTypes);
   const engine = new Engine(units, {
-    onSet: (name, value) => subscriber.next({ set: name, value }),
+    onSet: (name, value, because) => subscriber.next({ set: name, value, because }),
     onFault: createFaultLog(context),
   });
   const alarm = createAlarm(context, () => {
@@ -56,7 +56,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener)
       context.input(name).subscribe({
         next: (value) => {
           if (value === undefined) return;
-          engine.put(cell, value);
+          engine.put(cell, value, context.lastChange(name));
           if (isLive) evaluateSoon();
         },
         error: (error) => subscriber.error(error),
