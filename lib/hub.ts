@@ -15,6 +15,7 @@ import type { ReportFault } from './flow/rule.ts';
 import { RunningConnections } from './flow/running-connections.ts';
 import { RunningRules } from './flow/running-rules.ts';
 import type { Supervisor } from './flow/supervisor.ts';
+import { createTraces, type Traces } from './flow/trace.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import { HubError, messageOf } from './model/error.ts';
@@ -107,7 +108,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 export async function startPlan(plan: Plan, options: StartOptions): Promise<PlanHub> {
   const { log, scheduler = monotonicScheduler } = options;
   const graph = new Graph(options.now);
-  const hub = createPort(graph, () => connections.statuses());
+  const traces = createTraces(graph);
+  const hub = createPort(graph, traces, () => connections.statuses());
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
   const gate = createLogGate(() => scheduler.now());
@@ -115,7 +117,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     gate(`${name} ${message}`, (count) =>
       log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
     );
-  const rules = new RunningRules({ graph, scheduler, reportFault });
+  const rules = new RunningRules({ graph, scheduler, traces, reportFault });
   const drops = graph.dropped$.subscribe({ next: (drop) => logLoop(log, gate, drop) });
 
   /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
@@ -193,7 +195,7 @@ function logReload(log: Log, { connections, rules }: Reload): void {
   else log.info({ connections, rules }, `reloaded: ${parts.map(([what, text]) => `${what}: ${text}`).join('; ')}`);
 }
 
-function createPort(graph: Graph, connections: () => readonly ConnectionStatus[]): HubPort {
+function createPort(graph: Graph, traces: Traces, connections: () => readonly ConnectionStatus[]): HubPort {
   return {
     version,
     epoch: randomUUID(),
@@ -208,6 +210,7 @@ function createPort(graph: Graph, connections: () => readonly ConnectionStatus[]
     changedSince: (revision) => graph.changedSince(revision),
     write: (address, input, origin) => graph.write(address, input, origin),
     connections,
+    runsOf: (rule) => traces.runsOf(rule),
   };
 }
 

@@ -22,6 +22,7 @@ export {
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
+export type { RuleRun, RuleRuns } from './model/rule-run.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export { type FlowTestOptions, type FlowTestResult, runFlowTests } from './testing/run-tests.ts';
 export { type FlowUnderTest, type TestFlowOptions, testFlow } from './testing/test-flow.ts';

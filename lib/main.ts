@@ -9,6 +9,7 @@ import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { run } from './command/run.ts';
 import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
+import { explain, trace } from './command/why.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { flowFileJsonSchema } from './flow/schema.ts';
 import { version } from './hub.ts';
@@ -85,6 +86,14 @@ remote('set', 'set a parameter of a running hub, or fire a trigger')
 remote('watch', 'print the value of a parameter of a running hub and every change, until interrupted')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
+
+remote('explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
+
+remote('trace', 'print the last runs of a rule of a running hub')
+  .argument('<rule>', 'the name of the rule')
+  .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
 
 await program.parseAsync();
 

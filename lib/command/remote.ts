@@ -53,7 +53,7 @@ export async function watch(
 }
 
 /** Asks the hub. Errors: a URL that is none, no hub there, any status but 2xx and those allowed. */
-async function request(
+export async function request(
   options: RemoteOptions,
   path: string,
   init: RequestInit,

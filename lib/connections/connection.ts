@@ -4,6 +4,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { RuleRuns } from '../model/rule-run.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
 /** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
@@ -143,6 +144,8 @@ export interface HubPort {
   /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
   write(address: string, input: unknown, origin: Origin): Value;
   connections(): readonly ConnectionStatus[];
+  /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
+  runsOf(rule: string): readonly RuleRuns[];
 }
 
 /** Defines a connection type; its settings type follows from its schema. */

@@ -2,14 +2,16 @@
 // A rule in TypeScript is a stream instead; when it fails it is logged and started again with backoff.
 
 import { defer, retry, type SchedulerLike, Subject, Subscription, timer } from 'rxjs';
+import { createCausalScheduler } from '../graph/causal-scheduler.ts';
 import type { Graph } from '../graph/graph.ts';
 import { messageOf } from '../model/error.ts';
-import type { Origin } from '../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import { Ears } from './ears.ts';
 import type { ExpressionBody, RulePlan, StreamBody } from './plan.ts';
 import { bindExpression, type ExpressionRuntime, type RuleExpression } from './rule-expression.ts';
 import { listenToAny, listenToNamed, nodeOf } from './source.ts';
+import type { RuleTrace, Traces } from './trace.ts';
 
 const firstBackoffMs = 1000;
 const longestBackoffMs = 30_000;
@@ -21,6 +23,7 @@ export interface RuleRuntime {
   readonly graph: Graph;
   /** The clock of time-based steps and of restarts. */
   readonly scheduler: SchedulerLike;
+  readonly traces: Traces;
   readonly reportFault: ReportFault;
 }
 
@@ -33,16 +36,22 @@ export interface RunningRule {
 
 /** Starts a rule; it hears changes only, not the values that its sources have already. */
 export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
-  const origin: Origin = { kind: 'rule', name: plan.name };
+  const origin: Origin = { kind: 'rule', name: plan.name, file: plan.file };
   const { graph } = runtime;
   const destinations = plan.to.map((address) => nodeOf(graph, address));
-  const fail = (error: unknown) => runtime.reportFault(plan, messageOf(error).split('\n', 1)[0]!);
+  const trace = runtime.traces.open({ ...plan, copies: copiedBy(plan, graph) });
+  const fail = (error: unknown, destination?: string) => {
+    const message = messageOf(error).split('\n', 1)[0]!;
+    trace.fail(message, destination);
+    runtime.reportFault(plan, message);
+  };
   const write = (value: unknown) => {
+    if (trace.isRecorded) trace.result(value);
     for (const destination of destinations) {
       try {
         graph.writeTo(destination, value, origin);
       } catch (error) {
-        fail(error);
+        fail(error, destination.address);
       }
     }
   };
@@ -50,7 +59,8 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
   const subscription =
     'stream' in plan.body
       ? runStream(ears, plan.body, runtime, write, fail)
-      : runExpressions(ears, plan.body, runtime, write, fail);
+      : runExpressions(ears, plan.body, runtime, trace, write, fail);
+  subscription.add(trace.close);
   return {
     moveLast(settleOrder) {
       ears.settleOrder = settleOrder;
@@ -58,6 +68,13 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
     },
     stop: () => subscription.unsubscribe(),
   };
+}
+
+/** The source of a rule that does nothing but copy. */
+function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
+  if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
+  const isCopy = body.when === undefined && body.map === undefined && body.pipe.length === 0;
+  return isCopy ? nodeOf(graph, body.from.any[0]!) : undefined;
 }
 
 type Write = (value: unknown) => void;
@@ -90,10 +107,12 @@ function runExpressions(
   ears: Ears,
   body: ExpressionBody,
   { graph, scheduler }: RuleRuntime,
+  trace: RuleTrace,
   write: Write,
   fail: Fail,
 ): Subscription {
   let isComplete = true;
+  let heard: Change | undefined;
   const lookup: ExpressionRuntime = {
     now: () => graph.now(),
     valueOf: (address) => nodeOf(graph, address).value,
@@ -106,14 +125,26 @@ function runExpressions(
   const emit = body.pipe.length === 0 ? write : createPipe();
   const when = body.when && bind(body.when);
   const map = body.map && bind(body.map);
-  const run = (scope: Record<string, Value>, value: Value | undefined) => {
-    if (when !== undefined && when(scope) !== true) return;
+  const compute = (scope: Record<string, Value>, value: Value | undefined) => {
+    if (when !== undefined && when(scope) !== true) return trace.stop();
     const result = map === undefined ? value : map(scope);
     if (result !== undefined) emit(result);
   };
+  const copy = (value: Value) => {
+    if (!trace.isRecorded) return write(value);
+    trace.begin();
+    write(value);
+    trace.end();
+  };
+  const run = (scope: Record<string, Value>, value: Value | undefined) => {
+    trace.begin();
+    compute(scope, value);
+    trace.end();
+  };
 
   const { from } = body;
-  if ('any' in from) subscription.add(listenToAny(ears, from.any, createChangeListener(graph, from.any, run)));
+  if (trace.rule.copies !== undefined) subscription.add(listenToAny(ears, [trace.rule.copies.address], copy));
+  else if ('any' in from) subscription.add(listenToAny(ears, from.any, createChangeListener(graph, from.any, run)));
   else
     subscription.add(
       listenToNamed(ears, from.named, (values, isAllKnown) => {
@@ -127,12 +158,20 @@ function runExpressions(
 
   function createPipe(): (value: Value) => void {
     const input = new Subject<Value>();
+    const causalScheduler = createCausalScheduler(graph, scheduler);
     const output = body.pipe.reduce(
-      (stream, step) => stream.pipe(step.create({ scheduler, bind })),
+      (stream, step) => stream.pipe(step.create({ scheduler, causalScheduler, bind })),
       input.asObservable(),
     );
-    subscription.add(output.subscribe({ next: write, error: fail }));
-    return (value) => input.next(value);
+    const writeNowOrLater = (value: Value) => {
+      if (graph.cause === undefined) graph.onBehalfOf(heard, () => write(value));
+      else write(value);
+    };
+    subscription.add(output.subscribe({ next: writeNowOrLater, error: fail }));
+    return (value) => {
+      heard = graph.cause;
+      input.next(value);
+    };
   }
 }
 

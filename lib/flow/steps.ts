@@ -19,6 +19,8 @@ export interface StepContext {
 
 export interface StepRuntime {
   readonly scheduler: rx.SchedulerLike;
+  /** The same clock for steps that hold each value by itself: what comes out later has the cause of what went in. */
+  readonly causalScheduler: rx.SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
 }
 
@@ -97,7 +99,7 @@ export const stepTypes: ReadonlyMap<string, StepType> = new Map([
   ),
   timed('auditTime', 'passes the newest value on, this long after the first', rx.auditTime),
   timed('sampleTime', 'passes the newest value on at every interval of this length', rx.sampleTime),
-  timed('delay', 'passes each value on this much later', boundedDelay),
+  timed('delay', 'passes each value on this much later', boundedDelay, 'causalScheduler'),
   plain('distinctUntilChanged', 'drops a value that is equal to the one before', yes, () => rx.distinctUntilChanged()),
   plain('startWith', 'begins with this value when the rule starts', scalar, (value) => rx.startWith(value)),
   plain('skip', 'drops the first values', count, (number) => rx.skip(number)),
@@ -182,10 +184,11 @@ function timed(
   name: string,
   summary: string,
   create: (ms: number, scheduler: rx.SchedulerLike) => Operator,
+  clock: 'scheduler' | 'causalScheduler' = 'scheduler',
 ): [string, StepType] {
   return define(name, summary, durationMs, (ms, { type }) => ({
     type,
-    create: ({ scheduler }) => create(ms, scheduler),
+    create: (runtime) => create(ms, runtime[clock]),
   }));
 }
 

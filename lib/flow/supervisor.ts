@@ -121,7 +121,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       },
       inputTypes: plan.inputTypes,
       input: (name: string) => graph.find(plan.inputs[name]!)!,
-      lastChange: (name: string) => graph.find(plan.inputs[name]!)!.lastChange,
+      lastChange: (name: string) => graph.find(plan.inputs[name]!)?.lastChange,
       atSettle: (work: () => void) => {
         const task = {
           get order() {

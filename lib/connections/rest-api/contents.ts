@@ -7,6 +7,8 @@ const paths = [
   ['/update?parameter=<address>&value=<value>', 'sets a parameter, or fires a trigger; also by POST'],
   ['/ws', 'WebSocket: every change, and updates; ?snapshot=true, ?filter=<regex>'],
   ['/hub/parameters', 'all parameters with state and metadata; ?filter=<regex>'],
+  ['/hub/explain/<address>', 'why a parameter is as it is'],
+  ['/hub/trace?rule=<name>', 'the last runs of a rule'],
   ['/hub/health', 'how the hub and its connections are'],
 ] as const;
 

@@ -9,6 +9,7 @@ import { type ConnectionContext, type ConnectionEvent, defineGatewayType, type H
 import { contentsOf } from './contents.ts';
 import { serveFile } from './document-root.ts';
 import { asHubError } from './exchange.ts';
+import { explainParameter, explainPath } from './explain.ts';
 import { createGuard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { listParameters, parametersPath, readParameter } from './parameters.ts';
@@ -16,6 +17,7 @@ import { acceptsJson, jsonType, replyError, textType } from './reply.ts';
 import { createRouter } from './router.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets.ts';
+import { traceRule } from './trace.ts';
 import { updateByGet, updateByPost } from './update.ts';
 
 export const restApi = defineGatewayType({
@@ -70,6 +72,8 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
   read('/hub/', (response) => response.writeHeader('Content-Type', textType).end(contentsOf(hub)));
   read('/hub/health', (response) => response.writeHeader('Content-Type', jsonType).end(healthOf(hub)));
   read('/hub/parameters', (response, request) => listParameters(hub, response, request, log));
+  read(`${explainPath}*`, (response, request) => explainParameter(hub, response, request));
+  read('/hub/trace', (response, request) => traceRule(hub, response, request));
   read('/hub/*', replyNotFound);
   if (config.documentRoot === '') {
     read('/', redirectToHub);
@@ -119,9 +123,14 @@ function redirectToHub(response: HttpResponse): void {
 
 /** The client's address as people write it; IPv4 that comes by an IPv6 socket as IPv4. */
 function remoteAddress(response: HttpResponse): string {
-  return Buffer.from(response.getRemoteAddressAsText())
-    .toString()
-    .replace(/^(0000:){5}ffff:/, '::ffff:');
+  const text = Buffer.from(response.getRemoteAddressAsText()).toString();
+  const mapped = /^(?:0000:){5}ffff:(..)(..):(..)(..)$/.exec(text);
+  return mapped === null
+    ? text
+    : mapped
+        .slice(1)
+        .map((byte) => Number.parseInt(byte, 16))
+        .join('.');
 }
 
 /** Whether all interfaces of the machine are listened on. */
