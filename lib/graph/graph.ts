@@ -16,6 +16,9 @@ export const maxHops = 64;
 /** How many writes one turn may hold; bounds the queue, and the time that rules which multiply can take. */
 export const maxWritesPerTurn = 131_072;
 
+/** How long a queue is kept for the next turn: making it anew takes half as long as a write. */
+const keptQueueLength = 1024;
+
 /** A write that was dropped because its turn had grown past a limit; `chain` leads from the outside event to it. */
 export interface DroppedWrite {
   readonly parameter: Parameter;
@@ -40,7 +43,8 @@ export class Graph {
   readonly #changes = new Subject<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #removed = new Subject<Parameter>();
-  readonly #queue: PendingChange[] = [];
+  readonly #queue: (PendingChange | undefined)[] = [];
+  #queued = 0;
   #writesInTurn = 0;
   #revision = 0;
   #isInTurn = false;
@@ -152,7 +156,7 @@ export class Graph {
     } else if (change.hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
     else {
       this.#writesInTurn++;
-      this.#queue.push(change);
+      this.#queue[this.#queued++] = change;
     }
     return value;
   }
@@ -180,8 +184,13 @@ export class Graph {
 
   #finishTurn(): void {
     for (;;) {
-      for (let index = 0; index < this.#queue.length; index++) this.#deliver(this.#queue[index]!);
-      this.#queue.length = 0;
+      for (let index = 0; index < this.#queued; index++) {
+        const change = this.#queue[index]!;
+        this.#queue[index] = undefined;
+        this.#deliver(change);
+      }
+      this.#queued = 0;
+      if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
       const due = this.#settling.length === 0 ? undefined : takeFirst(this.#settling);
       if (due === undefined) break;
       this.#delivering = due.delivering;

@@ -28,6 +28,11 @@ interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
+/** Encodes text that is handed over again and again: the library takes bytes as they are, and text only after a copy. */
+export function encodeText(text: string): ArrayBuffer {
+  return new TextEncoder().encode(text).buffer as ArrayBuffer;
+}
+
 /** Creates an app that serves HTTP, or HTTPS with `tls`. Errors: `cannot-start`. */
 export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   const library = load();

@@ -4,7 +4,7 @@
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { HubError } from '../../model/error.ts';
-import type { HttpRequest } from '../../net/uws.ts';
+import { encodeText, type HttpRequest } from '../../net/uws.ts';
 import { createCredentials } from './credentials.ts';
 import type { Settings } from './settings.ts';
 
@@ -17,6 +17,8 @@ export interface Guard {
   readonly challenges: readonly string[];
 }
 
+const hostHeader = encodeText('host');
+const originHeader = encodeText('origin');
 const maxKnownHosts = 1000;
 
 export function createGuard(settings: Settings): Guard {
@@ -26,7 +28,14 @@ export function createGuard(settings: Settings): Guard {
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
   const knownHosts = new Set<string>();
 
+  let lastHost: string | undefined; // nearly every request names the same one
   const isOwnHost = (host: string) => {
+    if (host === lastHost) return true;
+    if (!isKnownHost(host)) return false;
+    lastHost = host;
+    return true;
+  };
+  const isKnownHost = (host: string) => {
     if (knownHosts.has(host)) return true;
     const name = hostName(host);
     if (isIP(name) === 0 && !names.has(name)) return false;
@@ -37,10 +46,10 @@ export function createGuard(settings: Settings): Guard {
   return {
     challenges: credentials.challenges,
     check(request, isWrite) {
-      const host = request.getHeader('host');
+      const host = request.getHeader(hostHeader);
       if (!isOwnHost(host))
         throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
-      const origin = request.getHeader('origin');
+      const origin = request.getHeader(originHeader);
       if (origin !== '') {
         if (!isSameHost(origin, host) && !origins.has(origin.toLowerCase()))
           throw new HubError(

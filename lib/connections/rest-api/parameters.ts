@@ -2,13 +2,14 @@
 
 import { HubError } from '../../model/error.ts';
 import type { Parameter } from '../../model/parameter.ts';
-import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { asHubError, type Exchange, keepResponse } from './exchange.ts';
 import { createFilter, type Filter } from './filter.ts';
 import { acceptsJson, jsonType, replyValue } from './reply.ts';
 
 export const parametersPath = '/parameters/';
+const acceptHeader = encodeText('accept');
 const chunkLength = 64 * 1024;
 
 /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, and `state-unknown` (D-03). */
@@ -18,7 +19,7 @@ export function readParameter(hub: HubPort, response: HttpResponse, request: Htt
   if (parameter === undefined)
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
   if (parameter.value === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
-  replyValue(response, parameter.value, acceptsJson(request.getHeader('accept')));
+  replyValue(response, parameter.value, acceptsJson(request.getHeader(acceptHeader)));
 }
 
 /** Decodes a percent-encoded path. Errors: `bad-address`. */

@@ -2,11 +2,17 @@
 
 import { errorCatalogue, type HubError } from '../../model/error.ts';
 import { toText, type Value } from '../../model/value.ts';
-import type { HttpResponse } from '../../net/uws.ts';
+import { encodeText, type HttpResponse } from '../../net/uws.ts';
 import { httpStatus } from './status.ts';
 
 export const textType = 'text/plain; charset=utf-8';
 export const jsonType = 'application/json';
+
+const contentType = encodeText('Content-Type');
+const cacheControl = encodeText('Cache-Control');
+const textBytes = encodeText(textType);
+const jsonBytes = encodeText(jsonType);
+const noStore = encodeText('no-store');
 
 /** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
 export function acceptsJson(accept: string): boolean {
@@ -25,7 +31,7 @@ export function acceptsJson(accept: string): boolean {
 
 /** Answers 200 with a value: plain text, or its JSON. */
 export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
-  response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
+  response.writeHeader(contentType, asJson ? jsonBytes : textBytes).writeHeader(cacheControl, noStore);
   response.end(asJson ? JSON.stringify(value) : toText(value));
 }
 
