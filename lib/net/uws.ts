@@ -44,7 +44,7 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   }
 }
 
-/** Listens on a port that nobody else has, 0 for any free one. Errors: `cannot-start` when it is taken. */
+/** Listens on a port that nobody else has, 0 for any free one. Errors: `cannot-start` when it is taken; the app is closed. */
 export function listen(app: uws.TemplatedApp, host: string, port: number): Listener {
   const library = load();
   const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, each with half of the clients
@@ -55,6 +55,7 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
   if (host === '') app.listen(port, exclusive, keep);
   else (app as unknown as HostListener).listen(host, port, exclusive, keep);
   if (!listening) {
+    app.close();
     const place = host === '' ? `port ${port}` : `${host} port ${port}`;
     throw new HubError('cannot-start', `port: expected a free port, ${place} is in use or not of this machine`);
   }
