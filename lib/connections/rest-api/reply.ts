@@ -32,7 +32,21 @@ export function acceptsJson(accept: string): boolean {
 /** Answers 200 with a value: plain text, or its JSON. */
 export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
   response.writeHeader(contentType, asJson ? jsonBytes : textBytes).writeHeader(cacheControl, noStore);
-  response.end(asJson ? JSON.stringify(value) : toText(value));
+  response.end(encodeBody(asJson ? JSON.stringify(value) : toText(value)));
+}
+
+const maxEncodedBodies = 1000;
+const maxEncodedLength = 64;
+const encodedBodies = new Map<string, ArrayBuffer>();
+
+/** Short bodies are asked for again and again: the first thousand are kept as bytes. */
+function encodeBody(text: string): ArrayBuffer | string {
+  const known = encodedBodies.get(text);
+  if (known !== undefined || text.length > maxEncodedLength || encodedBodies.size >= maxEncodedBodies)
+    return known ?? text;
+  const bytes = encodeText(text);
+  encodedBodies.set(text, bytes);
+  return bytes;
 }
 
 /** Ends the answer to a HEAD request. The library, given a length itself, would wait for as many bytes. */
