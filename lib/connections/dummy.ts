@@ -49,17 +49,16 @@ function readDefault(type: ValueType, text: string): Value {
 function readLines(input: string | string[], context: z.RefinementCtx): ParameterDeclaration[] {
   const isText = typeof input === 'string';
   const lines = isText ? input.split(/\r?\n/) : input;
-  const lineOfId = new Map<string, number>();
+  const ids = new Set<string>();
   const declarations: ParameterDeclaration[] = [];
   lines.forEach((line, index) => {
     const trimmed = line.trim();
     if (trimmed === '' || trimmed.startsWith('#')) return;
     try {
       const declaration = readLine(line);
-      const first = lineOfId.get(declaration.id);
-      if (first !== undefined)
-        throw new HubError('bad-flow', `expected each Parameter ID once, got "${declaration.id}" as in line ${first}`);
-      lineOfId.set(declaration.id, index + 1);
+      if (ids.has(declaration.id))
+        throw new HubError('bad-flow', `expected each Parameter ID once, got "${declaration.id}" again`);
+      ids.add(declaration.id);
       declarations.push(declaration);
     } catch (error) {
       const message = (error as HubError).message;

@@ -13,8 +13,11 @@ export function connectionKey(
   { folder, parameters }: { folder: string; parameters: readonly ParameterDeclaration[] },
   files: readonly string[],
 ): string {
-  const declared = parameters.map(({ id, type, access }) => [id, type, access]);
-  return JSON.stringify([folder, settings, declared, files.map((path) => [path, contentMark(path)])]);
+  const hash = createHash('sha256').update(
+    JSON.stringify([folder, settings, files.map((path) => [path, contentMark(path)])]),
+  );
+  for (const { id, type, access } of parameters) hash.update(`${id}\n${type}${access}\n`);
+  return hash.digest('base64');
 }
 
 /** The key of a rule: its file, and what the file says of it; of a program it is its version and the rule's place. */

@@ -104,7 +104,7 @@ async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowF
     const file: FlowFile = {
       name,
       folder: dirname(resolve(name)),
-      data: JSON5.parse(text),
+      data: parseJson5(text),
       positionOf: (path) => findPosition(text, path),
     };
     for (const { path, position } of findDuplicateKeys(text))
@@ -115,6 +115,15 @@ async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowF
     const position = lineNumber === undefined ? undefined : { line: lineNumber, column: columnNumber ?? 1 };
     mistakes.addFile(name, `expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
     return undefined;
+  }
+}
+
+/** Programs write plain JSON, sometimes of a million lines: the engine's own parser reads that many times faster. */
+function parseJson5(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return JSON5.parse(text);
   }
 }
 

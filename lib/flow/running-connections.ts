@@ -149,14 +149,7 @@ export class RunningConnections {
   }
 
   #declare(plan: ConnectionPlan): void {
-    const { graph } = this.#runtime;
-    const declarations: ParameterDeclaration[] = [];
-    for (const declaration of plan.parameters) {
-      const node = graph.find(formatAddress(plan.id, declaration.id));
-      if (node === undefined) declarations.push(declaration);
-      else if (node.type !== 'T') node.accept = declaration.accept;
-    }
-    graph.declare(this.#ownerOf(plan.id), declarations);
+    this.#runtime.graph.declare(this.#ownerOf(plan.id), plan.parameters);
   }
 
   /** The parameters of a connection that do not stay when it becomes another, or nothing. */

@@ -16,6 +16,7 @@ import { retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionEvent, ConnectionState, ConnectionStatus, HubPort, Log } from '../connections/connection.ts';
 import { createCausalScheduler } from '../graph/causal-scheduler.ts';
 import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
@@ -83,15 +84,20 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     showConnected(state === 'running');
   };
 
-  const nodes = new Map(plan.parameters.map(({ id }) => [id, graph.find(formatAddress(plan.id, id))]));
+  const nodes = new Map<string, ParameterNode>();
+  const nodeOf = (parameterId: string) => {
+    const node = nodes.get(parameterId) ?? graph.find(formatAddress(plan.id, parameterId));
+    if (node !== undefined) nodes.set(parameterId, node);
+    return node;
+  };
   const showConnected = (isConnected: boolean) => {
-    const node = nodes.get(statusParameterId);
+    const node = nodeOf(statusParameterId);
     if (node !== undefined) graph.writeTo(node, isConnected, owner);
   };
   const handle = (event: ConnectionEvent) => {
     if ('state' in event) return enter(event.state, event.reason ?? '');
     try {
-      const node = nodes.get(event.set);
+      const node = nodeOf(event.set);
       if (node === undefined) throw new Error('the connection has no such parameter');
       graph.writeTo(node, event.value, owner, 'because' in event ? event.because : graph.cause);
     } catch (error) {

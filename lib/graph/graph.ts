@@ -3,6 +3,7 @@
 // writes meanwhile is delivered after what is being delivered. A parameter stores before it tells.
 
 import { type Observable, Subject } from 'rxjs';
+import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
@@ -93,13 +94,17 @@ export class Graph {
     }
   }
 
-  /** Adds the parameters of a connection and sets their default values. Errors: `bad-address` on a second one. */
+  /** Adds the parameters of a connection and sets their default values; one that is there already stays as it is. */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     for (const declaration of declarations) {
-      const node = createNode(owner, declaration);
-      if (this.#parameters.has(node.address))
-        throw new HubError('bad-address', `${node.address}: expected one parameter of this address, got a second one`);
-      this.#parameters.set(node.address, node);
+      const address = formatAddress(owner.name, declaration.id);
+      const known = this.#parameters.get(address);
+      if (known !== undefined) {
+        if (known.type !== 'T') known.accept = declaration.accept;
+        continue;
+      }
+      const node = createNode(owner, address, declaration);
+      this.#parameters.set(address, node);
       if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
     }
   }

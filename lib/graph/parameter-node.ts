@@ -2,7 +2,6 @@
 // Both carry the same fields, so that one write path serves both. Only the graph writes them or calls `next`.
 
 import { BehaviorSubject, Subject } from 'rxjs';
-import { formatAddress } from '../model/address.ts';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
@@ -25,9 +24,9 @@ export class StateNode extends BehaviorSubject<Value | undefined> implements Par
   newer: StateNode | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
 
-  constructor(owner: Origin, declaration: ParameterDeclaration) {
+  constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super(undefined);
-    this.address = formatAddress(owner.name, declaration.id);
+    this.address = address;
     this.type = declaration.type;
     this.access = declaration.access;
     this.owner = owner;
@@ -61,14 +60,16 @@ export class TriggerNode extends Subject<Value> implements Parameter {
   lastChange: Change | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
 
-  constructor(owner: Origin, declaration: ParameterDeclaration) {
+  constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super();
-    this.address = formatAddress(owner.name, declaration.id);
+    this.address = address;
     this.access = declaration.access;
     this.owner = owner;
   }
 }
 
-export function createNode(owner: Origin, declaration: ParameterDeclaration): ParameterNode {
-  return declaration.type === 'T' ? new TriggerNode(owner, declaration) : new StateNode(owner, declaration);
+export function createNode(owner: Origin, address: string, declaration: ParameterDeclaration): ParameterNode {
+  return declaration.type === 'T'
+    ? new TriggerNode(owner, address, declaration)
+    : new StateNode(owner, address, declaration);
 }

@@ -37,7 +37,7 @@ test('design.md section 2: check names ten mistakes at once, with file, line, co
       '3:62: connections.api.webSocketFilters[0]: expected a regular expression, got "("',
       '4:5: connections.Desk: expected a Connection ID of 1 to 64 characters a-z, 0-9 and -, got "Desk" (string)',
       '5:41: connections.desk.parameters[0]: expected a number, got "loud" (string)',
-      '5:67: connections.desk.parameters[2]: expected each Parameter ID once, got "lamp" as in line 2',
+      '5:67: connections.desk.parameters[2]: expected each Parameter ID once, got "lamp" again',
       '6:29: connections.clock.timers: expected at most 16 timers, got [1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1] (array)',
       '6:86: connections.clock.pulses[0].intervall: unknown setting "intervall", did you mean "interval"?',
       '7:14: connections.tymer.type: unknown connection type "timmer", did you mean "timer"?',

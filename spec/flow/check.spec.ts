@@ -118,7 +118,7 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
   [
     'D-11: a Parameter ID twice',
     { connections: { a: { type: 'dummy', parameters: ['x', 'y', 'x'] } } },
-    /parameters\[2\]: expected each Parameter ID once, got "x" as in line 1/,
+    /parameters\[2\]: expected each Parameter ID once, got "x" again/,
   ],
   [
     'D-11: a bad line of one text',

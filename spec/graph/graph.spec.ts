@@ -63,11 +63,13 @@ test('a default value is set, converted, when the parameter is declared', (t) =>
   t.is(graph.revision, 1);
 });
 
-test('an address is declared once', (t) => {
+test('a parameter that is declared again stays as it is', (t) => {
   const graph = createGraph(['a']);
-  t.throws(() => graph.declare(owner, [{ id: 'a', type: 'I', access: 'read-write' }]), {
-    message: /^desk\/a: expected one/,
-  });
+  const node = graph.find('desk/a');
+  graph.write('desk/a', 5, client);
+  graph.declare(owner, [{ id: 'a', type: 'I', access: 'read-write', defaultValue: 1 }]);
+  t.is(graph.find('desk/a'), node);
+  t.is(node?.value, 5);
 });
 
 test('an unknown address, a read-only parameter and a bad value are refused and change nothing', (t) => {
