@@ -74,6 +74,8 @@ interface ConnectionBasics<Config> {
   readonly isExternal?: boolean;
   /** Settings of the type, a strict object; parsing reports every mistake at once. */
   readonly config: z.ZodObject;
+  /** Settings that only `parameters` needs: they are let go of once the parameters are declared. */
+  readonly declaring?: readonly string[];
   /** The parameters of a connection with these settings; reads at most the files that they name, and never throws. */
   parameters(config: Config, resolvePath: ResolvePath): readonly ParameterDeclaration[];
   /**

@@ -22,6 +22,7 @@ const config = z.strictObject({
 export const dummy = defineConnectionType({
   type: 'dummy',
   config,
+  declaring: ['parameters'],
   parameters: (settings) => settings.parameters,
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });

@@ -1,6 +1,8 @@
 // Where things stand in a JSON5 text: the line and column of a path, and keys that an object has twice, which a parser
 // keeps silent about. Works on text that has already been parsed, so its grammar can be loose.
 
+import { endOfString } from './json.ts';
+
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -89,19 +91,13 @@ function* tokensOf(text: string): Generator<Token, void, void> {
     const offset = match.index;
     const isQuote = part === '"' || part === "'";
     let end = offset + part.length;
-    if (isQuote) end = endOfString(text, end, part);
+    if (isQuote) end = endOfString(text, offset);
     else if (part === '//') end = indexAfter(text, '\n', end);
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
     tokenStart.lastIndex = end; // a reader of what was yielded may have used the pattern
   }
-}
-
-function endOfString(text: string, start: number, quote: string): number {
-  let end = start;
-  while (end < text.length && text[end] !== quote) end += text[end] === '\\' ? 2 : 1;
-  return end + 1;
 }
 
 function indexAfter(text: string, mark: string, start: number): number {

@@ -103,7 +103,7 @@ export class RunningConnections {
     const entries = plans.map((plan): [string, Entry] => {
       const { supervisor } = this.#entries.get(plan.id)!;
       supervisor.settleAt(plan.settleOrder);
-      return [plan.id, { plan, supervisor }];
+      return [plan.id, { plan: withoutDeclarations(plan), supervisor }];
     });
     this.#entries = new Map(entries);
     return differenceOf(
@@ -129,7 +129,7 @@ export class RunningConnections {
     for (const plan of before.values()) this.#runtime.graph.remove(this.#leavingNodes(plan, after.get(plan.id)));
     for (const plan of plans) this.#declare(plan);
     const ready = ends.length === 0 ? undefined : Promise.race([Promise.all(ends), deadline(longestWaitMs)]);
-    const entries = plans.map((plan) => ({ plan, supervisor: this.#supervise(plan) }));
+    const entries = plans.map(withoutDeclarations).map((plan) => ({ plan, supervisor: this.#supervise(plan) }));
     this.#runtime.graph.turn(() => {
       for (const { plan, supervisor } of entries)
         supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
@@ -155,11 +155,13 @@ export class RunningConnections {
   /** The parameters of a connection that do not stay when it becomes another, or nothing. */
   #leavingNodes(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
     const declarations = before.type === after?.type ? after.parameters : [];
-    const declared = new Map(declarations.map((declaration) => [declaration.id, declaration]));
-    return before.parameters.flatMap(({ id }) => {
-      const node = this.#runtime.graph.find(formatAddress(before.id, id));
-      const declaration = declared.get(id);
-      return node === undefined || (declaration !== undefined && stays(node, declaration)) ? [] : [node];
+    const declared = new Map(
+      declarations.map((declaration) => [formatAddress(before.id, declaration.id), declaration]),
+    );
+    const owner = this.#ownerOf(before.id);
+    return [...this.#runtime.graph.parameters()].filter((node) => {
+      const declaration = declared.get(node.address);
+      return node.owner === owner && (declaration === undefined || !stays(node, declaration));
     });
   }
 
@@ -182,6 +184,14 @@ export class RunningConnections {
     this.#owners.set(id, owner);
     return owner;
   }
+}
+
+/** What is declared lives in the graph; a plan that runs need not keep it a second time. */
+function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
+  const { declaring = [] } = plan.type;
+  if (declaring.length === 0) return plan;
+  const needed = Object.entries(plan.config as object).filter(([setting]) => !declaring.includes(setting));
+  return { ...plan, parameters: [], config: Object.fromEntries(needed) };
 }
 
 function isGateway({ type }: ConnectionPlan): boolean {
