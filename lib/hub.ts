@@ -12,6 +12,7 @@ import { formatMistake, MistakeList } from './flow/mistake.ts';
 import type { Plan } from './flow/plan.ts';
 import { readFlowFiles } from './flow/read.ts';
 import type { ReportFault } from './flow/rule.ts';
+import { createRuleStates, type RuleStates } from './flow/rule-states.ts';
 import { RunningConnections } from './flow/running-connections.ts';
 import { RunningRules } from './flow/running-rules.ts';
 import type { Supervisor } from './flow/supervisor.ts';
@@ -109,16 +110,20 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const { log, scheduler = monotonicScheduler } = options;
   const graph = new Graph(options.now);
   const traces = createTraces(graph);
-  const hub = createPort(graph, traces, () => connections.statuses());
+  const statuses = { connections: () => connections.statuses(), rules: () => states.statuses(rules.plans) };
+  const hub = createPort(graph, traces, statuses);
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
   const gate = createLogGate(() => scheduler.now());
-  const reportFault: ReportFault = ({ name, file }, message) =>
+  const states = createRuleStates(() => scheduler.now());
+  const reportFault: ReportFault = ({ name, file }, message) => {
+    states.failed({ name, file }, message);
     gate(`${name} ${message}`, (count) =>
       log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
     );
+  };
   const rules = new RunningRules({ graph, scheduler, traces, reportFault });
-  const drops = graph.dropped$.subscribe({ next: (drop) => logLoop(log, gate, drop) });
+  const drops = graph.dropped$.subscribe({ next: (drop) => reportLoop(log, gate, states, drop) });
 
   /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
   const swap = (next: Plan): Reload => {
@@ -195,7 +200,7 @@ function logReload(log: Log, { connections, rules }: Reload): void {
   else log.info({ connections, rules }, `reloaded: ${parts.map(([what, text]) => `${what}: ${text}`).join('; ')}`);
 }
 
-function createPort(graph: Graph, traces: Traces, connections: () => readonly ConnectionStatus[]): HubPort {
+function createPort(graph: Graph, traces: Traces, statuses: Pick<HubPort, 'connections' | 'rules'>): HubPort {
   return {
     version,
     epoch: randomUUID(),
@@ -209,7 +214,7 @@ function createPort(graph: Graph, traces: Traces, connections: () => readonly Co
     parameters: () => graph.parameters(),
     changedSince: (revision) => graph.changedSince(revision),
     write: (address, input, origin) => graph.write(address, input, origin),
-    connections,
+    ...statuses,
     runsOf: (rule) => traces.runsOf(rule),
   };
 }
@@ -219,8 +224,15 @@ function firstState({ status$ }: Supervisor): Promise<ConnectionStatus> {
   return firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
 }
 
-function logLoop(log: Log, gate: ReturnType<typeof createLogGate>, { parameter, chain }: DroppedWrite): void {
-  const rules = [...new Set(chain.filter(({ origin }) => origin.kind === 'rule').map(({ origin }) => origin.name))];
+function reportLoop(
+  log: Log,
+  gate: ReturnType<typeof createLogGate>,
+  states: RuleStates,
+  { parameter, chain }: DroppedWrite,
+): void {
+  const origins = new Set(chain.map(({ origin }) => origin).filter(({ kind }) => kind === 'rule'));
+  for (const origin of origins) states.limited(origin, `it loops: a write to ${parameter.address} was dropped`);
+  const rules = [...new Set([...origins].map(({ name }) => name))];
   const names = rules.map((name) => `"${name}"`).join(', ');
   gate(names, (count) =>
     log.warn(

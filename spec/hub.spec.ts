@@ -68,6 +68,10 @@ test('a rule that fails on a value is logged with its name, and its other destin
   t.is(hub.find('desk/n')?.value, undefined);
   t.is(hub.find('desk/copy')?.value, 'abc');
   t.is(hub.find('desk/length')?.value, 3);
+  t.like(hub.rules(), [
+    { name: 'to number', state: 'failing', faults: 3 },
+    { name: 'length', state: 'running', faults: 0 },
+  ]);
   const warnings = hub.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   t.is(warnings.length, 2);
   t.regex(warnings[0]!, /^rule "to number" \(.*flow\.json5\) failed: expected a number, got "abc" \(string\)$/);
@@ -88,6 +92,11 @@ test('a loop of two rules is named in the log once, and the hub goes on', async 
   const loops = hub.lines.filter(({ message }) => message.startsWith('rule loop'));
   t.true(loops.length >= 1 && loops.length <= 2, `${loops.length} lines`);
   t.regex(loops[0]!.message, /"there", "back"|"back", "there"/);
+  t.like(hub.rules(), [
+    { name: 'there', state: 'limited' },
+    { name: 'back', state: 'limited' },
+  ]);
+  t.true(hub.rules().every(({ dropped }) => dropped === 1000));
 });
 
 test('statusParameter adds _status/connected, which tells whether the connection runs', async (t) => {

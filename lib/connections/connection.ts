@@ -5,6 +5,7 @@ import type { Observable, SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
+import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
 /** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
@@ -146,6 +147,8 @@ export interface HubPort {
   /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
   write(address: string, input: unknown, origin: Origin): Value;
   connections(): readonly ConnectionStatus[];
+  /** How each of the running rules is doing, top to bottom. */
+  rules(): readonly RuleStatus[];
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
 }

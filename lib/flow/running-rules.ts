@@ -37,6 +37,11 @@ export class RunningRules {
     return () => this.#start(next, leaving);
   }
 
+  /** The plans of the rules that run, top to bottom. */
+  get plans(): readonly RulePlan[] {
+    return this.#entries.map(({ plan }) => plan);
+  }
+
   stop(): void {
     for (const { rule } of this.#entries) rule.stop();
     this.#entries = [];

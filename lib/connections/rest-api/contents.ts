@@ -8,6 +8,7 @@ const paths = [
   ['/ws', 'WebSocket: every change, and updates; ?snapshot=true, ?filter=<regex>'],
   ['/hub/parameters', 'all parameters with state and metadata; ?filter=<regex>'],
   ['/hub/explain/<address>', 'why a parameter is as it is'],
+  ['/hub/rules', 'how each rule is doing: running, limited, failing'],
   ['/hub/trace?rule=<name>', 'the last runs of a rule'],
   ['/hub/health', 'how the hub and its connections are'],
 ] as const;

@@ -73,6 +73,9 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
   read('/hub/health', (response) => response.writeHeader('Content-Type', jsonType).end(healthOf(hub)));
   read('/hub/parameters', (response, request) => listParameters(hub, response, request, log));
   read(`${explainPath}*`, (response, request) => explainParameter(hub, response, request));
+  read('/hub/rules', (response) =>
+    response.writeHeader('Content-Type', jsonType).end(`${JSON.stringify(hub.rules())}\n`),
+  );
   read('/hub/trace', (response, request) => traceRule(hub, response, request));
   read('/hub/*', replyNotFound);
   if (config.documentRoot === '') {
