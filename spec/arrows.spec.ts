@@ -14,7 +14,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['expression/', ['model/', '@marcbachmann/cel-js']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
-  ['connections/registry.ts', ['connections/']],
+  ['connections/registry.ts', ['connections/', 'zod']],
   ['connections/rest-api/', ['connections/connection.ts', 'model/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types']],
   [
     'connections/keyboard/',

@@ -9,7 +9,8 @@ import type { ParameterDeclaration } from '../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from './connection.ts';
 
-const config = z.strictObject({
+/** Settings of a Dummy connection. */
+export const config = z.strictObject({
   parameters: z
     .union([z.string(), z.array(z.string({ error: 'a line <Parameter ID>[,<Value Type>[,<Default Value>]]' }))], {
       error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one text',

@@ -26,7 +26,8 @@ const pulseSettings = z.strictObject({
   interval: integerSetting(1, longestMs, 'ms').default(defaultMs).describe('Milliseconds between two fires'),
 });
 
-const config = z.strictObject({
+/** Settings of a Timer connection. */
+export const config = z.strictObject({
   timers: z
     .array(integerSetting(0, longestMs, 'ms'))
     .max(maxTimers, { error: `at most ${maxTimers} timers` })

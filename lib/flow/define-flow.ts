@@ -72,16 +72,10 @@ export type FlowRule =
   | RuleTo<'T', Value>
   | RuleTo<never, never>;
 
-/** Settings of connections by Connection ID, as in JSON5; checked when the file is loaded. */
-export type FlowConnections = Readonly<Record<string, { readonly type: string; readonly [setting: string]: unknown }>>;
-
-export interface FlowDefinition {
-  readonly connections?: FlowConnections;
+/** A flow file; `Connection` is what the settings of a connection may be, which are checked once more at load. */
+export interface FlowDefinition<Connection> {
+  /** Settings by Connection ID, as in JSON5. */
+  readonly connections?: Readonly<Record<string, Connection>>;
   readonly rules?: (on: On) => readonly FlowRule[];
   readonly tests?: readonly FlowTest[];
-}
-
-/** Declares a flow file; its default export. */
-export function defineFlow(definition: FlowDefinition): FlowDefinition {
-  return definition;
 }

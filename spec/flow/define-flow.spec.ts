@@ -93,7 +93,7 @@ for (const [title, text, expected] of mistakes)
     t.regex(error!.message, expected);
   });
 
-test('the compiler finds a misspelt address, a wrong value type and a write to a read-only parameter, and nothing else', async (t) => {
+test('the compiler finds a misspelt address, a wrong value type, a write to a read-only parameter and a wrong setting, and nothing else', async (t) => {
   const folder = await createProgram(
     t,
     program(`
@@ -120,8 +120,8 @@ test('the compiler finds a misspelt address, a wrong value type and a write to a
     '--skipLibCheck',
     '--allowImportingTsExtensions',
   ];
-  const compile = async (rules: string) => {
-    await writeFile(join(folder, 'flow.ts'), program(rules));
+  const compile = async (rules: string, connections?: string) => {
+    await writeFile(join(folder, 'flow.ts'), program(rules, connections));
     const files = ['flow.ts', 'patchbay.d.ts'];
     const run = promisify(execFile)(join(root, 'node_modules/.bin/tsc'), [...options, ...files], { cwd: folder });
     return run.then(
@@ -141,4 +141,9 @@ test('the compiler finds a misspelt address, a wrong value type and a write to a
   );
   t.regex(await compile("{ from: on.flag('desk/mic'), to: 'desk/name' }"), /flow\.ts\(4,\d+\): error/);
   t.regex(await compile("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /flow\.ts\(4,\d+\): error/);
+  t.regex(
+    await compile('', "x: { type: 'timer', timers: ['1s'] }"),
+    /flow\.ts\(4,\d+\): error TS2322: .*string.*number/s,
+  );
+  t.regex(await compile('', "x: { type: 'tmier' }"), /flow\.ts\(4,\d+\): error/);
 });

@@ -16,7 +16,8 @@ import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 
-const config = z
+/** Settings of an XML File Output connection. */
+export const config = z
   .strictObject({
     filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
     template: z
