@@ -19,6 +19,7 @@ import type { Supervisor } from './flow/supervisor.ts';
 import { createTraces, type Traces } from './flow/trace.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
+import type { ParameterNode } from './graph/parameter-node.ts';
 import { HubError, messageOf } from './model/error.ts';
 
 export interface HubOptions {
@@ -206,6 +207,7 @@ function createPort(graph: Graph, traces: Traces, statuses: Pick<HubPort, 'conne
     epoch: randomUUID(),
     startedAt: Date.now(),
     changes$: graph.changes$,
+    declared$: graph.declared$,
     removed$: graph.removed$,
     get revision() {
       return graph.revision;
@@ -214,6 +216,8 @@ function createPort(graph: Graph, traces: Traces, statuses: Pick<HubPort, 'conne
     parameters: () => graph.parameters(),
     changedSince: (revision) => graph.changedSince(revision),
     write: (address, input, origin) => graph.write(address, input, origin),
+    writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
+    turn: (work) => graph.turn(work),
     ...statuses,
     runsOf: (rule) => traces.runsOf(rule),
   };

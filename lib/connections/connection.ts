@@ -138,6 +138,8 @@ export interface HubPort {
   readonly startedAt: number;
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change>;
+  /** Parameters that a reload has added. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly declared$: Observable<Parameter>;
   /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter>;
   find(address: string): Parameter | undefined;
@@ -146,6 +148,10 @@ export interface HubPort {
   changedSince(revision: number): Iterable<Parameter>;
   /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
   write(address: string, input: unknown, origin: Origin): Value;
+  /** Writes to a parameter that was found. Errors: as `write`, but for `unknown-parameter`. */
+  writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
+  /** Makes one turn of all that `work` writes. Errors: those of `work`. */
+  turn(work: () => void): void;
   connections(): readonly ConnectionStatus[];
   /** How each of the running rules is doing, top to bottom. */
   rules(): readonly RuleStatus[];

@@ -43,6 +43,7 @@ export class Graph {
   readonly #byRevision = new RevisionList();
   readonly #changes = new Subject<Change>();
   readonly #dropped = new Subject<DroppedWrite>();
+  readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
   readonly #queue: (PendingChange | undefined)[] = [];
   #queued = 0;
@@ -58,6 +59,8 @@ export class Graph {
   readonly changes$: Observable<Change> = this.#changes.asObservable();
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
+  /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly declared$: Observable<Parameter> = this.#declared.asObservable();
   /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
 
@@ -105,6 +108,7 @@ export class Graph {
       }
       const node = createNode(owner, address, declaration);
       this.#parameters.set(address, node);
+      this.#declared.next(node);
       if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
     }
   }
