@@ -27,12 +27,17 @@ export class RevisionList {
     node.newer = undefined;
   }
 
-  /** Yields, oldest change first, each parameter that changed after the revision; 0 yields all. */
+  /**
+   * Yields, oldest change first, each parameter that changed after the revision; 0 yields all. Parameters may change while it
+   * is not at work: it goes on behind the place where it was.
+   */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);
     while (node !== undefined) {
+      const place = revisionOf(node);
       yield node;
-      node = node.newer;
+      const isInPlace = revisionOf(node) === place && (node.newer !== undefined || node === this.#tail);
+      node = isInPlace ? node.newer : this.#firstAfter(place);
     }
   }
 

@@ -1,94 +1,65 @@
-// Fans changes out to WebSocket clients. Clients with the same filter share a group, a topic of the server; a change is
-// encoded once and published once per group that it matches. Which groups a parameter matches is worked out once.
+// Fans changes out to audiences. Which of them a parameter matches is found out at its first change after they came, and
+// remembered: one comparison of numbers per change says that nobody has come or left.
 
 import type { Change, Parameter } from '../../model/parameter.ts';
-import { toText, type Value } from '../../model/value.ts';
-import type { Filter } from './filter.ts';
-
-/** The clients of one filter. */
-export interface Group {
-  readonly topic: string;
-  readonly matches: Filter;
-}
-
-type Publish = (topic: string, frame: string) => void;
-
-interface Route {
-  /** `{"p":"desk/lamp","v":`, the part of the frame that does not change. */
-  readonly prefix: string;
-  readonly topics: readonly string[];
-}
+import { type Audience, Feed } from './feed.ts';
 
 export class FanOut {
-  readonly #bound: Filter;
-  readonly #publish: Publish;
-  readonly #groups = new Map<string, { group: Group; members: number }>();
-  /** Bounded by the number of parameters, of which it forgets those that are no more; emptied when a group comes or goes. */
-  readonly #routes = new Map<Parameter, Route>();
-  #nextTopic = 1;
+  /** Bounded by the number of parameters, of which it forgets those that are no more. */
+  readonly #feeds = new Map<Parameter, Feed>();
+  /** In the order in which they came, each with its number in that order. */
+  readonly #audiences = new Map<Audience, number>();
+  /** The same as a list, so that those that a feed has not seen yet are found from its end; undefined: to be made anew. */
+  #list: Audience[] | undefined = [];
+  #came = 0;
+  #left = 0;
+  #nextId = 1;
 
-  /** `bound` is the filter of the connection's settings: no client sees what it does not let through. */
-  constructor(bound: Filter, publish: Publish) {
-    this.#bound = bound;
-    this.#publish = publish;
+  join(audience: Audience): void {
+    this.#audiences.set(audience, ++this.#came);
+    this.#list?.push(audience);
   }
 
-  /** Joins the group of the key, made with `filter` when it is the first member. */
-  join(key: string, filter: Filter): Group {
-    const known = this.#groups.get(key);
-    if (known !== undefined) {
-      known.members++;
-      return known.group;
+  leave(audience: Audience): void {
+    if (!this.#audiences.delete(audience)) return;
+    this.#left++;
+    this.#list = undefined;
+  }
+
+  /** Tells a change to every audience that its parameter matches. */
+  tell(change: Change): void {
+    if (this.#audiences.size === 0) return;
+    const feed = this.feedOf(change.parameter);
+    if (feed.matched !== this.#came || feed.left !== this.#left) this.#match(feed);
+    const { listeners } = feed;
+    for (let index = 0; index < listeners.length; index++) listeners[index]!.tell(change);
+    feed.revision = change.revision;
+  }
+
+  feedOf(parameter: Parameter): Feed {
+    let feed = this.#feeds.get(parameter);
+    if (feed === undefined) {
+      feed = new Feed(parameter, this.#nextId++);
+      this.#feeds.set(parameter, feed);
     }
-    const group = {
-      topic: String(this.#nextTopic++),
-      matches: (address: string) => this.#bound(address) && filter(address),
-    };
-    this.#groups.set(key, { group, members: 1 });
-    this.#routes.clear();
-    return group;
-  }
-
-  leave(key: string): void {
-    const known = this.#groups.get(key);
-    if (known === undefined || --known.members > 0) return;
-    this.#groups.delete(key);
-    this.#routes.clear();
+    return feed;
   }
 
   /** Forgets a parameter that is no more. */
   forget(parameter: Parameter): void {
-    this.#routes.delete(parameter);
+    this.#feeds.delete(parameter);
   }
 
-  /** Publishes a change to every group that it matches. */
-  tell({ parameter, value }: Change): void {
-    if (this.#groups.size === 0) return;
-    let route = this.#routes.get(parameter);
-    if (route === undefined) {
-      route = this.#routeOf(parameter.address);
-      this.#routes.set(parameter, route);
-    }
-    if (route.topics.length === 0) return;
-    const frame = completeFrame(route.prefix, value);
-    for (const topic of route.topics) this.#publish(topic, frame);
+  #match(feed: Feed): void {
+    if (feed.left !== this.#left)
+      feed.listeners = feed.listeners.filter(({ audience }) => this.#audiences.has(audience));
+    const { address } = feed.parameter;
+    this.#list ??= [...this.#audiences.keys()];
+    let first = this.#list.length;
+    while (first > 0 && this.#audiences.get(this.#list[first - 1]!)! > feed.matched) first--;
+    for (const audience of this.#list.slice(first))
+      if (audience.matches(address)) feed.listeners.push(audience.listenTo(feed));
+    feed.matched = this.#came;
+    feed.left = this.#left;
   }
-
-  #routeOf(address: string): Route {
-    const matching = [...this.#groups.values()].filter(({ group }) => group.matches(address));
-    return { prefix: framePrefix(address), topics: matching.map(({ group }) => group.topic) };
-  }
-}
-
-/** The notification of a value: `{"p":"desk/lamp","v":"true"}` (spec.md "WebSocket notification object"). */
-export function encodeFrame(address: string, value: Value): string {
-  return completeFrame(framePrefix(address), value);
-}
-
-function framePrefix(address: string): string {
-  return `{"p":${JSON.stringify(address)},"v":`;
-}
-
-function completeFrame(prefix: string, value: Value): string {
-  return typeof value === 'string' ? `${prefix}${JSON.stringify(value)}}` : `${prefix}"${toText(value)}"}`;
 }

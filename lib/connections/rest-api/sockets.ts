@@ -7,9 +7,10 @@ import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
-import { encodeFrame, FanOut, type Group } from './fan-out.ts';
+import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, createFilter } from './filter.ts';
 import { createOutbox } from './outbox.ts';
+import { encodeFrame, type PlainGroup, PlainGroups } from './plain-group.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 
@@ -24,7 +25,7 @@ const goingAway = 1001;
 
 interface Client {
   readonly key: string;
-  readonly group: Group;
+  readonly group: PlainGroup;
   readonly origin: Origin;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   seen: number | undefined;
@@ -55,7 +56,8 @@ interface SocketsOptions {
 export function serveSockets({ app, hub, settings, log, admit, originOf }: SocketsOptions): Sockets {
   const sockets = new Set<Socket>();
   const outbox = createOutbox((topic, frame) => app.publish(topic, frame, false, false));
-  const fanOut = new FanOut(createConfiguredFilter(settings.webSocketFilters), outbox.put);
+  const fanOut = new FanOut();
+  const groups = new PlainGroups(fanOut, createConfiguredFilter(settings.webSocketFilters), outbox.put);
   const round = createRound(hub);
 
   const goLive = (socket: Socket, client: Client) => {
@@ -93,7 +95,7 @@ export function serveSockets({ app, hub, settings, log, admit, originOf }: Socke
         const key = JSON.stringify(patterns);
         const client = {
           key,
-          group: fanOut.join(key, filter),
+          group: groups.join(key, filter),
           origin: originOf(response),
           seen: isTrue(query.get('snapshot')) ? 0 : undefined,
         };
@@ -130,7 +132,7 @@ export function serveSockets({ app, hub, settings, log, admit, originOf }: Socke
     },
     close(socket) {
       sockets.delete(socket);
-      fanOut.leave(socket.getUserData().key);
+      groups.leave(socket.getUserData().key);
     },
   });
 
