@@ -7,6 +7,8 @@ import { type Audience, Feed } from './feed.ts';
 export class FanOut {
   /** Bounded by the number of parameters, of which it forgets those that are no more. */
   readonly #feeds = new Map<Parameter, Feed>();
+  /** Those of the feeds. */
+  readonly #parameters = new Map<number, Parameter>();
   /** In the order in which they came, each with its number in that order. */
   readonly #audiences = new Map<Audience, number>();
   /** The same as a list, so that those that a feed has not seen yet are found from its end; undefined: to be made anew. */
@@ -41,13 +43,23 @@ export class FanOut {
     if (feed === undefined) {
       feed = new Feed(parameter, this.#nextId++);
       this.#feeds.set(parameter, feed);
+      this.#parameters.set(feed.id, parameter);
     }
     return feed;
   }
 
-  /** Forgets a parameter that is no more. */
-  forget(parameter: Parameter): void {
+  /** The parameter that sockets know by this number. */
+  parameterOf(id: number): Parameter | undefined {
+    return this.#parameters.get(id);
+  }
+
+  /** Forgets a parameter that is no more; returns what it was to sockets. */
+  forget(parameter: Parameter): Feed | undefined {
+    const feed = this.#feeds.get(parameter);
+    if (feed === undefined) return undefined;
     this.#feeds.delete(parameter);
+    this.#parameters.delete(feed.id);
+    return feed;
   }
 
   #match(feed: Feed): void {

@@ -25,6 +25,9 @@ export class Feed {
   listeners: Listener[] = [];
   /** The revision of the last change that was told. */
   revision = 0;
+  /** The encoded value of a revision, kept for the next who sends it. */
+  item = '';
+  itemRevision = 0;
   /** Up to which audience this parameter has been matched, and how many had left by then. */
   matched = 0;
   left = 0;

@@ -10,12 +10,12 @@ const maxPatterns = 16;
 /** Enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = 1024;
 
-/** Creates the filter of patterns that a client sent. Errors: `bad-request` for a bad, long or surplus pattern. */
-export function createFilter(patterns: readonly string[]): Filter {
+/** Creates the filter of patterns that a client sent as `name`. Errors: `bad-request` for a bad, long or surplus pattern. */
+export function createFilter(patterns: readonly string[], name = 'filter'): Filter {
   if (patterns.length === 0) return () => true;
   if (patterns.length > maxPatterns)
-    throw new HubError('bad-request', `filter: expected at most ${maxPatterns} patterns, got ${patterns.length}`);
-  const compiled = patterns.map(compile);
+    throw new HubError('bad-request', `${name}: expected at most ${maxPatterns} patterns, got ${patterns.length}`);
+  const compiled = patterns.map((pattern) => compile(pattern, name));
   return (address) => compiled.some((pattern) => pattern.matcher(address).find());
 }
 
@@ -26,15 +26,18 @@ export function createConfiguredFilter(patterns: readonly string[]): Filter {
   return (address) => compiled.some((pattern) => pattern.test(address));
 }
 
-function compile(pattern: string): RE2JS {
+function compile(pattern: string, name: string): RE2JS {
   if (pattern.length > maxPatternLength)
-    throw new HubError('bad-request', `filter: expected at most ${maxPatternLength} characters, got ${pattern.length}`);
+    throw new HubError(
+      'bad-request',
+      `${name}: expected at most ${maxPatternLength} characters, got ${pattern.length}`,
+    );
   try {
     return RE2JS.compile(pattern);
   } catch (error) {
     throw new HubError(
       'bad-request',
-      `filter: expected a regular expression, got "${pattern}": ${(error as Error).message}`,
+      `${name}: expected a regular expression, got "${pattern}": ${(error as Error).message}`,
     );
   }
 }

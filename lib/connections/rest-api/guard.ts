@@ -61,10 +61,22 @@ export function createGuard(settings: Settings): Guard {
         if (site !== '' && site !== 'same-origin' && site !== 'none')
           throw new HubError('foreign-origin', 'Sec-Fetch-Site: expected a page of this hub, got one of another site');
       }
-      if (!isOpen && !credentials.accept(request.getHeader('authorization')))
+      if (!isOpen && !credentials.accept(authorizationOf(request)))
         throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
     },
   };
+}
+
+/**
+ * The credentials of a request. Pages cannot set headers of a WebSocket handshake: they offer them as a subprotocol,
+ * `patchbay.authorization.<what the header would hold, as base64url>`.
+ */
+function authorizationOf(request: HttpRequest): string {
+  const header = request.getHeader('authorization');
+  if (header !== '') return header;
+  const [, encoded = ''] =
+    /(?:^|[ ,])patchbay\.authorization\.([\w-]+)/.exec(request.getHeader('sec-websocket-protocol')) ?? [];
+  return Buffer.from(encoded, 'base64url').toString();
 }
 
 function ownNames(allowed: readonly string[]): ReadonlySet<string> {

@@ -32,6 +32,10 @@ export const restApi = defineGatewayType({
         next: (change) => server.sockets.tell(change),
         error: (error) => subscriber.error(error),
       });
+      const declared = hub.declared$.subscribe({
+        next: (parameter) => server.sockets.declare(parameter),
+        error: (error) => subscriber.error(error),
+      });
       const removed = hub.removed$.subscribe({
         next: (parameter) => server.sockets.forget(parameter),
         error: (error) => subscriber.error(error),
@@ -39,6 +43,7 @@ export const restApi = defineGatewayType({
       subscriber.next({ state: 'running' });
       return () => {
         changes.unsubscribe();
+        declared.unsubscribe();
         removed.unsubscribe();
         context.finish(server.stop());
       };
@@ -101,10 +106,9 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
     sockets,
     async stop() {
       listener.close();
-      if (sockets.count > 0) {
-        sockets.close();
-        await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
-      }
+      const hadClients = sockets.count > 0;
+      sockets.close();
+      if (hadClients) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
       app.close();
     },
   };

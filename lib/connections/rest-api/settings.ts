@@ -29,6 +29,9 @@ export const settingsSchema = z.strictObject({
     .default([])
     .describe('Origins of other web sites whose pages may write and open sockets'),
   maxClients: integerSetting(1, 1_000_000).default(20_000).describe('How many WebSocket clients may be connected'),
+  stallTimeout: integerSetting(1000, 86_400_000, 'ms')
+    .default(60_000)
+    .describe('How long a patchbay.v1 client may read nothing (ms) before its socket is closed with code 4001'),
   tls: z
     .strictObject({
       certFile: z.string().describe('Certificate chain, PEM'),

@@ -1,211 +1,139 @@
-// The plain realtime socket `/ws` (spec.md "Realtime socket", design.md section 6). Live clients hear what the fan-out
-// publishes. A client that is behind, because it asked for a snapshot or reads too slowly, keeps one number: the revision
-// up to which it has seen everything; it is sent the newest values since, as fast as it reads, and is live again.
+// The WebSocket `/ws` (spec.md "Realtime socket", design.md section 6): who is let in, and which of the two protocols a client
+// speaks. All of them hear what one fan-out tells.
 
-import { describe, HubError } from '../../model/error.ts';
+import { HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
-import type { HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
-import { asHubError } from './exchange.ts';
 import { FanOut } from './fan-out.ts';
-import { createConfiguredFilter, createFilter } from './filter.ts';
-import { createOutbox } from './outbox.ts';
-import { encodeFrame, type PlainGroup, PlainGroups } from './plain-group.ts';
+import { createConfiguredFilter, type Filter } from './filter.ts';
+import { servePlain } from './plain-sockets.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
+import { serveV1 } from './v1/sockets.ts';
 
-/** Longer messages are answered with an error; beyond the hard limit the socket is closed. */
-const maxMessageBytes = 64 * 1024;
+/** Beyond this a message ends the connection. */
 const hardMessageBytes = 4 * 1024 * 1024;
-/** What one client may have unread in the hub before it is behind. */
+/** What the server holds for a socket that does not read; what comes beyond is dropped, and the session is told. */
 const maxUnreadBytes = 1024 * 1024;
-/** How much of what it missed a client that is behind is sent ahead of its reading. */
-const catchUpBytes = 256 * 1024;
-const goingAway = 1001;
+const idleTimeoutSeconds = 120;
 
-interface Client {
-  readonly key: string;
-  readonly group: PlainGroup;
-  readonly origin: Origin;
-  /** Everything up to this revision has been sent; undefined while the client is live. */
-  seen: number | undefined;
+export type Socket = WebSocket<Tenant>;
+
+/** What the server keeps with a socket: it copies fields, and so takes no object of a class. */
+interface Tenant {
+  readonly session: Session;
 }
 
-type Socket = WebSocket<Client>;
+/** One client, from the handshake to the end of its socket. */
+export interface Session {
+  open(socket: Socket): void;
+  receive(message: ArrayBuffer, isBinary: boolean): void;
+  /** Something that was published to it did not fit into what the server holds for it. */
+  dropped(): void;
+  /** It has read. */
+  drained(): void;
+  /** Its socket is gone. */
+  close(): void;
+}
+
+/** A protocol of the socket. */
+export interface Protocol {
+  /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
+  readonly name: string;
+  /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
+  accept(origin: Origin, request: HttpRequest): Session;
+  /** Says goodbye to every client (close code 1001). */
+  close(): void;
+}
 
 export interface Sockets {
   readonly count: number;
   /** Sends a change to every client whose filter it matches. */
   tell(change: Change): void;
+  /** Tells of a parameter that is new. */
+  declare(parameter: Parameter): void;
   /** Forgets a parameter that is no more. */
   forget(parameter: Parameter): void;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
 
-interface SocketsOptions {
+/** What protocols are made of. */
+export interface ProtocolContext {
   readonly app: TemplatedApp;
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
+  readonly fanOut: FanOut;
+  /** What no client sees beyond. */
+  readonly bound: Filter;
+}
+
+interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
   readonly admit: Router['admit'];
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
 /** Serves `/ws` on an app. */
-export function serveSockets({ app, hub, settings, log, admit, originOf }: SocketsOptions): Sockets {
-  const sockets = new Set<Socket>();
-  const outbox = createOutbox((topic, frame) => app.publish(topic, frame, false, false));
+export function serveSockets({ admit, originOf, ...options }: SocketsOptions): Sockets {
+  const { app, settings } = options;
   const fanOut = new FanOut();
-  const groups = new PlainGroups(fanOut, createConfiguredFilter(settings.webSocketFilters), outbox.put);
-  const round = createRound(hub);
+  const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
+  const plain = servePlain(context);
+  const v1 = serveV1(context);
+  let count = 0;
 
-  const goLive = (socket: Socket, client: Client) => {
-    client.seen = undefined;
-    socket.subscribe(client.group.topic);
-  };
-
-  const catchUp = (socket: Socket) => {
-    const client = socket.getUserData();
-    if (client.seen === undefined || socket.isSubscribed(client.group.topic)) return;
-    outbox.flush(); // what is published after the walk must be newer than what the walk sends
-    for (const { address, value, lastChange } of hub.changedSince(client.seen)) {
-      if (socket.getBufferedAmount() > catchUpBytes) return;
-      if (value !== undefined && client.group.matches(address)) socket.send(encodeFrame(address, value), false, false);
-      client.seen = lastChange!.revision;
-    }
-    goLive(socket, client);
-  };
-
-  app.ws<Client>('/ws', {
+  app.ws<Tenant>('/ws', {
     maxPayloadLength: hardMessageBytes,
     maxBackpressure: maxUnreadBytes,
-    idleTimeout: 120,
+    idleTimeout: idleTimeoutSeconds,
     sendPingsAutomatically: true,
-    upgrade(response, request, context) {
+    upgrade(response, request, socketContext) {
       admit(response, request, true, () => {
-        if (sockets.size >= settings.maxClients)
-          throw new HubError(
-            'too-many-clients',
-            `expected at most ${settings.maxClients} WebSocket clients, all are there`,
-          );
-        const query = new URLSearchParams(request.getQuery() ?? '');
-        const patterns = query.getAll('filter').sort();
-        const filter = createFilter(patterns);
-        const key = JSON.stringify(patterns);
-        const client = {
-          key,
-          group: groups.join(key, filter),
-          origin: originOf(response),
-          seen: isTrue(query.get('snapshot')) ? 0 : undefined,
-        };
-        response.upgrade(
-          client,
-          request.getHeader('sec-websocket-key'),
-          '',
-          request.getHeader('sec-websocket-extensions'),
-          context,
-        );
+        const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
+        if (count >= settings.maxClients) throw new HubError('too-many-clients', expected);
+        const protocol = offers(request, v1.name) ? v1 : plain;
+        const session = protocol.accept(originOf(response), request);
+        const key = request.getHeader('sec-websocket-key');
+        const extensions = request.getHeader('sec-websocket-extensions');
+        response.upgrade({ session }, key, protocol.name, extensions, socketContext);
       });
     },
     open(socket) {
-      sockets.add(socket);
-      const client = socket.getUserData();
-      if (client.seen === undefined) goLive(socket, client);
-      else socket.cork(() => catchUp(socket));
+      count++;
+      socket.getUserData().session.open(socket);
     },
-    message(socket, message, isBinary) {
-      receive(hub, log, socket, message, isBinary);
-    },
-    dropped(socket) {
-      const client = socket.getUserData();
-      if (client.seen !== undefined) return;
-      client.seen = round.safeRevision();
-      setImmediate(() => {
-        if (!sockets.has(socket)) return;
-        socket.unsubscribe(client.group.topic); // not in this call: the server is sending to the topic's members
-        catchUp(socket);
-      });
-    },
-    drain(socket) {
-      if (socket.getBufferedAmount() < catchUpBytes / 2) catchUp(socket);
-    },
+    message: (socket, message, isBinary) => socket.getUserData().session.receive(message, isBinary),
+    dropped: (socket) => socket.getUserData().session.dropped(),
+    drain: (socket) => socket.getUserData().session.drained(),
     close(socket) {
-      sockets.delete(socket);
-      groups.leave(socket.getUserData().key);
+      count--;
+      socket.getUserData().session.close();
     },
   });
 
   return {
     get count() {
-      return sockets.size;
+      return count;
     },
     tell(change) {
-      round.note(change.revision);
+      plain.note(change);
       fanOut.tell(change);
     },
-    forget: (parameter) => fanOut.forget(parameter),
+    declare: (parameter) => v1.declare(parameter),
+    forget(parameter) {
+      const feed = fanOut.forget(parameter);
+      if (feed !== undefined) v1.forget(feed);
+    },
     close() {
-      outbox.flush();
-      for (const socket of [...sockets]) socket.end(goingAway, 'the hub stops');
+      plain.close();
+      v1.close();
     },
   };
 }
 
-/** Takes one message of a client, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
-function receive(hub: HubPort, log: Log, socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
-  let address: string | undefined;
-  try {
-    if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
-    if (message.byteLength > maxMessageBytes)
-      throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`);
-    const text = Buffer.from(message).toString();
-    const simple = simpleMessage.exec(text);
-    const { p, v } = simple === null ? parse(text) : { p: simple[1], v: simple[2] };
-    if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
-    address = p;
-    if (v === undefined) throw new HubError('bad-request', 'v: expected a value, got nothing');
-    hub.write(p, v, socket.getUserData().origin);
-  } catch (error) {
-    socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
-  }
-}
-
-/** What nearly every message is: an address and a text, neither with escapes; the rest goes to the JSON parser. */
-const simpleMessage = /^\{"p":"([^"\\\p{Cc}]*)","v":"([^"\\\p{Cc}]*)"\}$/u;
-
-function parse(text: string): { p?: unknown; v?: unknown } {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `expected JSON {"p":…,"v":…}, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `expected an object {"p":…,"v":…}, got ${describe(data)}`);
-  return data;
-}
-
-/**
- * Knows a revision up to which every frame has left: the server sends what was published at the end of a round of the
- * event loop, so what it drops was published in this round or the one before.
- */
-function createRound(hub: HubPort): { note(revision: number): void; safeRevision(): number } {
-  let current: number | undefined;
-  let previous: number | undefined;
-  return {
-    note(revision) {
-      if (current !== undefined) return;
-      current = revision - 1;
-      setImmediate(() => {
-        previous = current;
-        current = undefined;
-      });
-    },
-    safeRevision: () => Math.min(previous ?? hub.revision, current ?? hub.revision),
-  };
-}
-
-function isTrue(text: string | null): boolean {
-  return text === 'true' || text === '1';
+function offers(request: HttpRequest, protocol: string): boolean {
+  const offered = request.getHeader('sec-websocket-protocol');
+  return offered !== '' && offered.split(',').some((name) => name.trim() === protocol);
 }

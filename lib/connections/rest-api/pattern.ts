@@ -1,0 +1,46 @@
+// Patterns of addresses that clients send: globs, and regular expressions. All of them match in linear time, or nearly: no
+// pattern can stop the hub.
+
+import { createFilter, type Filter } from './filter.ts';
+
+/** `desk/*` or `{regex: '^desk/'}`. */
+export type Pattern = string | { readonly regex: string };
+
+/** A backtracking engine needs time that grows with the length of the address to this power at most. */
+const maxNativeStars = 2;
+
+/** Creates the filter of patterns, any of which may match; none matches nothing. Errors: `bad-request` for a bad regex. */
+export function createPatternFilter(patterns: readonly Pattern[]): Filter {
+  const addresses = new Set(patterns.filter(isAddress));
+  const filters = patterns.filter((pattern) => !isAddress(pattern)).map(compile);
+  if (filters.length === 0) return (address) => addresses.has(address);
+  return (address) => addresses.has(address) || filters.some((filter) => filter(address));
+}
+
+/** Whether a pattern is the address of one parameter. */
+export function isAddress(pattern: Pattern): pattern is string {
+  return typeof pattern === 'string' && !pattern.includes('*');
+}
+
+function compile(pattern: Pattern): Filter {
+  if (typeof pattern !== 'string') return createFilter([pattern.regex], 'regex');
+  if (pattern === '**') return () => true;
+  const start = pattern.slice(0, -2);
+  if (pattern.endsWith('/**') && isAddress(start)) return (address) => address.startsWith(start);
+  const regex = `^${pattern
+    .split(/(\*\*\/|\*\*|\*)/)
+    .map(translate)
+    .join('')}$`;
+  const stars = pattern.match(/\*+/g)!.length;
+  if (stars > maxNativeStars) return createFilter([regex], 'glob');
+  const native = new RegExp(regex, 's');
+  return (address) => native.test(address);
+}
+
+/** `**` between slashes stands for no segment as well. */
+function translate(part: string, index: number, parts: readonly string[]): string {
+  if (part === '**/') return /(?:^|\/)$/.test(parts.slice(0, index).join('')) ? '(?:.*/)?' : '.*/';
+  if (part === '**') return '.*';
+  if (part === '*') return '[^/]*';
+  return part.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+}

@@ -1,0 +1,197 @@
+// The plain realtime socket (spec.md "Realtime socket"). Live clients hear what the fan-out publishes. A client that is behind,
+// because it asked for a snapshot or reads too slowly, keeps one number: the revision up to which it has seen everything; it
+// is sent the newest values since, as fast as it reads, and is live again.
+
+import { describe, HubError } from '../../model/error.ts';
+import type { Change, Origin } from '../../model/parameter.ts';
+import type { HubPort, Log } from '../connection.ts';
+import { asHubError } from './exchange.ts';
+import { createFilter } from './filter.ts';
+import { createOutbox, type Outbox } from './outbox.ts';
+import { encodeFrame, type PlainGroup, PlainGroups } from './plain-group.ts';
+import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
+
+/** Longer messages are answered with an error. */
+const maxMessageBytes = 64 * 1024;
+/** How much of what it missed a client that is behind is sent ahead of its reading. */
+const catchUpBytes = 256 * 1024;
+const goingAway = 1001;
+
+/** Serves clients that ask for no subprotocol. */
+export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): PlainProtocol {
+  const outbox = createOutbox((topic, frame) => app.publish(topic, frame, false, false));
+  const groups = new PlainGroups(fanOut, bound, outbox.put);
+  const round = createRound(hub);
+  const shared = { hub, log, outbox, groups, round, clients: new Set<PlainClient>() };
+  return {
+    name: '',
+    accept(origin, request) {
+      const query = new URLSearchParams(request.getQuery() ?? '');
+      const patterns = query.getAll('filter').sort();
+      const key = JSON.stringify(patterns);
+      const group = groups.join(key, createFilter(patterns));
+      return new PlainClient(shared, key, group, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
+    },
+    note: (change) => round.note(change.revision),
+    close() {
+      outbox.flush();
+      for (const client of [...shared.clients]) client.end();
+    },
+  };
+}
+
+interface PlainProtocol extends Protocol {
+  /** Is told of each change before the fan-out. */
+  note(change: Change): void;
+}
+
+interface Shared {
+  readonly hub: HubPort;
+  readonly log: Log;
+  readonly outbox: Outbox;
+  readonly groups: PlainGroups;
+  readonly round: Round;
+  readonly clients: Set<PlainClient>;
+}
+
+class PlainClient implements Session {
+  readonly #shared: Shared;
+  readonly #key: string;
+  readonly #group: PlainGroup;
+  readonly #origin: Origin;
+  #socket!: Socket;
+  /** Everything up to this revision has been sent; undefined while the client is live. */
+  #seen: number | undefined;
+
+  constructor(shared: Shared, key: string, group: PlainGroup, origin: Origin, seen: number | undefined) {
+    this.#shared = shared;
+    this.#key = key;
+    this.#group = group;
+    this.#origin = origin;
+    this.#seen = seen;
+  }
+
+  open(socket: Socket): void {
+    this.#socket = socket;
+    this.#shared.clients.add(this);
+    if (this.#seen === undefined) this.#goLive();
+    else socket.cork(() => this.#catchUp());
+  }
+
+  receive(message: ArrayBuffer, isBinary: boolean): void {
+    const { hub, log } = this.#shared;
+    receive(hub, log, this.#socket, this.#origin, message, isBinary);
+  }
+
+  dropped(): void {
+    if (this.#seen !== undefined) return;
+    this.#seen = this.#shared.round.safeRevision();
+    setImmediate(() => {
+      if (!this.#shared.clients.has(this)) return;
+      this.#socket.unsubscribe(this.#group.topic); // not in this call: the server is sending to the topic's members
+      this.#catchUp();
+    });
+  }
+
+  drained(): void {
+    if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#catchUp();
+  }
+
+  close(): void {
+    this.#shared.clients.delete(this);
+    this.#shared.groups.leave(this.#key);
+  }
+
+  /** Says goodbye. */
+  end(): void {
+    this.#socket.end(goingAway, 'the hub stops');
+  }
+
+  #goLive(): void {
+    this.#seen = undefined;
+    this.#socket.subscribe(this.#group.topic);
+  }
+
+  #catchUp(): void {
+    const { hub, outbox } = this.#shared;
+    const socket = this.#socket;
+    if (this.#seen === undefined || socket.isSubscribed(this.#group.topic)) return;
+    outbox.flush(); // what is published after the walk must be newer than what the walk sends
+    for (const { address, value, lastChange } of hub.changedSince(this.#seen)) {
+      if (socket.getBufferedAmount() > catchUpBytes) return;
+      if (value !== undefined && this.#group.matches(address)) socket.send(encodeFrame(address, value), false, false);
+      this.#seen = lastChange!.revision;
+    }
+    this.#goLive();
+  }
+}
+
+/** Takes one message of a client, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
+function receive(
+  hub: HubPort,
+  log: Log,
+  socket: Socket,
+  origin: Origin,
+  message: ArrayBuffer,
+  isBinary: boolean,
+): void {
+  let address: string | undefined;
+  try {
+    if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
+    if (message.byteLength > maxMessageBytes)
+      throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`);
+    const text = Buffer.from(message).toString();
+    const simple = simpleMessage.exec(text);
+    const { p, v } = simple === null ? parse(text) : { p: simple[1], v: simple[2] };
+    if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
+    address = p;
+    if (v === undefined) throw new HubError('bad-request', 'v: expected a value, got nothing');
+    hub.write(p, v, origin);
+  } catch (error) {
+    socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
+  }
+}
+
+/** What nearly every message is: an address and a text, neither with escapes; the rest goes to the JSON parser. */
+const simpleMessage = /^\{"p":"([^"\\\p{Cc}]*)","v":"([^"\\\p{Cc}]*)"\}$/u;
+
+function parse(text: string): { p?: unknown; v?: unknown } {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new HubError('bad-request', `expected JSON {"p":…,"v":…}, got ${(error as Error).message}`);
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new HubError('bad-request', `expected an object {"p":…,"v":…}, got ${describe(data)}`);
+  return data;
+}
+
+interface Round {
+  note(revision: number): void;
+  safeRevision(): number;
+}
+
+/**
+ * Knows a revision up to which every frame has left: the server sends what was published at the end of a round of the
+ * event loop, so what it drops was published in this round or the one before.
+ */
+function createRound(hub: HubPort): Round {
+  let current: number | undefined;
+  let previous: number | undefined;
+  return {
+    note(revision) {
+      if (current !== undefined) return;
+      current = revision - 1;
+      setImmediate(() => {
+        previous = current;
+        current = undefined;
+      });
+    },
+    safeRevision: () => Math.min(previous ?? hub.revision, current ?? hub.revision),
+  };
+}
+
+function isTrue(text: string | null): boolean {
+  return text === 'true' || text === '1';
+}

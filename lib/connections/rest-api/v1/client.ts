@@ -1,0 +1,82 @@
+// A socket of patchbay.v1 as the hub sees it: what it subscribed to, and how far it has been sent to it. A client is either
+// live, and hears what its view flushes, or behind, and is caught up.
+
+import type { Origin } from '../../../model/parameter.ts';
+import type { Socket } from '../sockets.ts';
+import type { CatchUp } from './catch-up.ts';
+import type { Segment } from './losses.ts';
+import type { Subscription } from './subscription.ts';
+import type { View } from './view.ts';
+
+/** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
+const maxUnreadBytes = 8 * 1024;
+
+const noSubscriptions: ReadonlyMap<number, Subscription> = new Map();
+
+export class Client {
+  readonly origin: Origin;
+  socket!: Socket;
+  subscriptions: ReadonlyMap<number, Subscription> = noSubscriptions;
+  view: View | undefined = undefined;
+  /** Its place among the live clients of its view; -1: it is behind. */
+  place = -1;
+  /** While it is behind: everything up to this revision has been sent. */
+  seen = 0;
+  /** What brings it up to date; undefined: it is live, or has to read first. */
+  catchUp: CatchUp | undefined = undefined;
+  /** Counts what it misses; `missesOnlyFires`: the rest it is sent by its catch-up. */
+  segment: Segment | undefined = undefined;
+  missesOnlyFires = false;
+  /** Definitions of parameters that did not change after this revision were not sent to it; -1: all were. */
+  definedAfter = -1;
+  /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
+  fullSinceMs: number | undefined = undefined;
+  isClosed = false;
+  readonly #fill: (client: Client) => void;
+
+  /** `fill` is called when the socket is found full. */
+  constructor(origin: Origin, fill: (client: Client) => void) {
+    this.origin = origin;
+    this.#fill = fill;
+  }
+
+  get isFull(): boolean {
+    return this.fullSinceMs !== undefined;
+  }
+
+  send(frame: string | Uint8Array): void {
+    if (this.socket.send(frame, false, false) !== 1) this.#look();
+  }
+
+  /** Sends frames in one piece. */
+  sendAll(frames: readonly Uint8Array[]): void {
+    if (frames.length === 1) {
+      this.send(frames[0]!);
+      return;
+    }
+    this.socket.cork(() => {
+      for (const frame of frames) this.socket.send(frame, false, false);
+    });
+    this.#look();
+  }
+
+  /** Closes the socket; one that does not take the close frame is cut after a while, 0: it is not. */
+  end(code: number, reason: string, cutAfterMs: number): void {
+    if (this.isClosed) return;
+    if (cutAfterMs > 0) setTimeout(() => this.isClosed || this.socket.close(), cutAfterMs).unref();
+    this.socket.end(code, reason);
+  }
+
+  /** Whether the socket has room again. */
+  hasDrained(): boolean {
+    if (this.socket.getBufferedAmount() > maxUnreadBytes / 2) return false;
+    this.fullSinceMs = undefined;
+    return true;
+  }
+
+  #look(): void {
+    if (this.isFull || this.socket.getBufferedAmount() <= maxUnreadBytes) return;
+    this.fullSinceMs = performance.now();
+    this.#fill(this);
+  }
+}

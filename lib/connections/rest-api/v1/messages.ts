@@ -1,0 +1,120 @@
+// What clients of patchbay.v1 send (lib/client/README.md), one handler per message.
+
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import { asHubError } from '../exchange.ts';
+import type { FanOut } from '../fan-out.ts';
+import type { Filter } from '../filter.ts';
+import type { Client } from './client.ts';
+import { parse, readSubscription, subscriptionId } from './subscription.ts';
+import type { Views } from './views.ts';
+
+export const maxMessageBytes = 64 * 1024;
+export const maxSubscriptions = 32;
+
+export interface Receiver {
+  readonly hub: HubPort;
+  readonly log: Log;
+  readonly epoch: string;
+  readonly fanOut: FanOut;
+  readonly views: Views;
+  /** What no client sees beyond. */
+  readonly bound: Filter;
+}
+
+type Handler = (receiver: Receiver, client: Client, message: object) => void;
+
+const handlers: Readonly<Record<string, Handler>> = {
+  set: receiveSet,
+  sub: receiveSub,
+  unsub: receiveUnsub,
+  ping: receivePing,
+};
+const kinds = Object.keys(handlers);
+
+/** Takes a message. Errors: `bad-request`; then nothing has changed. */
+export function receive(receiver: Receiver, client: Client, message: ArrayBuffer, isBinary: boolean): void {
+  if (isBinary) throw new HubError('bad-request', 'expected a text frame with JSON, got a binary frame');
+  if (message.byteLength > maxMessageBytes)
+    throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`);
+  const data = readJson(Buffer.from(message).toString());
+  const kind = 'set' in data ? 'set' : kinds.find((name) => name in data);
+  if (kind === undefined)
+    throw new HubError('bad-request', `expected a message with one of ${kinds.join(', ')}, got ${describe(data)}`);
+  handlers[kind]!(receiver, client, data);
+}
+
+function readJson(text: string): object {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new HubError('bad-request', `expected JSON, got ${(error as Error).message}`);
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new HubError('bad-request', `expected an object, got ${describe(data)}`);
+  return data;
+}
+
+/** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: one turn. */
+function receiveSet({ hub, log, fanOut }: Receiver, client: Client, message: { set?: unknown; ack?: unknown }): void {
+  const { set, ack } = message;
+  if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
+  if (ack !== undefined && !Number.isSafeInteger(ack))
+    throw new HubError('bad-request', `ack: expected an integer, got ${describe(ack)}`);
+  const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack');
+  if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
+  for (let index = 0; index < set.length; index++) if (!isItem(set[index])) throw noItem(index, set[index]);
+  const errors: [address: string | number, text: string][] = [];
+  hub.turn(() => {
+    for (const [target, value] of set as readonly [string | number, unknown][]) {
+      try {
+        const parameter = typeof target === 'string' ? hub.find(target) : fanOut.parameterOf(target);
+        if (parameter === undefined) errors.push([target, 'unknown parameter']);
+        else hub.writeTo(parameter, value, client.origin);
+      } catch (error) {
+        errors.push([target, asHubError(error, log).message]);
+      }
+    }
+  });
+  if (ack !== undefined) client.send(JSON.stringify({ ack, errors }));
+  else if (errors.length > 0) client.send(JSON.stringify({ errors }));
+}
+
+function isItem(item: unknown): boolean {
+  return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
+}
+
+function noItem(index: number, item: unknown): HubError {
+  return new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(item)}`);
+}
+
+function receiveSub({ epoch, views, bound }: Receiver, client: Client, message: object): void {
+  const subscription = readSubscription(message, bound);
+  const { id, rate, delivery, since } = subscription;
+  const before = client.subscriptions.get(id);
+  if (before === undefined && client.subscriptions.size >= maxSubscriptions)
+    throw new HubError('bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
+  const canResume = since?.epoch === epoch && views.canResume(since.rev);
+  const isSame = since === undefined && before?.patterns === subscription.patterns;
+  client.send(JSON.stringify({ sub: id, mode: canResume || isSame ? 'resume' : 'snapshot', rate, delivery }));
+  if (canResume) client.definedAfter = Math.max(client.definedAfter, since.rev);
+  const from = isSame ? undefined : canResume ? since.rev : 0;
+  views.subscribe(client, subscription, from);
+}
+
+const unsubSchema = z.strictObject({ unsub: subscriptionId });
+
+function receiveUnsub({ views }: Receiver, client: Client, message: object): void {
+  const { unsub } = parse(unsubSchema, message);
+  if (!client.subscriptions.has(unsub)) throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
+  views.unsubscribe(client, unsub);
+  client.send(JSON.stringify({ unsub }));
+}
+
+const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
+
+function receivePing(_: Receiver, client: Client, message: object): void {
+  client.send(JSON.stringify({ pong: parse(pingSchema, message).ping }));
+}

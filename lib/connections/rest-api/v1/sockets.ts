@@ -1,0 +1,140 @@
+// The subprotocol patchbay.v1 (design.md section 6, lib/client/README.md): greeting, messages, and the end of those who do not
+// read or make no sense.
+
+import { randomUUID } from 'node:crypto';
+import type { Parameter } from '../../../model/parameter.ts';
+import { asHubError } from '../exchange.ts';
+import type { Feed } from '../feed.ts';
+import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
+import { Client } from './client.ts';
+import { maxMessageBytes, maxSubscriptions, type Receiver, receive } from './messages.ts';
+import { maxPatterns, maxRate, maxRegexes } from './subscription.ts';
+import { Views } from './views.ts';
+
+/** After so many messages in a row that made no sense a socket is closed. */
+const maxMistakes = 100;
+const stallCheckMs = 1000;
+/** How long a client that was given up has to take the close frame. */
+const lastReadMs = 10_000;
+
+/** Close codes; those from 4500 on say that trying again will end the same way. */
+const closeCodes = { goingAway: 1001, stalled: 4001, senseless: 4500 } as const;
+
+interface V1Protocol extends Protocol {
+  /** Tells of a parameter that is new. */
+  declare(parameter: Parameter): void;
+  /** Tells of a parameter that is no more. */
+  forget(feed: Feed): void;
+}
+
+/** Serves clients that offer the subprotocol. */
+export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext): V1Protocol {
+  const sessions = new Set<V1Session>();
+  const full = new Set<Client>();
+  const giveUp = (client: Client) => {
+    views.remove(client);
+    full.delete(client);
+    setImmediate(() => client.end(closeCodes.stalled, 'you did not read', lastReadMs));
+  };
+  const views = new Views(hub, fanOut, giveUp);
+  const receiver = { hub, log, fanOut, views, bound, epoch: randomUUID() };
+  const shared = { receiver, sessions, full, hello: JSON.stringify(helloOf(receiver)) };
+
+  const stallCheck = setInterval(() => {
+    const latest = performance.now() - settings.stallTimeout;
+    for (const client of full) if (client.fullSinceMs! < latest) giveUp(client);
+  }, stallCheckMs);
+
+  return {
+    name: 'patchbay.v1',
+    accept: (origin) => new V1Session(shared, new Client(origin, (client) => full.add(client))),
+    declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
+    forget: (feed) => views.forget(feed),
+    close() {
+      clearInterval(stallCheck);
+      for (const session of [...sessions]) session.end();
+    },
+  };
+}
+
+interface Shared {
+  readonly receiver: Receiver;
+  readonly sessions: Set<V1Session>;
+  /** Clients whose sockets are full. */
+  readonly full: Set<Client>;
+  readonly hello: string;
+}
+
+class V1Session implements Session {
+  readonly #shared: Shared;
+  readonly #client: Client;
+  /** How many of its last messages made no sense, one after the other. */
+  #mistakes = 0;
+
+  constructor(shared: Shared, client: Client) {
+    this.#shared = shared;
+    this.#client = client;
+  }
+
+  open(socket: Socket): void {
+    this.#client.socket = socket;
+    this.#shared.sessions.add(this);
+    this.#client.send(this.#shared.hello);
+  }
+
+  receive(message: ArrayBuffer, isBinary: boolean): void {
+    const { receiver } = this.#shared;
+    try {
+      receive(receiver, this.#client, message, isBinary);
+      this.#mistakes = 0;
+    } catch (error) {
+      const text = asHubError(error, receiver.log).message;
+      this.#client.send(JSON.stringify({ error: text, sub: subscriptionOf(message) }));
+      if (++this.#mistakes >= maxMistakes) this.#client.end(closeCodes.senseless, 'too many messages made no sense', 0);
+    }
+  }
+
+  dropped(): void {}
+
+  drained(): void {
+    const { full, receiver } = this.#shared;
+    if (!this.#client.isFull || !this.#client.hasDrained()) return;
+    full.delete(this.#client);
+    receiver.views.resume(this.#client);
+  }
+
+  close(): void {
+    this.#shared.sessions.delete(this);
+    this.#shared.full.delete(this.#client);
+    this.#shared.receiver.views.remove(this.#client);
+    this.#client.isClosed = true;
+  }
+
+  /** Says goodbye. */
+  end(): void {
+    const reason = 'the hub stops';
+    this.#client.send(JSON.stringify({ bye: { code: closeCodes.goingAway, reason, retry: true } }));
+    this.#client.end(closeCodes.goingAway, reason, 0);
+  }
+}
+
+function helloOf({ epoch, hub }: Receiver): object {
+  const limits = {
+    messageBytes: maxMessageBytes,
+    subscriptions: maxSubscriptions,
+    patterns: maxPatterns,
+    regexes: maxRegexes,
+    rate: maxRate,
+  };
+  return { hello: { epoch, hub: `patchbay ${hub.version}`, limits } };
+}
+
+/** The number of the subscription that a message is about, for the answer to a mistake. */
+function subscriptionOf(message: ArrayBuffer): number | undefined {
+  try {
+    const { sub } = JSON.parse(Buffer.from(message).toString()) as { sub?: unknown };
+    return typeof sub === 'number' ? sub : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+// What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
+
+import { z } from 'zod';
+import { describe, HubError } from '../../../model/error.ts';
+import type { Filter } from '../filter.ts';
+import { createPatternFilter, isAddress, type Pattern } from '../pattern.ts';
+
+export const maxPatterns = 2048;
+export const maxRegexes = 16;
+const maxPatternLength = 1024;
+const leastRate = 0.1;
+export const maxRate = 1000;
+
+export type Delivery = 'latest' | 'all';
+
+export interface Subscription {
+  readonly id: number;
+  readonly rate: number;
+  readonly delivery: Delivery;
+  /** Equal for subscriptions that match the same. */
+  readonly patterns: string;
+  /** Equal for subscriptions that are sent the same. */
+  readonly key: string;
+  readonly matches: Filter;
+  /** The only addresses that it can match; undefined: any. */
+  readonly addresses: readonly string[] | undefined;
+  /** Where the client was when its link broke. */
+  readonly since: { readonly epoch: string; readonly rev: number } | undefined;
+}
+
+const idExpected = 'integer 0..2147483647';
+/** The number of a subscription. */
+export const subscriptionId = z
+  .int({ error: idExpected })
+  .min(0, { error: idExpected })
+  .max(2 ** 31 - 1, { error: idExpected });
+const patternExpected = `pattern of 1 to ${maxPatternLength} characters`;
+const patternText = z
+  .string({ error: patternExpected })
+  .min(1, { error: patternExpected })
+  .max(maxPatternLength, { error: patternExpected });
+const pattern = z.union([patternText, z.strictObject({ regex: patternText })], {
+  error: `${patternExpected}, or {"regex":…}`,
+});
+const listExpected = `list of at most ${maxPatterns} patterns`;
+const patterns = z.array(pattern, { error: listExpected }).max(maxPatterns, { error: listExpected });
+const rateExpected = 'number of times per second, or 0';
+const revExpected = 'revision';
+
+const schema = z.strictObject({
+  sub: subscriptionId,
+  include: patterns.default(['**']),
+  exclude: patterns.default([]),
+  rate: z.number({ error: rateExpected }).min(0, { error: rateExpected }).default(0),
+  delivery: z.enum(['latest', 'all'], { error: '"latest" or "all"' }).default('latest'),
+  since: z
+    .strictObject({
+      epoch: z.string({ error: 'epoch' }),
+      rev: z.int({ error: revExpected }).min(0, { error: revExpected }),
+    })
+    .optional(),
+});
+
+/** Reads a subscription; `bound` is what no client sees beyond. Errors: `bad-request`. */
+export function readSubscription(message: object, bound: Filter): Subscription {
+  const { sub, include, exclude, rate, delivery, since } = parse(schema, message);
+  const regexes = [...include, ...exclude].filter((one) => typeof one !== 'string').length;
+  if (regexes > maxRegexes)
+    throw new HubError('bad-request', `include, exclude: expected at most ${maxRegexes} regexes, got ${regexes}`);
+  const honoured = rate === 0 ? 0 : Math.min(Math.max(rate, leastRate), maxRate);
+  const isIncluded = createPatternFilter(include);
+  const isExcluded = createPatternFilter(exclude);
+  const patternKey = JSON.stringify([keyOf(include), keyOf(exclude)]);
+  return {
+    id: sub,
+    rate: honoured,
+    delivery,
+    patterns: patternKey,
+    key: `${delivery} ${honoured} ${patternKey}`,
+    matches: (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+    addresses: include.every(isAddress) ? include : undefined,
+    since,
+  };
+}
+
+/** Parses a message of a client. Errors: `bad-request` with the first mistake. */
+export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
+  const result = shape.safeParse(message, { reportInput: true });
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  const path = issue!.path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
+    .join('')
+    .replace(/^\./, '');
+  const expected =
+    issue!.code === 'unrecognized_keys'
+      ? `expected no key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
+      : `expected ${issue!.message}, got ${describe(issue!.input)}`;
+  throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
+}
+
+function keyOf(list: readonly Pattern[]): readonly unknown[] {
+  return [...new Set(list.map((one) => JSON.stringify(one)))].sort();
+}

@@ -1,0 +1,48 @@
+// Flushes at most so many times a second. What comes after a pause goes out with the round of the event loop in which it came;
+// what comes sooner waits for its turn, together with all others of the same rate.
+
+/** Something that waits to be flushed. */
+export interface Flushable {
+  flush(): void;
+}
+
+export class Ticker {
+  readonly #periodMs: number;
+  #due: Flushable[] = [];
+  #lastMs = Number.NEGATIVE_INFINITY;
+
+  /** `rate` is times per second; 0: in every round of the event loop. */
+  constructor(rate: number) {
+    this.#periodMs = rate === 0 ? 0 : 1000 / rate;
+  }
+
+  /** Flushes it soon; to be asked once per flush. */
+  request(flushable: Flushable): void {
+    if (this.#due.push(flushable) > 1) return;
+    const waitMs = this.#lastMs + this.#periodMs - performance.now();
+    if (waitMs <= 0) setImmediate(() => this.#tick());
+    else setTimeout(() => this.#tick(), waitMs);
+  }
+
+  #tick(): void {
+    const now = performance.now();
+    const late = now - this.#lastMs - this.#periodMs;
+    this.#lastMs = late < this.#periodMs ? now - Math.max(0, late) : now; // the grid stays, as long as it is kept
+    const due = this.#due;
+    this.#due = [];
+    for (const flushable of due) flushable.flush();
+  }
+}
+
+/** The tickers of a server, one per rate; a rate is one of a bounded number. */
+export function createTickers(): (rate: number) => Ticker {
+  const tickers = new Map<number, Ticker>();
+  return (rate) => {
+    let ticker = tickers.get(rate);
+    if (ticker === undefined) {
+      ticker = new Ticker(rate);
+      tickers.set(rate, ticker);
+    }
+    return ticker;
+  };
+}
