@@ -1,6 +1,6 @@
 // The contract of connection.ts, held against every connection type of the registry.
 
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, timeout } from 'rxjs';
 import type { ConnectionType } from '../../lib/connections/connection.ts';
@@ -8,9 +8,7 @@ import { connectionTypes } from '../../lib/connections/registry.ts';
 import { connectionSchema } from '../../lib/flow/schema.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';
 import { connect } from '../support/connection.ts';
-import { createTempFolder } from '../support/temp-folder.ts';
-
-const folder = createTempFolder();
+import { createFolder } from '../support/folder.ts';
 
 /** Settings with which each type declares at least one parameter, where it declares any. */
 const samples: Record<string, object> = {
@@ -18,7 +16,7 @@ const samples: Record<string, object> = {
   dummy: { parameters: ['lamp,B,true', 'go,T'] },
   keyboard: { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] },
   timer: { timers: [50], pulses: [{ interval: 50 }, { enabled: false }] },
-  'xml-file-output': { filename: join(folder, 'out.xml'), template: '<status lamp="$Lamp">$Title</status>' },
+  'xml-file-output': { filename: 'out.xml', template: '<status lamp="$Lamp">$Title</status>' },
   'virtual-core': {
     inputs: { mic: 'desk/mic' },
     outputs: { live: { type: 'B', expression: 'mic' }, on: { block: 'TON', in: true, pt: 50 } },
@@ -54,7 +52,7 @@ for (const [name, type] of connectionTypes) {
   if (type.isGateway) continue;
 
   test(`${name}: is cold, tells its state first, stops when unsubscribed and starts again`, async (t) => {
-    const connection = connect(type as ConnectionType, sample!);
+    const connection = connect(type as ConnectionType, sample!, { folder: await createFolder(t) });
     for (let round = 0; round < 2; round++) {
       const first = await firstValueFrom(connection.events$.pipe(timeout(10_000)));
       t.true('state' in first && ['running', 'degraded'].includes(first.state));
@@ -67,7 +65,7 @@ for (const [name, type] of connectionTypes) {
   });
 
   test(`${name}: sets only parameters that it declares`, async (t) => {
-    const connection = connect(type as ConnectionType, sample!);
+    const connection = connect(type as ConnectionType, sample!, { folder: await createFolder(t) });
     const ids = new Set(connection.parameters.map(({ id }) => id));
     await new Promise<void>((resolve) => {
       const subscription = connection.events$.subscribe({

@@ -1,7 +1,11 @@
-// A hub from an inline flow, stopped when the test ends.
+// A hub from flow files that stand in the spec, stopped when the test ends.
 
 import type { ExecutionContext } from 'ava';
+import { firstValueFrom } from 'rxjs';
+import { filter, startWith, timeout } from 'rxjs/operators';
+import type { ConnectionStatus } from '../../lib/connections/connection.ts';
 import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
+import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder, type LogLine } from './connection.ts';
 import { createFolder } from './folder.ts';
 
@@ -9,22 +13,38 @@ export interface HubUnderTest extends Hub {
   readonly lines: LogLine[];
   /** The port on which its first REST API connection listens. */
   readonly port: number;
+  /** The folder of its flow files. */
+  readonly folder: string;
 }
 
-export async function startTestHub(
+/** Starts a hub with one flow file, `flow.json5`. */
+export function startTestHub(
   t: ExecutionContext,
   flow: object | string,
   options: Partial<HubOptions> = {},
 ): Promise<HubUnderTest> {
+  return startHubFrom(t, { 'flow.json5': flow }, options);
+}
+
+/** Starts a hub with the flow files of a folder that has these files, watched only if `options` say so. */
+export async function startHubFrom(
+  t: ExecutionContext,
+  files: Record<string, unknown>,
+  options: Partial<HubOptions> = {},
+): Promise<HubUnderTest> {
+  const folder = await createFolder(t, files);
   const log = createLogRecorder();
-  const hub = await startHub({ paths: [await createFolder(t, { 'flow.json5': flow })], log, ...options });
+  const hub = await startHub({ paths: [folder], log, ...options });
   t.teardown(() => hub.stop());
-  const listening = log.lines.find(({ message }) => message.startsWith('listens on'));
-  return Object.assign(hub, { lines: log.lines, port: Number(/:(\d+)\/$/.exec(listening?.message ?? '')?.[1]) });
+  const [port = Number.NaN] = portsOf(log);
+  return Object.assign(hub, { lines: log.lines, port, folder });
 }
 
 /** The settings of a REST API connection on a free port of this machine alone. */
 export const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
+
+/** Who writes when a spec does. */
+export const writer: Origin = { kind: 'client', name: 'spec' };
 
 /** Fails when the log has a warning or an error: what clients do wrong is no news for the operator. */
 export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): void {
@@ -35,6 +55,18 @@ export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): vo
 }
 
 /** The port of each REST API connection of a hub, in the order of their starts. */
-export function portsOf({ lines }: HubUnderTest): number[] {
+export function portsOf({ lines }: Pick<HubUnderTest, 'lines'>): number[] {
   return lines.flatMap(({ message }) => /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? []).map(Number);
+}
+
+/** How a connection of a hub is. */
+export function statusOf(hub: Hub, connectionId: string): ConnectionStatus {
+  return hub.connections().find(({ id }) => id === connectionId)!;
+}
+
+/** Waits until a connection with `statusParameter: true` is or is not connected, ten seconds at most. */
+export async function isConnected(hub: Hub, connectionId: string, expected: boolean): Promise<ConnectionStatus> {
+  const isAsExpected = () => hub.find(`${connectionId}/_status/connected`)!.value === expected;
+  await firstValueFrom(hub.changes$.pipe(startWith(undefined), filter(isAsExpected), timeout(10_000)));
+  return statusOf(hub, connectionId);
 }

@@ -3,12 +3,8 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { type HubOptions, startHub } from '../../lib/hub.ts';
-import type { Origin } from '../../lib/model/parameter.ts';
-import { createLogRecorder } from './connection.ts';
-import { createFolder } from './folder.ts';
-
-const client: Origin = { kind: 'client', name: 'spec' };
+import type { HubOptions } from '../../lib/hub.ts';
+import { startHubFrom, writer } from './hub.ts';
 
 /** Starts a hub with the files of a folder, watched only if `options` say so; stopped when the test ends. */
 export async function startReloading(
@@ -16,19 +12,17 @@ export async function startReloading(
   files: Record<string, unknown>,
   options: Partial<HubOptions> = {},
 ) {
-  const folder = await createFolder(t, files);
-  const log = createLogRecorder();
-  const hub = await startHub({ paths: [folder], log, ...options });
-  t.teardown(() => hub.stop());
+  const hub = await startHubFrom(t, files, options);
+  const { folder, lines } = hub;
   const changes: string[] = [];
   hub.changes$.subscribe(({ parameter, value }) => changes.push(`${parameter.address}=${value}`));
   return {
     hub,
     folder,
-    lines: log.lines,
+    lines,
     /** Takes all changes since it was last called: `desk/a=1`. */
     takeChanges: () => changes.splice(0),
-    write: (address: string, value: unknown) => hub.write(address, value, client),
+    write: (address: string, value: unknown) => hub.write(address, value, writer),
     value: (address: string) => hub.find(address)?.value,
     save: (name: string, content: unknown) => writeFile(join(folder, name), textOf(content)),
     /** Saves as many editors do: a new file takes the place of the old one. */

@@ -1,16 +1,14 @@
 // Must show: with the target folder read-only and then writable again, the newest values arrive without a new set.
 // Its own file, since the rights of a folder do not bind the administrator: as one, the whole process becomes nobody.
 
-import { chmodSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { startFlowHub, writeFlow } from '../../support/flow-hub.ts';
-import { createTempFolder } from '../../support/temp-folder.ts';
+import { isConnected, startHubFrom, writer } from '../../support/hub.ts';
 
 const nobody = 65534;
 const isAdministrator = process.getuid?.() === 0;
 if (isAdministrator) process.seteuid?.(nobody);
-const root = createTempFolder();
 test.after.always(() => isAdministrator && process.seteuid?.(0));
 
 const onair = {
@@ -21,15 +19,16 @@ const onair = {
 };
 
 test('a folder that is read-only for a while delays the newest values and loses none', async (t) => {
-  const target = join(root, 'target');
+  const hub = await startHubFrom(t, { 'flow.json5': { connections: { onair } }, 'target/onair.xml': '' });
+  const target = join(hub.folder, 'target');
   const read = () => readFileSync(join(target, 'onair.xml'), 'utf8');
-  mkdirSync(target);
-  const { isConnected, write } = await startFlowHub(t, writeFlow(root, { connections: { onair } }));
-  await isConnected('onair', true);
+  const write = (address: string, value: unknown) => hub.write(address, value, writer);
+  rmSync(join(target, 'onair.xml'));
+  await isConnected(hub, 'onair', true);
 
   chmodSync(target, 0o555);
   write('onair/Lamp', 'red');
-  const { state, reason } = await isConnected('onair', false);
+  const { state, reason } = await isConnected(hub, 'onair', false);
   t.is(state, 'degraded');
   t.is(reason, `cannot write ${join(target, 'onair.xml')}: permission denied (EACCES)`);
   for (let count = 0; count <= 100; count++) write('onair/Title', count);
@@ -37,7 +36,7 @@ test('a folder that is read-only for a while delays the newest values and loses 
   t.deepEqual(readdirSync(target), []);
 
   chmodSync(target, 0o755);
-  t.is((await isConnected('onair', true)).reason, '');
+  t.is((await isConnected(hub, 'onair', true)).reason, '');
   t.is(read(), '<status lamp="green">100</status>');
   t.deepEqual(readdirSync(target), ['onair.xml']);
 });

@@ -2,18 +2,16 @@
 // parse, and the last one is right.
 
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { startFlowHub, writeFlow } from '../../support/flow-hub.ts';
-import { createTempFolder } from '../../support/temp-folder.ts';
+import { startHubFrom, writer } from '../../support/hub.ts';
 import { readByXmllint } from '../../support/xml.ts';
 
 const readerPath = fileURLToPath(new URL('../../support/xml-reader.ts', import.meta.url));
-const folder = createTempFolder();
 const sets = 20_000;
 /** So often at least the reader has to see another file. */
 const setsPerFile = 100;
@@ -21,24 +19,23 @@ const setsPerFile = 100;
 const padding = '<line>of a long file</line>\n'.repeat(2000);
 
 test('who reads during 20,000 sets never sees half a file', async (t) => {
-  const path = join(folder, 'onair.xml');
   const template = `<status last="$Last">$Text<![CDATA[$Text]]>\n${padding}</status>`;
-  writeFileSync(path, '<status/>');
-  const { hub, write } = await startFlowHub(
-    t,
-    writeFlow(folder, { connections: { onair: { type: 'xml-file-output', filename: 'onair.xml', template } } }),
-  );
+  const hub = await startHubFrom(t, {
+    'flow.json5': { connections: { onair: { type: 'xml-file-output', filename: 'onair.xml', template } } },
+    'onair.xml': '<status/>',
+  });
+  const path = join(hub.folder, 'onair.xml');
   const reader = spawn(process.execPath, [readerPath, path, 'yes'], { stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => reader.kill());
   const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
   t.is((await lines.next()).value, 'another file');
 
   for (let count = 1; count < sets; count++) {
-    write('onair/Text', `]]> <b>&amp; ${count}`);
+    hub.write('onair/Text', `]]> <b>&amp; ${count}`, writer);
     if (count % 10 === 0) await setImmediate();
     if (count % setsPerFile === 0) t.is((await lines.next()).value, 'another file');
   }
-  write('onair/Last', 'yes');
+  hub.write('onair/Last', 'yes', writer);
   let line = await lines.next();
   while (line.value === 'another file') line = await lines.next();
   const { reads, distinct, broken } = JSON.parse(line.value ?? '{}');

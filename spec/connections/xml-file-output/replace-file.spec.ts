@@ -14,19 +14,13 @@ import {
 import { join } from 'node:path';
 import test from 'ava';
 import { removeLeftovers, replaceFile } from '../../../lib/connections/xml-file-output/replace-file.ts';
-import { createTempFolder } from '../../support/temp-folder.ts';
+import { createFolder } from '../../support/folder.ts';
 
 const replaceFileUrl = new URL('../../../lib/connections/xml-file-output/replace-file.ts', import.meta.url).href;
-const root = createTempFolder();
-const folderFor = (name: string) => {
-  const folder = join(root, name);
-  mkdirSync(folder);
-  return folder;
-};
 const replace = (path: string, text: string) => replaceFile(path, Buffer.from(text));
 
 test('makes a new file, and leaves nothing beside it', async (t) => {
-  const folder = folderFor('new');
+  const folder = await createFolder(t);
   await replace(join(folder, 'out.xml'), 'one');
   t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), 'one');
   t.is(statSync(join(folder, 'out.xml')).mode & 0o777, 0o666 & ~process.umask());
@@ -34,7 +28,7 @@ test('makes a new file, and leaves nothing beside it', async (t) => {
 });
 
 test('replaces a file by another one, which has its mode and its owner', async (t) => {
-  const path = join(folderFor('mode'), 'out.xml');
+  const path = join(await createFolder(t), 'out.xml');
   writeFileSync(path, 'one');
   if (process.getuid?.() === 0) chownSync(path, 65534, 65534);
   chmodSync(path, 0o660);
@@ -47,7 +41,7 @@ test('replaces a file by another one, which has its mode and its owner', async (
 });
 
 test('follows symbolic links, relative ones and those to a file yet to be', async (t) => {
-  const folder = folderFor('links');
+  const folder = await createFolder(t);
   mkdirSync(join(folder, 'real'));
   symlinkSync('real/out.xml', join(folder, 'link.xml'));
   symlinkSync(join(folder, 'link.xml'), join(folder, 'link-to-link.xml'));
@@ -60,7 +54,7 @@ test('follows symbolic links, relative ones and those to a file yet to be', asyn
 });
 
 test('says why it cannot write, the same each time, and leaves nothing behind', async (t) => {
-  const folder = folderFor('refused');
+  const folder = await createFolder(t);
   mkdirSync(join(folder, 'out.xml'));
   symlinkSync('loop', join(folder, 'loop'));
   const rows = [
@@ -76,8 +70,8 @@ test('says why it cannot write, the same each time, and leaves nothing behind', 
   t.deepEqual(readdirSync(folder).sort(), ['loop', 'out.xml']);
 });
 
-test('a disk that takes only half of the file leaves the old file, and no half of the new one', (t) => {
-  const folder = folderFor('full');
+test('a disk that takes only half of the file leaves the old file, and no half of the new one', async (t) => {
+  const folder = await createFolder(t);
   const path = join(folder, 'out.xml');
   writeFileSync(path, 'one');
   // A limit of the file size fails a write in its middle as a full disk does; only a process of its own can be limited.
@@ -92,7 +86,7 @@ test('a disk that takes only half of the file leaves the old file, and no half o
 });
 
 test('removes what a crash has left, and nothing else', async (t) => {
-  const folder = folderFor('crash');
+  const folder = await createFolder(t);
   const others = ['.other.xml.0123456789ab.part', '.out.xml.swp', '.out.xml.0123456789ab.part.bak', 'out.xml'];
   for (const name of [...others, '.out.xml.0123456789ab.part']) writeFileSync(join(folder, name), '');
   await removeLeftovers(join(folder, 'out.xml'));

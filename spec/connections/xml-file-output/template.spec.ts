@@ -1,10 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { sourceOfBytes, sourceOfText } from '../../../lib/connections/xml-file-output/encoding.ts';
 import { fillTemplate, maxFileLength, parseTemplate } from '../../../lib/connections/xml-file-output/template.ts';
-import { createTempFolder } from '../../support/temp-folder.ts';
+import { createFolder } from '../../support/folder.ts';
 import { type Reading, readByXmllint, readXml } from '../../support/xml.ts';
 import { anySoup, anyTemplate, anyText, anyValues } from '../../support/xml-document.ts';
 
@@ -13,9 +13,8 @@ const fill = (text: string, values: Record<string, string>) =>
   fillTemplate(parse(text), new Map(Object.entries(values)));
 
 /** Files written one by one, to be read by xmllint in one call. */
-function createBatch(name: string) {
-  const folder = join(root, name);
-  mkdirSync(folder);
+async function createBatch(t: ExecutionContext) {
+  const folder = await createFolder(t);
   const readings: Reading[] = [];
   const paths: string[] = [];
   return {
@@ -29,10 +28,9 @@ function createBatch(name: string) {
     readings,
   };
 }
-const root = createTempFolder();
 
-test('law: any template and any values make a file that saxes and libxml2 read as the same values', (t) => {
-  const batch = createBatch('law');
+test('law: any template and any values make a file that saxes and libxml2 read as the same values', async (t) => {
+  const batch = await createBatch(t);
   fc.assert(
     fc.property(anyTemplate, anyValues, ({ text, read }, values) => {
       const template = parse(text);
@@ -46,8 +44,8 @@ test('law: any template and any values make a file that saxes and libxml2 read a
   t.deepEqual(readByXmllint(batch.paths), batch.readings);
 });
 
-test('law: whatever is accepted as a template makes files that parse', (t) => {
-  const batch = createBatch('soup');
+test('law: whatever is accepted as a template makes files that parse', async (t) => {
+  const batch = await createBatch(t);
   fc.assert(
     fc.property(anySoup, anyText, anyText, (text, x, y) => {
       let template: ReturnType<typeof parse>;

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, ReplaySubject, type SchedulerLike, VirtualAction, VirtualTimeScheduler } from 'rxjs';
@@ -7,15 +7,8 @@ import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
 import { xmlFileOutput } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
 import { loadFlows } from '../../../lib/hub.ts';
 import { connect } from '../../support/connection.ts';
-import { startFlowHub, writeFlow } from '../../support/flow-hub.ts';
-import { createTempFolder } from '../../support/temp-folder.ts';
-
-const root = createTempFolder();
-const folderFor = (name: string) => {
-  const folder = join(root, name);
-  mkdirSync(folder);
-  return folder;
-};
+import { createFolder } from '../../support/folder.ts';
+import { isConnected, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
 
 /** Runs one connection in a folder; `event(n)` is its n-th, awaited ten seconds at most. */
 function run(folder: string, settings: object, scheduler?: SchedulerLike) {
@@ -36,7 +29,7 @@ const running: ConnectionEvent = { state: 'running' };
 const template = '<status lamp="$Lamp">$Title</status>';
 
 test('one write-only text per placeholder; the file is written at each set, the first included (D-09)', async (t) => {
-  const folder = folderFor('sets');
+  const folder = await createFolder(t);
   const path = join(folder, 'out.xml');
   const connection = run(folder, { filename: 'out.xml', template });
   t.deepEqual(connection.parameters, [
@@ -60,7 +53,7 @@ test('one write-only text per placeholder; the file is written at each set, the 
 });
 
 test('a template file keeps its encoding', async (t) => {
-  const folder = folderFor('latin1');
+  const folder = await createFolder(t);
   const text = '<?xml version="1.0" encoding="ISO-8859-1"?>\r\n<täter><!-- Für $No -->$X</täter>\r\n';
   writeFileSync(join(folder, 'in.xml'), text, 'latin1');
   const connection = run(folder, { filename: 'out.xml', templateFile: 'in.xml' });
@@ -71,7 +64,7 @@ test('a template file keeps its encoding', async (t) => {
 });
 
 test('a missing folder is degraded at the start, and what was set meanwhile is written when it is there', async (t) => {
-  const folder = folderFor('missing');
+  const folder = await createFolder(t);
   const path = join(folder, 'deep', 'out.xml');
   const scheduler = new VirtualTimeScheduler();
   const connection = run(folder, { filename: 'deep/out.xml', template }, scheduler);
@@ -89,7 +82,7 @@ test('a missing folder is degraded at the start, and what was set meanwhile is w
 });
 
 test('what a crash has left behind is gone once it runs', async (t) => {
-  const folder = folderFor('crash');
+  const folder = await createFolder(t);
   writeFileSync(join(folder, '.out.xml.0123456789ab.part'), '<status la');
   const connection = run(folder, { filename: 'out.xml', template });
   t.deepEqual(await connection.event(1), running);
@@ -98,15 +91,13 @@ test('what a crash has left behind is gone once it runs', async (t) => {
 });
 
 test('what was set last is on the disk when the hub has stopped', async (t) => {
-  const folder = folderFor('stop');
-  const { hub, write } = await startFlowHub(
-    t,
-    writeFlow(folder, { connections: { onair: { type: 'xml-file-output', filename: 'out.xml', template } } }),
-  );
-  for (let count = 0; count < 100; count++) write('onair/Title', count);
+  const hub = await startTestHub(t, {
+    connections: { onair: { type: 'xml-file-output', filename: 'out.xml', template } },
+  });
+  for (let count = 0; count < 100; count++) hub.write('onair/Title', count, writer);
   await hub.stop();
-  t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), '<status lamp="">99</status>');
-  t.deepEqual(readdirSync(folder).sort(), ['flow.json5', 'out.xml']);
+  t.is(readFileSync(join(hub.folder, 'out.xml'), 'utf8'), '<status lamp="">99</status>');
+  t.deepEqual(readdirSync(hub.folder).sort(), ['flow.json5', 'out.xml']);
 });
 
 const rules = [
@@ -117,70 +108,59 @@ const desk = { type: 'dummy', parameters: ['in', 'out'] };
 
 test('a template that cannot be parsed fails its connection, with line and column, and no other', async (t) => {
   const onair = { type: 'xml-file-output', filename: 'out.xml', template: '<a>\n<b lamp="$Lamp">$Title</a>' };
-  const { hub, status, write } = await startFlowHub(
-    t,
-    writeFlow(folderFor('unparsable'), { connections: { onair, desk }, rules }),
-  );
-  t.like(status('onair'), { state: 'failed', reason: 'template:2:26: unexpected close tag.' });
-  t.is(status('desk').state, 'running');
-  write('desk/in', 'red');
+  const hub = await startTestHub(t, { connections: { onair, desk }, rules });
+  t.like(statusOf(hub, 'onair'), { state: 'failed', reason: 'template:2:26: unexpected close tag.' });
+  t.is(statusOf(hub, 'desk').state, 'running');
+  hub.write('desk/in', 'red', writer);
   t.is(hub.find('desk/out')?.value, 'red');
 });
 
 test('a template file that is missing fails its connection, which starts once the file is there', async (t) => {
-  const folder = folderFor('no-template');
-  const path = join(folder, 'in.xml');
   const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml', statusParameter: true };
-  const { hub, status, isConnected, write } = await startFlowHub(
-    t,
-    writeFlow(folder, { connections: { onair, desk }, rules }),
-    scheduler,
-  );
-  t.like(status('onair'), {
+  const hub = await startTestHub(t, { connections: { onair, desk }, rules }, { scheduler });
+  const path = join(hub.folder, 'in.xml');
+  t.like(statusOf(hub, 'onair'), {
     state: 'failed',
     reason: `templateFile: cannot read ${path}: no such file or directory (ENOENT)`,
   });
-  t.is(status('desk').state, 'running');
+  t.is(statusOf(hub, 'desk').state, 'running');
   writeFileSync(path, template);
   scheduler.flush();
-  await isConnected('onair', true);
-  write('desk/in', 'red');
+  await isConnected(hub, 'onair', true);
+  hub.write('desk/in', 'red', writer);
   await hub.stop();
-  t.is(readFileSync(join(folder, 'out.xml'), 'utf8'), '<status lamp="red">red</status>');
+  t.is(readFileSync(join(hub.folder, 'out.xml'), 'utf8'), '<status lamp="red">red</status>');
 });
 
 test('a template file with placeholders that the load has not seen fails its connection', async (t) => {
-  const folder = folderFor('changed');
   const scheduler = new VirtualTimeScheduler(VirtualAction, 2500);
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml' };
-  const { status } = await startFlowHub(t, writeFlow(folder, { connections: { onair } }), scheduler);
-  writeFileSync(join(folder, 'in.xml'), template);
+  const hub = await startTestHub(t, { connections: { onair } }, { scheduler });
+  writeFileSync(join(hub.folder, 'in.xml'), template);
   scheduler.flush();
-  t.like(status('onair'), {
+  t.like(statusOf(hub, 'onair'), {
     state: 'failed',
     reason: 'the template has $Lamp, which it did not have when the flow file was loaded: load it again',
   });
 });
 
 test('a template file that is no file, or too long, is refused', async (t) => {
-  const folder = folderFor('no-file');
-  writeFileSync(join(folder, 'long.xml'), `<a>${' '.repeat(2 ** 20)}</a>`);
   const connections = Object.fromEntries(
     ['.', '/dev/zero', 'long.xml'].map((templateFile, index) => [
       `onair-${index}`,
       { type: 'xml-file-output', filename: `${index}.xml`, templateFile },
     ]),
   );
-  const { status } = await startFlowHub(t, writeFlow(folder, { connections }));
+  const long = `<a>${' '.repeat(2 ** 20)}</a>`;
+  const hub = await startHubFrom(t, { 'flow.json5': { connections }, 'long.xml': long });
   for (const id of Object.keys(connections))
-    t.regex(status(id).reason, /^templateFile: expected \/.* to be a file of at most 1048576 bytes$/);
+    t.regex(statusOf(hub, id).reason, /^templateFile: expected \/.* to be a file of at most 1048576 bytes$/);
 });
 
 test('mistakes at load', async (t) => {
-  const folder = folderFor('mistakes');
   const type = 'xml-file-output';
-  const path = writeFlow(folder, {
+  const flow = {
     connections: {
       both: { type, filename: 'a.xml', template, templateFile: 'in.xml' },
       none: { type, filename: 'b.xml' },
@@ -190,8 +170,9 @@ test('mistakes at load', async (t) => {
       away: { type, filename: 'out.xml', template, enabled: false },
     },
     rules: [{ from: 'first/Lamp', to: 'second/Tilte' }],
-  });
-  const error = await t.throwsAsync(loadFlows([path]), { code: 'bad-flow' });
+  };
+  const folder = await createFolder(t, { 'flow.json5': flow });
+  const error = await t.throwsAsync(loadFlows([folder]), { code: 'bad-flow' });
   const text = error?.message ?? '';
   for (const mistake of [
     'connections.both: expected exactly one of template and templateFile',
@@ -206,16 +187,16 @@ test('mistakes at load', async (t) => {
 });
 
 test('the example flow file runs', async (t) => {
-  const folder = folderFor('example');
-  const path = join(folder, 'example.json5');
-  copyFileSync(new URL('../../../flows/xml-file-output.json5', import.meta.url), path);
-  const { hub, write } = await startFlowHub(t, path);
-  write('playout/artist', 'Simon & Garfunkel');
-  write('playout/title', 'America');
-  write('playout/on-air', true);
+  const hub = await startTestHub(
+    t,
+    readFileSync(new URL('../../../flows/xml-file-output.json5', import.meta.url), 'utf8'),
+  );
+  hub.write('playout/artist', 'Simon & Garfunkel', writer);
+  hub.write('playout/title', 'America', writer);
+  hub.write('playout/on-air', true, writer);
   await hub.stop();
   t.is(
-    readFileSync(join(folder, 'now-playing.xml'), 'utf8'),
+    readFileSync(join(hub.folder, 'now-playing.xml'), 'utf8'),
     `<?xml version="1.0" encoding="UTF-8"?>
 <now-playing on-air="yes">
   <artist>Simon &amp; Garfunkel</artist>
