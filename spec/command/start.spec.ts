@@ -7,8 +7,9 @@ import test from 'ava';
 import { createFolder } from '../support/folder.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
+import { startHubProcess } from '../support/hub-process.ts';
 import { freePort, isListening } from '../support/port.ts';
-import { runHub, runToEnd, start } from '../support/process.ts';
+import { runToEnd, start } from '../support/process.ts';
 import { openClient } from '../support/socket.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
@@ -115,10 +116,7 @@ test.serial(
   'design.md section 1: the log is JSON lines for machines, without secrets, quiet about what clients do wrong',
   async (t) => {
     const secrets = { username: 'ann', password: 'pass-word', token: 'c2VjcmV0' };
-    const folder = await createFolder(t, {
-      'flow.json5': { connections: { api: { ...api, ...secrets }, desk } },
-    });
-    const running = await runHub(t, folder);
+    const running = await startHubProcess(t, { connections: { api: { ...api, ...secrets }, desk } });
     const headers = { authorization: 'Bearer c2VjcmV0' };
     await ask(t, running.port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer d3Jvbmc=' } });
     await ask(t, running.port, 'GET /update?parameter=desk/lamp', { headers });

@@ -1,67 +1,62 @@
 // A hub as operators run it: a process of its own, with its log and its address.
 
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { createInterface } from 'node:readline';
 import type { ExecutionContext } from 'ava';
-import { firstValueFrom, fromEvent, ReplaySubject } from 'rxjs';
-import { filter, map, take, timeout, toArray } from 'rxjs/operators';
 import { createFolder } from './folder.ts';
+import { type Running, type StartOptions, start } from './process.ts';
 
-const deadlineMs = 20_000;
-const mainProgram = resolve(import.meta.dirname, '../../lib/main.ts');
-
-export interface HubProcess {
+export interface HubProcess extends Running {
   readonly pid: number;
-  /** Where its first REST API connection listens. */
+  /** The port of its first REST API connection, NaN if it has none. */
+  readonly port: number;
   readonly url: string;
-  /** The folder of its flow file. */
+  /** The folder of its flow file, `flow.json5`. */
   readonly folder: string;
-  /** All messages of the log so far. */
-  readonly messages: readonly string[];
   /** Waits for the n-th message of the log that matches. */
   logged(pattern: RegExp, nth?: number): Promise<string>;
-  /** Fetches a path of the REST API, which the flow has to declare on port 0 of 127.0.0.1. */
+  /** Fetches a path of the REST API. */
   get(path: string): Promise<string>;
-  /** Resolves to exit status and signal. */
-  readonly exited: Promise<unknown[]>;
 }
 
+interface HubProcessOptions extends Pick<StartOptions, 'program' | 'isGroup'> {
+  readonly display?: string;
+  /** Further options of `patchbay run`. */
+  readonly args?: readonly string[];
+}
+
+/** Runs a flow file and resolves once the hub runs; what is fetched of it comes from 127.0.0.1. */
 export async function startHubProcess(
   t: ExecutionContext,
   flow: object | string,
-  { display = '', program = mainProgram } = {},
+  { display = '', args = [], ...options }: HubProcessOptions = {},
 ): Promise<HubProcess> {
   const folder = await createFolder(t, { 'flow.json5': flow });
-  const hub = spawn(process.execPath, [program, 'run', join(folder, 'flow.json5'), '--log-format', 'json'], {
-    env: { ...process.env, DISPLAY: display },
-    stdio: ['ignore', 'pipe', 'inherit'],
-    detached: true, // a process group of its own, as in a terminal
+  const running = start(t, ['run', folder, '--log-format', 'json', ...args], {
+    ...options,
+    env: { DISPLAY: display },
   });
-  const exited = once(hub, 'exit');
-  t.teardown(() => hub.kill('SIGKILL'));
-  const log$ = new ReplaySubject<string>();
-  const messages: string[] = [];
-  log$.subscribe((message) => messages.push(message));
-  fromEvent(createInterface(hub.stdout), 'line')
-    .pipe(map((line) => (JSON.parse(line as string) as { msg: string }).msg))
-    .subscribe(log$);
-  const logged = async (pattern: RegExp, nth = 1) => {
-    const matching$ = log$.pipe(filter((message) => pattern.test(message)));
-    return (await firstValueFrom(matching$.pipe(take(nth), toArray(), timeout(deadlineMs)))).at(-1)!;
-  };
-  const [url] = /http:\S+/.exec(await logged(/listens on/)) ?? [];
+  const logged = (pattern: RegExp, nth = 1) =>
+    running.finds((output) => messagesOf(output).filter((message) => pattern.test(message))[nth - 1], `log ${pattern}`);
+  await logged(/^patchbay \S+ runs/);
+  const port = await running.finds((output) => Number(/listens on [^"]*:(\d+)\//.exec(output)?.[1]), 'a port');
+  const url = `http://127.0.0.1:${port}/`;
   return {
-    pid: hub.pid!,
-    url: url!,
+    ...running,
+    pid: running.process.pid!,
+    port,
+    url,
     folder,
-    messages,
     logged,
-    get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(deadlineMs) })).text(),
-    exited,
+    get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(20_000) })).text(),
   };
+}
+
+/** The messages of the whole lines of a log. */
+function messagesOf(output: string): string[] {
+  return output
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as { msg: string }).msg);
 }
 
 /** The keyboard processes that a process has started. */

@@ -3,6 +3,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { BehaviorSubject, firstValueFrom } from 'rxjs';
+import { filter, map } from 'rxjs/operators';
 import type { Console } from '../../lib/command/console.ts';
 import { within } from './deadline.ts';
 
@@ -19,47 +21,56 @@ export interface Running {
   readonly process: ChildProcess;
   /** Resolves with the first match in the standard output. */
   shows(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves with what is first found in the standard output so far. Errors: when the process ends without it. */
+  finds<T>(find: (output: string) => T | undefined, what: string): Promise<T>;
   ended(limitMs?: number): Promise<Ended>;
 }
 
+export interface StartOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Another `main`, such as the compiled one. */
+  readonly program?: string;
+  /** In a process group of its own, as in a terminal; Linux then gives it a share of the processor of its own, too. */
+  readonly isGroup?: boolean;
+}
+
 /** Starts `patchbay <args>`; it is killed when the test ends. */
-export function start(t: ExecutionContext, args: readonly string[], env: Record<string, string> = {}): Running {
-  const child = spawn(process.execPath, [main, ...args], { env: { ...process.env, ...env } });
+export function start(t: ExecutionContext, args: readonly string[], options: StartOptions = {}): Running {
+  const { env, program = main, isGroup = false } = options;
+  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, detached: isGroup });
   t.teardown(() => child.kill('SIGKILL'));
-  let output = '';
+  const output$ = new BehaviorSubject('');
   let errors = '';
-  let look = () => {};
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text;
-    look();
-  });
+  child.stdout.setEncoding('utf8').on('data', (text) => output$.next(output$.value + text));
   child.stderr.setEncoding('utf8').on('data', (text) => {
     errors += text;
   });
   const end = new Promise<Ended>((resolve) => {
-    child.on('close', (status, signal) => resolve({ status, signal, output, errors }));
+    child.on('close', (status, signal) => resolve({ status, signal, output: output$.value, errors }));
   });
+  const finds = <T>(find: (output: string) => T | undefined, what: string): Promise<T> => {
+    const found = firstValueFrom(
+      output$.pipe(
+        map(find),
+        filter((item) => item !== undefined),
+      ),
+    );
+    const isOver = end.then(({ output }) => {
+      throw new Error(`ended without ${what}: ${output}${errors}`);
+    });
+    return within(Promise.race([found, isOver]), what);
+  };
   return {
     process: child,
-    shows: (pattern) =>
-      within(
-        new Promise((resolve, reject) => {
-          look = () => {
-            const match = pattern.exec(output);
-            if (match) resolve(match);
-          };
-          look();
-          end.then(() => reject(new Error(`ended without showing ${pattern}: ${output}${errors}`)));
-        }),
-        `showing ${pattern}`,
-      ),
+    finds,
+    shows: (pattern) => finds((output) => pattern.exec(output) ?? undefined, `showing ${pattern}`),
     ended: (limitMs) => within(end, 'the end of the process', limitMs),
   };
 }
 
 /** Runs `patchbay <args>` to its end. */
-export function runToEnd(t: ExecutionContext, args: readonly string[], env?: Record<string, string>): Promise<Ended> {
-  return start(t, args, env).ended();
+export function runToEnd(t: ExecutionContext, args: readonly string[], env: StartOptions['env'] = {}): Promise<Ended> {
+  return start(t, args, { env }).ended();
 }
 
 /** Runs a command in this process, with what it prints kept. */
@@ -71,12 +82,4 @@ export async function call(command: (console: Console) => Promise<number>): Prom
     printError: (text) => void errors.push(`${text}\n`),
   });
   return { status, output: output.join(''), errors: errors.join('') };
-}
-
-/** Starts `patchbay run <path>` and resolves with the port of its first REST API connection. */
-export async function runHub(t: ExecutionContext, path: string): Promise<Running & { port: number }> {
-  const running = start(t, ['run', '--log-format', 'json', path]);
-  const [, port] = await running.shows(/"port":(\d+)/);
-  await running.shows(/patchbay \S+ runs/);
-  return Object.assign(running, { port: Number(port) });
 }

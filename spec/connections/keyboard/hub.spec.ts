@@ -70,16 +70,17 @@ test.serial('kill -9 of the process and of the X server: the hub serves on, the 
 
 test.serial('signals are for the hub: the process lives on until the hub has stopped', async (t) => {
   const x = await startXServer(t);
-  const hub = await startHubProcess(t, flow, x);
+  const hub = await startHubProcess(t, flow, { ...x, isGroup: true });
   await hub.logged(/"keys" is running/);
   const [child] = await keyboardPids(hub.pid);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(child!, signal);
   await x.xdotool('key', 'ctrl+F1');
   await until(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
   process.kill(-hub.pid, 'SIGINT'); // as Ctrl-C does: to both
-  t.deepEqual(await hub.exited, [0, null]);
+  const { status, signal, output } = await hub.ended();
+  t.deepEqual([status, signal], [0, null]);
   t.false(existsSync(`/proc/${child}`));
-  t.false(hub.messages.some((message) => message.includes('degraded')));
+  t.false(output.includes('degraded'));
 });
 
 test.serial('the process ends when the hub is killed', async (t) => {

@@ -5,27 +5,22 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { within } from '../../support/deadline.ts';
-import { createFolder } from '../../support/folder.ts';
 import { ask, openWire, request } from '../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../support/hub.ts';
+import { startHubProcess } from '../../support/hub-process.ts';
 import { freePort, isListening } from '../../support/port.ts';
-import { runHub } from '../../support/process.ts';
 import { opcodes, openClient, openRawClient } from '../../support/socket.ts';
 
 const parameters = ['lamp,B,true', 'text', 'mark,I'];
 
-async function startProcess(t: ExecutionContext) {
-  const folder = await createFolder(t, {
-    'flow.json5': {
-      connections: {
-        api: { ...api, documentRoot: '.' },
-        desk: { type: 'dummy', parameters },
-        clock: { type: 'timer', timers: [100_000], pulses: [{ interval: 1 }] },
-      },
+const startProcess = (t: ExecutionContext) =>
+  startHubProcess(t, {
+    connections: {
+      api: { ...api, documentRoot: '.' },
+      desk: { type: 'dummy', parameters },
+      clock: { type: 'timer', timers: [100_000], pulses: [{ interval: 1 }] },
     },
   });
-  return Object.assign(await runHub(t, folder), { folder });
-}
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   test(`design.md section 1: after ${signal} clients get 1001 and the process ends with status 0 within two seconds`, async (t) => {

@@ -91,7 +91,9 @@ test('design.md section 7: plain HTTP to a TLS port is cut, and disturbs nobody'
 test('design.md section 7: with tls the command line reads and watches, given the certificate', async (t) => {
   const hub = await startSecure(t);
   const options = ['desk/lamp', '--url', `https://localhost:${hub.port}`];
-  const watching = start(t, ['watch', ...options], { NODE_EXTRA_CA_CERTS: join(hub.folder, 'hub.crt') });
+  const watching = start(t, ['watch', ...options], {
+    env: { NODE_EXTRA_CA_CERTS: join(hub.folder, 'hub.crt') },
+  });
   await watching.shows(/^true\n/);
   hub.write('desk/lamp', false, { kind: 'client', name: 'test' });
   t.truthy(await watching.shows(/^true\nfalse\n/));
