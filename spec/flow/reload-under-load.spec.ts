@@ -1,12 +1,12 @@
 // Saves while 5,000 changes a second run: nothing is lost or doubled in untouched rules, a delay that was begun fires on
 // time, clients stay connected.
 
-import { once } from 'node:events';
-import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { firstValueFrom } from 'rxjs';
-import { filter, map, timeout } from 'rxjs/operators';
+import { filter, map, skip, timeout } from 'rxjs/operators';
+import { api } from '../support/hub.ts';
 import { startReloading } from '../support/reload.ts';
+import { openClient } from '../support/socket.ts';
 
 const changesPerSecond = 5000;
 const delayMs = 10_000;
@@ -15,7 +15,7 @@ const toleranceMs = 250;
 
 const untouched = {
   connections: {
-    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+    api,
     clock: { type: 'timer', timers: [delayMs] },
     desk: { type: 'dummy', parameters: ['in,I', 'once,I', 'twice,I', 'fired,T', 'begin,T', 'ended,T'] },
   },
@@ -37,15 +37,7 @@ test('saves under load disturb nothing but what they change', async (t) => {
     { 'a-untouched.json5': untouched, 'b-changing.json5': changing('value') },
     { watch: true },
   );
-  const port = /:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listens'))!.message)![1];
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?filter=^desk/twice$`);
-  await once(socket, 'open');
-  const received: number[] = [];
-  let isClosed = false;
-  socket.addEventListener('message', ({ data }) => received.push(Number(JSON.parse(String(data)).v)));
-  socket.addEventListener('close', () => {
-    isClosed = true;
-  });
+  const client = await openClient(t, hub.port, '?filter=^desk/twice$');
   const heard: Record<string, number[]> = { once: [], twice: [], level: [] };
   hub.changes$.subscribe(({ parameter, value }) => {
     heard[parameter.address.replace(/^(desk|lamps)\//, '')]?.push(Number(value));
@@ -70,28 +62,34 @@ test('saves under load disturb nothing but what they change', async (t) => {
   }, 1);
   t.teardown(() => clearInterval(load));
 
+  /** Waits for further changes, which come at a known pace. */
+  const moreChanges = (count: number) =>
+    firstValueFrom(
+      hub.changes$.pipe(
+        filter(({ parameter }) => parameter.address === 'desk/in'),
+        skip(count - 1),
+        timeout({ first: delayMs }),
+      ),
+    );
   const effects: number[] = [];
   const saveUntil = async (content: unknown, isEffective: () => boolean) => {
     await save('b-changing.json5', content);
     const savedAt = performance.now();
-    while (!isEffective()) {
-      if (performance.now() - savedAt > 5000) throw new Error('the save has no effect');
-      await delay(1);
-    }
+    await firstValueFrom(hub.changes$.pipe(filter(isEffective), timeout({ first: 5000 })));
     effects.push(performance.now() - savedAt);
   };
   const refusals = () => lines.filter(({ message }) => message.startsWith('not reloaded')).length;
   for (let round = 1; round <= 3; round++) {
-    await delay(1000);
+    await moreChanges(changesPerSecond);
     await saveUntil(changing('-value', `new${round},B,true`), () => value(`lamps/new${round}`) === true);
-    await delay(300);
+    await moreChanges(0.3 * changesPerSecond);
     t.is(value('lamps/lit'), -(value('lamps/level') as number));
-    await delay(300);
+    await moreChanges(0.3 * changesPerSecond);
     const seen = refusals();
     await saveUntil('{ connections: ', () => refusals() > seen);
-    await delay(300);
+    await moreChanges(0.3 * changesPerSecond);
     await saveUntil(changing('value + 1', 'mended,B,true'), () => value('lamps/mended') === true);
-    await delay(300);
+    await moreChanges(0.3 * changesPerSecond);
     t.is(value('lamps/lit'), (value('lamps/level') as number) + 1);
   }
   const firedAfterMs = await fired;
@@ -107,11 +105,15 @@ test('saves under load disturb nothing but what they change', async (t) => {
   t.true(isEqual(heard.once!, expected));
   t.true(isEqual(heard.twice!, doubled));
   t.true(isEqual(heard.level!, doubled), 'the changed connection misses nothing either');
-  const giveUpAt = performance.now() + 5000;
-  while (received.length < sent && performance.now() < giveUpAt) await delay(5);
-  t.true(isEqual(received, doubled), `${received.length} of ${sent}`);
-  t.false(isClosed);
-  socket.close();
+  const received = await client.frames.until(({ v }) => Number(v) === 2 * sent);
+  t.true(
+    isEqual(
+      received.map(({ v }) => Number(v)),
+      doubled,
+    ),
+    `${received.length} of ${sent}`,
+  );
+  t.true(client.isOpen);
 });
 
 function isEqual(a: readonly number[], b: readonly number[]): boolean {
