@@ -19,10 +19,13 @@ const goingAway = 1001;
 
 /** Serves clients that ask for no subprotocol. */
 export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): PlainProtocol {
-  const outbox = createOutbox((topic, frame) => app.publish(topic, frame, false, false));
+  const outbox = createOutbox((topic, frame) => {
+    app.publish(topic, frame, false, false);
+    for (const client of shared.leaving) client.leaveTopic();
+  });
   const groups = new PlainGroups(fanOut, bound, outbox.put);
   const round = createRound(hub);
-  const shared = { hub, log, outbox, groups, round, clients: new Set<PlainClient>() };
+  const shared: Shared = { hub, log, outbox, groups, round, clients: new Set(), leaving: new Set() };
   return {
     name: '',
     accept(origin, request) {
@@ -52,6 +55,8 @@ interface Shared {
   readonly groups: PlainGroups;
   readonly round: Round;
   readonly clients: Set<PlainClient>;
+  /** Clients that have just missed something: as long as they have their topic, later frames overtake what they missed. */
+  readonly leaving: Set<PlainClient>;
 }
 
 class PlainClient implements Session {
@@ -86,11 +91,17 @@ class PlainClient implements Session {
   dropped(): void {
     if (this.#seen !== undefined) return;
     this.#seen = this.#shared.round.safeRevision();
+    this.#shared.leaving.add(this); // it leaves after this call: the server is sending to the topic's members
     setImmediate(() => {
-      if (!this.#shared.clients.has(this)) return;
-      this.#socket.unsubscribe(this.#group.topic); // not in this call: the server is sending to the topic's members
+      this.leaveTopic();
       this.#catchUp();
     });
+  }
+
+  /** Stops hearing what is published. */
+  leaveTopic(): void {
+    this.#shared.leaving.delete(this);
+    if (this.#shared.clients.has(this)) this.#socket.unsubscribe(this.#group.topic);
   }
 
   drained(): void {
@@ -115,6 +126,7 @@ class PlainClient implements Session {
   #catchUp(): void {
     const { hub, outbox } = this.#shared;
     const socket = this.#socket;
+    if (!this.#shared.clients.has(this)) return;
     if (this.#seen === undefined || socket.isSubscribed(this.#group.topic)) return;
     outbox.flush(); // what is published after the walk must be newer than what the walk sends
     for (const { address, value, lastChange } of hub.changedSince(this.#seen)) {
