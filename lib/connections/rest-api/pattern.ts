@@ -1,7 +1,7 @@
 // Patterns of addresses that clients send: globs, and regular expressions. All of them match in linear time, or nearly: no
 // pattern can stop the hub.
 
-import { createFilter, type Filter } from './filter.ts';
+import { anyOf, createFilter, type Filter } from './filter.ts';
 
 /** `desk/*` or `{regex: '^desk/'}`. */
 export type Pattern = string | { readonly regex: string };
@@ -13,8 +13,8 @@ const maxNativeStars = 2;
 export function createPatternFilter(patterns: readonly Pattern[]): Filter {
   const addresses = new Set(patterns.filter(isAddress));
   const filters = patterns.filter((pattern) => !isAddress(pattern)).map(compile);
-  if (filters.length === 0) return (address) => addresses.has(address);
-  return (address) => addresses.has(address) || filters.some((filter) => filter(address));
+  const isListed: Filter = (address) => addresses.has(address);
+  return anyOf(addresses.size > 0 || filters.length === 0 ? [isListed, ...filters] : filters);
 }
 
 /** Whether a pattern is the address of one parameter. */
