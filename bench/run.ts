@@ -13,10 +13,11 @@ import type { Subject } from './subject.ts';
 import { httpRead } from './subjects/http-read.ts';
 import { memory } from './subjects/memory.ts';
 import { plainFanOut } from './subjects/plain-fan-out.ts';
+import { plainIngest } from './subjects/plain-ingest.ts';
 import { plainLatency } from './subjects/plain-latency.ts';
 import { writeRule } from './subjects/write-rule.ts';
 
-const subjects: readonly Subject[] = [httpRead, plainFanOut, plainLatency, writeRule, memory];
+const subjects: readonly Subject[] = [httpRead, plainFanOut, plainIngest, plainLatency, writeRule, memory];
 const resultsFolder = join(import.meta.dirname, 'results');
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 

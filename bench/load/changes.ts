@@ -8,6 +8,8 @@ export interface Changes {
   readonly received: ExpectedStream;
   /** The frames that make the changes, of `count` changes from `first` on; `first` is a multiple of `count`. */
   frames(first: number, count: number): Buffer;
+  /** The value that a change sets. */
+  valueOf(change: number): string;
 }
 
 const leastCycle = 4096;
@@ -15,14 +17,14 @@ const leastCycle = 4096;
 /** Creates changes of a parameter, sent in batches of `batch`; no two that follow one another are equal. */
 export function createChanges(address: string, batch: number): Changes {
   const batches = Math.ceil(leastCycle / batch);
-  const texts = Array.from({ length: batches * batch }, (_, index) =>
-    JSON.stringify({ p: address, v: String(index / 1000) }),
-  );
+  const values = Array.from({ length: batches * batch }, (_, index) => String(index / 1000));
+  const texts = values.map((v) => JSON.stringify({ p: address, v }));
   const sent = Array.from({ length: batches }, (_, index) =>
     Buffer.concat(texts.slice(index * batch, (index + 1) * batch).map(encodeClientText)),
   );
   return {
     received: new ExpectedStream(texts.map(encodeServerText)),
     frames: (first, count) => sent[(first / count) % batches]!,
+    valueOf: (change) => values[change % values.length]!,
   };
 }

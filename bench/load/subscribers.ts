@@ -21,12 +21,13 @@ export async function openSubscribers(
   count: number,
   stream: ExpectedStream,
   advance: (subscriber: number, position: number) => void,
+  path = '/ws',
 ): Promise<Subscribers> {
   const positions = new Float64Array(count);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => {}); // whoever waits for the work hears of it, and nobody else need
   const open = (subscriber: number) =>
-    openWebSocket(port, '/ws', {
+    openWebSocket(port, path, {
       onBytes(chunk, length) {
         const position = positions[subscriber]!;
         if (!stream.matches(chunk, length, position)) {

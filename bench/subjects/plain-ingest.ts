@@ -1,0 +1,53 @@
+// Plain ingest (design.md section 6): one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
+
+import { type ServerProcess, startHub, startServer } from '../process.ts';
+import type { IngestResult, IngestTask } from '../processes/ingest-load.ts';
+import type { RelayTask } from '../processes/relay.ts';
+import type { Contender, Subject } from '../subject.ts';
+import { deskFlow, levelAddress } from './plain-fan-out.ts';
+import { measureServer } from './servers.ts';
+
+export const plainIngest: Subject = {
+  name: 'plain-ingest',
+  about: 'one socket writes; the ceiling is a relay in raw uWebSockets.js, which publishes each message as it came',
+  rounds: 5,
+  async cases({ warmUpMs, measureMs, profileFolder }, folder) {
+    const contender = (
+      name: string,
+      role: Contender['role'],
+      target: Pick<IngestTask, 'isHeard' | 'readsBack'>,
+      start: () => Promise<ServerProcess>,
+    ): Contender => ({
+      name,
+      role,
+      async measure() {
+        const { messages, elapsedMs, serverBusyMs } = await measureServer<IngestResult>(
+          start,
+          'ingest-load',
+          ({ port, pid }): IngestTask => ({
+            port,
+            serverPid: pid,
+            address: levelAddress,
+            ...target,
+            warmUpMs,
+            measureMs,
+          }),
+        );
+        return { rate: (messages / elapsedMs) * 1000, busy: (serverBusyMs / elapsedMs) * 100 };
+      },
+    });
+    return [true, false].map((isHeard) => ({
+      name: isHeard ? 'the writer hears every change' : 'nobody hears of it',
+      metrics: [
+        { key: 'rate', title: 'messages/s', digits: 0 },
+        { key: 'busy', title: 'server busy, %', digits: 0 },
+      ],
+      contenders: [
+        contender('hub', 'hub', { isHeard, readsBack: true }, () => startHub(deskFlow, folder, profileFolder)),
+        contender('raw uWebSockets.js', 'ceiling', { isHeard, readsBack: false }, () =>
+          startServer('relay', { isHeard } satisfies RelayTask),
+        ),
+      ],
+    }));
+  },
+};

@@ -1,0 +1,72 @@
+// The load of an ingest against servers that are right, and that are wrong in one way each.
+
+import test from 'ava';
+import { performTask } from '../../bench/process.ts';
+import type { IngestResult, IngestTask } from '../../bench/processes/ingest-load.ts';
+import { createApp, listen, type WebSocket } from '../../lib/net/uws.ts';
+
+type Take = (socket: WebSocket<unknown>, text: string, count: number) => void;
+
+/** Runs the load against a server in this process that takes messages so; resolves to how many the load counted. */
+async function loadOn(
+  task: Pick<IngestTask, 'isHeard' | 'readsBack'>,
+  take: Take,
+  valueAfter = (last: string) => (JSON.parse(last) as { v: string }).v,
+): Promise<number> {
+  const app = createApp(undefined);
+  let count = 0;
+  let last = '';
+  app.ws('/ws', {
+    maxBackpressure: 64 * 1024 * 1024,
+    message(socket, message) {
+      const text = Buffer.from(message).toString();
+      last = text;
+      take(socket, text, ++count);
+    },
+  });
+  app.get('/parameters/*', (response) => void response.end(valueAfter(last)));
+  const { port } = listen(app, '127.0.0.1', 0);
+  try {
+    const { messages } = await performTask<IngestResult>('ingest-load', {
+      port,
+      serverPid: process.pid,
+      address: 'desk/level',
+      ...task,
+      warmUpMs: 10,
+      measureMs: 50,
+    } satisfies IngestTask);
+    return messages;
+  } finally {
+    app.close();
+  }
+}
+
+const echo: Take = (socket, text) => void socket.send(text);
+const keepSilent: Take = () => {};
+
+test('every message that comes back counts', async (t) => {
+  t.true((await loadOn({ isHeard: true, readsBack: true }, echo)) > 0);
+});
+
+test('every message that is taken in silence counts', async (t) => {
+  t.true((await loadOn({ isHeard: false, readsBack: true }, keepSilent)) > 0);
+});
+
+test('a message that comes back changed fails the round', async (t) => {
+  const wrong: Take = (socket, text, count) => echo(socket, count === 700 ? text.replace('99', '66') : text, count);
+  await t.throwsAsync(loadOn({ isHeard: true, readsBack: false }, wrong), { message: /^socket 0, byte \d+: expected/ });
+});
+
+test('a message that is answered with an error fails the round', async (t) => {
+  const wrong: Take = (socket, _, count) => count === 700 && void socket.send('{"error":"no"}');
+  await t.throwsAsync(loadOn({ isHeard: false, readsBack: false }, wrong), {
+    message: /^socket 0, byte \d+: expected .*, got ·+{"error":"no"}/,
+  });
+});
+
+test('another value at the end than the last one written fails the round', async (t) => {
+  await t.throwsAsync(
+    loadOn({ isHeard: false, readsBack: true }, keepSilent, () => 'none'),
+    { message: /^expected desk\/level to be \d.* at last, got none$/ },
+  );
+});
