@@ -7,6 +7,7 @@ import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
+import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { PendingChange } from './pending-change.ts';
@@ -41,7 +42,7 @@ interface DueTask {
 export class Graph {
   readonly #parameters = new Map<string, ParameterNode>();
   readonly #byRevision = new RevisionList();
-  readonly #changes = new Subject<Change>();
+  readonly #changes = new ChangeSubject();
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
@@ -221,7 +222,7 @@ export class Graph {
       node.lastChange = change;
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
-      if (this.#changes.observed) this.#changes.next(change);
+      this.#changes.next(change);
     }
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
