@@ -27,6 +27,8 @@ export interface Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
+  /** What replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
+  readonly accept?: ParameterDeclaration['accept'] | undefined;
   readonly value: Value | undefined;
   /** The change that set the present value (a trigger: that fired it last). */
   readonly lastChange: Change | undefined;

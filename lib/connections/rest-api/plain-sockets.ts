@@ -2,17 +2,16 @@
 // because it asked for a snapshot or reads too slowly, keeps one number: the revision up to which it has seen everything; it
 // is sent the newest values since, as fast as it reads, and is live again.
 
-import { describe, HubError } from '../../model/error.ts';
-import type { Change, Origin } from '../../model/parameter.ts';
+import { HubError } from '../../model/error.ts';
+import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { encodeFrame, type PlainGroup, PlainGroups } from './plain-group.ts';
+import { PlainReader } from './plain-message.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
 
-/** Longer messages are answered with an error. */
-const maxMessageBytes = 64 * 1024;
 /** How much of what it missed a client that is behind is sent ahead of its reading. */
 const catchUpBytes = 256 * 1024;
 const goingAway = 1001;
@@ -25,7 +24,8 @@ export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): P
   });
   const groups = new PlainGroups(fanOut, bound, outbox.put);
   const round = createRound(hub);
-  const shared: Shared = { hub, log, outbox, groups, round, clients: new Set(), leaving: new Set() };
+  const reader = new PlainReader();
+  const shared: Shared = { hub, log, reader, outbox, groups, round, clients: new Set(), leaving: new Set() };
   return {
     name: '',
     accept(origin, request) {
@@ -51,6 +51,7 @@ interface PlainProtocol extends Protocol {
 interface Shared {
   readonly hub: HubPort;
   readonly log: Log;
+  readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
   readonly round: Round;
@@ -83,9 +84,20 @@ class PlainClient implements Session {
     else socket.cork(() => this.#catchUp());
   }
 
+  /** Takes a message, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, log } = this.#shared;
-    receive(hub, log, this.#socket, this.#origin, message, isBinary);
+    const { hub, log, reader } = this.#shared;
+    let address: string | undefined;
+    try {
+      if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
+      address = reader.read(message);
+      const parameter = hub.find(address);
+      const value = reader.value(parameter !== undefined && takesNumbers(parameter));
+      if (parameter === undefined) hub.write(address, value, this.#origin);
+      else hub.writeTo(parameter, value, this.#origin);
+    } catch (error) {
+      this.#socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
+    }
   }
 
   dropped(): void {
@@ -138,45 +150,9 @@ class PlainClient implements Session {
   }
 }
 
-/** Takes one message of a client, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
-function receive(
-  hub: HubPort,
-  log: Log,
-  socket: Socket,
-  origin: Origin,
-  message: ArrayBuffer,
-  isBinary: boolean,
-): void {
-  let address: string | undefined;
-  try {
-    if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
-    if (message.byteLength > maxMessageBytes)
-      throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`);
-    const text = Buffer.from(message).toString();
-    const simple = simpleMessage.exec(text);
-    const { p, v } = simple === null ? parse(text) : { p: simple[1], v: simple[2] };
-    if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
-    address = p;
-    if (v === undefined) throw new HubError('bad-request', 'v: expected a value, got nothing');
-    hub.write(p, v, origin);
-  } catch (error) {
-    socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
-  }
-}
-
-/** What nearly every message is: an address and a text, neither with escapes; the rest goes to the JSON parser. */
-const simpleMessage = /^\{"p":"([^"\\\p{Cc}]*)","v":"([^"\\\p{Cc}]*)"\}$/u;
-
-function parse(text: string): { p?: unknown; v?: unknown } {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `expected JSON {"p":…,"v":…}, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `expected an object {"p":…,"v":…}, got ${describe(data)}`);
-  return data;
+/** Whether a text that is a number, and the number, are the same to a parameter. */
+function takesNumbers({ type, accept }: Parameter): boolean {
+  return (type === 'F' || type === 'I') && accept === undefined;
 }
 
 interface Round {
