@@ -1,44 +1,36 @@
 // The plain sockets of one filter: a topic of the server. A change is encoded once, and published once per group.
 
-import type { Change } from '../../model/parameter.ts';
-import { toText, type Value } from '../../model/value.ts';
+import type { Parameter } from '../../model/parameter.ts';
+import { encodeText } from '../../net/uws.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Audience, Feed, Listener } from './feed.ts';
 import type { Filter } from './filter.ts';
+import type { Outbox } from './outbox.ts';
+import { framePrefix } from './plain-frame.ts';
 
-type Publish = (topic: string, frame: string) => void;
+type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 export class PlainGroup implements Audience {
   readonly topic: string;
   readonly matches: Filter;
-  readonly #frames: PlainFrames;
-  readonly #publish: Publish;
+  readonly #topicBytes: ArrayBuffer;
+  readonly #prefixOf: PrefixOf;
+  readonly #put: Outbox['put'];
   members = 0;
 
-  constructor(topic: string, matches: Filter, frames: PlainFrames, publish: Publish) {
+  constructor(topic: string, matches: Filter, prefixOf: PrefixOf, put: Outbox['put']) {
     this.topic = topic;
+    this.#topicBytes = encodeText(topic);
     this.matches = matches;
-    this.#frames = frames;
-    this.#publish = publish;
+    this.#prefixOf = prefixOf;
+    this.#put = put;
   }
 
-  listenTo({ parameter: { address } }: Feed): Listener {
-    const prefix = framePrefix(address);
-    return { audience: this, tell: (change) => this.#publish(this.topic, this.#frames.of(change, prefix)) };
-  }
-}
-
-/** Encodes each change once, however many groups it goes to. */
-export class PlainFrames {
-  #change: Change | undefined;
-  #frame = '';
-
-  of(change: Change, prefix: string): string {
-    if (this.#change !== change) {
-      this.#change = change;
-      this.#frame = completeFrame(prefix, change.value);
-    }
-    return this.#frame;
+  listenTo({ parameter }: Feed): Listener {
+    const topic = this.#topicBytes;
+    const prefix = this.#prefixOf(parameter);
+    const put = this.#put;
+    return { audience: this, tell: ({ value }) => put(topic, prefix, value) };
   }
 }
 
@@ -46,16 +38,16 @@ export class PlainFrames {
 export class PlainGroups {
   readonly #fanOut: FanOut;
   readonly #bound: Filter;
-  readonly #publish: Publish;
-  readonly #frames = new PlainFrames();
+  readonly #put: Outbox['put'];
+  readonly #prefixes = new WeakMap<Parameter, Uint8Array>();
   readonly #groups = new Map<string, PlainGroup>();
   #nextTopic = 1;
 
   /** `bound` is the filter of the connection's settings: no client sees what it does not let through. */
-  constructor(fanOut: FanOut, bound: Filter, publish: Publish) {
+  constructor(fanOut: FanOut, bound: Filter, put: Outbox['put']) {
     this.#fanOut = fanOut;
     this.#bound = bound;
-    this.#publish = publish;
+    this.#put = put;
   }
 
   /** Joins the group of the key, made with `filter` when it is the first member. */
@@ -63,7 +55,7 @@ export class PlainGroups {
     let group = this.#groups.get(key);
     if (group === undefined) {
       const matches = (address: string) => this.#bound(address) && filter(address);
-      group = new PlainGroup(String(this.#nextTopic++), matches, this.#frames, this.#publish);
+      group = new PlainGroup(String(this.#nextTopic++), matches, this.#prefixOf, this.#put);
       this.#groups.set(key, group);
       this.#fanOut.join(group);
     }
@@ -77,17 +69,14 @@ export class PlainGroups {
     this.#groups.delete(key);
     this.#fanOut.leave(group);
   }
-}
 
-/** The notification of a value: `{"p":"desk/lamp","v":"true"}` (spec.md "WebSocket notification object"). */
-export function encodeFrame(address: string, value: Value): string {
-  return completeFrame(framePrefix(address), value);
-}
-
-function framePrefix(address: string): string {
-  return `{"p":${JSON.stringify(address)},"v":`;
-}
-
-function completeFrame(prefix: string, value: Value): string {
-  return typeof value === 'string' ? `${prefix}${JSON.stringify(value)}}` : `${prefix}"${toText(value)}"}`;
+  /** All groups share the prefix of a parameter. */
+  readonly #prefixOf: PrefixOf = (parameter) => {
+    let prefix = this.#prefixes.get(parameter);
+    if (prefix === undefined) {
+      prefix = framePrefix(parameter.address);
+      this.#prefixes.set(parameter, prefix);
+    }
+    return prefix;
+  };
 }

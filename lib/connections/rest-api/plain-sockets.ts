@@ -8,7 +8,8 @@ import type { HubPort, Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
-import { encodeFrame, type PlainGroup, PlainGroups } from './plain-group.ts';
+import { encodeFrame } from './plain-frame.ts';
+import { type PlainGroup, PlainGroups } from './plain-group.ts';
 import { PlainReader } from './plain-message.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
 
