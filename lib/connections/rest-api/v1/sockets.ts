@@ -8,12 +8,12 @@ import type { Feed } from '../feed.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
 import { Client } from './client.ts';
 import { maxMessageBytes, maxSubscriptions, type Receiver, receive } from './messages.ts';
+import { StallWatch } from './stall-watch.ts';
 import { maxPatterns, maxRate, maxRegexes } from './subscription.ts';
 import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = 100;
-const stallCheckMs = 1000;
 /** How long a client that was given up has to take the close frame. */
 const lastReadMs = 10_000;
 
@@ -30,28 +30,22 @@ interface V1Protocol extends Protocol {
 /** Serves clients that offer the subprotocol. */
 export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext): V1Protocol {
   const sessions = new Set<V1Session>();
-  const full = new Set<Client>();
   const giveUp = (client: Client) => {
     views.remove(client);
-    full.delete(client);
+    stalls.delete(client);
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read', lastReadMs));
   };
+  const stalls = new StallWatch(settings.stallTimeout, giveUp);
   const views = new Views(hub, fanOut, giveUp);
   const receiver = { hub, log, fanOut, views, bound, epoch: randomUUID() };
-  const shared = { receiver, sessions, full, hello: JSON.stringify(helloOf(receiver)) };
-
-  const stallCheck = setInterval(() => {
-    const latest = performance.now() - settings.stallTimeout;
-    for (const client of full) if (client.fullSinceMs! < latest) giveUp(client);
-  }, stallCheckMs);
+  const shared = { receiver, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
 
   return {
     name: 'patchbay.v1',
-    accept: (origin) => new V1Session(shared, new Client(origin, (client) => full.add(client))),
+    accept: (origin) => new V1Session(shared, new Client(origin, (client) => stalls.add(client))),
     declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
     forget: (feed) => views.forget(feed),
     close() {
-      clearInterval(stallCheck);
       for (const session of [...sessions]) session.end();
     },
   };
@@ -60,8 +54,7 @@ export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext):
 interface Shared {
   readonly receiver: Receiver;
   readonly sessions: Set<V1Session>;
-  /** Clients whose sockets are full. */
-  readonly full: Set<Client>;
+  readonly stalls: StallWatch;
   readonly hello: string;
 }
 
@@ -97,15 +90,15 @@ class V1Session implements Session {
   dropped(): void {}
 
   drained(): void {
-    const { full, receiver } = this.#shared;
+    const { stalls, receiver } = this.#shared;
     if (!this.#client.isFull || !this.#client.hasDrained()) return;
-    full.delete(this.#client);
+    stalls.delete(this.#client);
     receiver.views.resume(this.#client);
   }
 
   close(): void {
     this.#shared.sessions.delete(this);
-    this.#shared.full.delete(this.#client);
+    this.#shared.stalls.delete(this.#client);
     this.#shared.receiver.views.remove(this.#client);
     this.#client.isClosed = true;
   }
