@@ -1,0 +1,95 @@
+// What the selections of one request share: the parameters that match, kept up to date, and one batch per message of the
+// hub for all that listen.
+
+import type { Value } from '../model/value.ts';
+import type { Matcher } from './pattern.ts';
+import type { Entry, ParameterView } from './picture.ts';
+import { Emitter, type Observer } from './stream.ts';
+
+/** A parameter has this value now; undefined: it has none any more. A fire of a trigger is 1. */
+export interface Change {
+  readonly address: string;
+  readonly value: Value | undefined;
+}
+
+/** What one message of the hub has changed, in order of the lists. */
+export interface Batch {
+  /** Parameters that are new, or of another type now. */
+  readonly defined: readonly ParameterView[];
+  readonly changes: readonly Change[];
+  /** Addresses of parameters that are no more; there is no change for them. */
+  readonly removed: readonly string[];
+  /** Whether everything that matches has been told. */
+  readonly isComplete: boolean;
+}
+
+export class Feed {
+  readonly matches: Matcher;
+  readonly parameters = new Map<string, Entry>();
+  readonly #batches = new Emitter<Batch>();
+  isTouched = false;
+  #isComplete = false;
+  #defined: Entry[] = [];
+  #changes: Change[] = [];
+  #removed: string[] = [];
+
+  constructor(matches: Matcher) {
+    this.matches = matches;
+  }
+
+  get isComplete(): boolean {
+    return this.#isComplete;
+  }
+
+  get isObserved(): boolean {
+    return this.#batches.isObserved;
+  }
+
+  /** Adds an observer, who is first told what there is; the function that it returns takes it out. */
+  observe(observer: Observer<Batch>): () => void {
+    const defined = [...this.parameters.values()];
+    if (defined.length === 0 && !this.#isComplete) return this.#batches.add(observer);
+    const changes = defined.filter(({ isKnown }) => isKnown).map(({ address, value }) => ({ address, value }));
+    return this.#batches.add(observer, { defined, changes, removed: [], isComplete: this.#isComplete });
+  }
+
+  defined(entry: Entry): void {
+    this.#defined.push(entry);
+  }
+
+  changed(change: Change): void {
+    this.#changes.push(change);
+  }
+
+  removed(address: string): void {
+    this.#removed.push(address);
+  }
+
+  /** All that matches has come; to be told. */
+  complete(): void {
+    this.#isComplete = true;
+  }
+
+  /** Tells what has gathered. */
+  tell(): void {
+    const batch = {
+      defined: this.#defined,
+      changes: this.#changes,
+      removed: this.#removed,
+      isComplete: this.#isComplete,
+    };
+    this.isTouched = false;
+    this.#defined = [];
+    this.#changes = [];
+    this.#removed = [];
+    this.#batches.next(batch);
+  }
+
+  fail(error: Error): void {
+    this.#batches.error(error);
+  }
+
+  close(): void {
+    this.#batches.complete();
+  }
+}

@@ -1,0 +1,144 @@
+// The hub as a program sees it: parameters, selections, writes, and how things stand with the link.
+
+import type { Value } from '../model/value.ts';
+import type { Endpoint } from './endpoint.ts';
+import { type HubState, Link, type LinkTimes } from './link.ts';
+import type { Delivery, ServerMessage } from './messages.ts';
+import { createParameter, type Parameter, watchFires } from './param.ts';
+import { Picture } from './picture.ts';
+import type { Platform } from './platform.ts';
+import { Pool } from './pool.ts';
+import { type Selection, type SelectionRequest, Selections } from './selections.ts';
+import { createStream, Emitter, type Stream } from './stream.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { type Entries, Writes } from './writes.ts';
+
+export interface HubSettings extends Partial<LinkTimes> {
+  /** At most so many times a second a value is told, 0.1..1000; 0, which it is unless said: as changes come. */
+  readonly rate?: number;
+  /** `latest`, unless said: the newest value of each parameter; `all`: every change, in order. */
+  readonly delivery?: Delivery;
+}
+
+/** So many changes, or fires, of a parameter were not told, because this side did not read. */
+export interface Loss {
+  readonly address: string;
+  readonly count: number;
+}
+
+export interface Hub {
+  readonly state: HubState;
+  /** Hot, replays last, completes with `close()`. */
+  readonly state$: Stream<HubState>;
+  /** Whether what is shown may be old: from a break, or a silence, until the picture is complete again. */
+  readonly stale: boolean;
+  /** Hot, replays last, distinct, completes with `close()`. */
+  readonly stale$: Stream<boolean>;
+  /** Hot, replays nothing. */
+  readonly lost$: Stream<Loss>;
+  /** Resolves when all that is subscribed to is there; rejects when the hub is closed for good. */
+  whenLive(): Promise<void>;
+  /** Errors, when it is subscribed to: a `RangeError` for an address of no or more than 1,024 characters. */
+  param(address: string): Parameter;
+  /** Tells 1 each time that a trigger fires. */
+  fired(address: string): Stream<1>;
+  /** All parameters that match: for lists, and for more parameters than one by one. */
+  select(request?: SelectionRequest): Selection;
+  /** Writes, and resolves when the hub has carried it out. Errors: `WriteError`, at once while the link is down. */
+  set(address: string, value: Value): Promise<void>;
+  /** Writes several parameters as one turn, `{'desk/lamp': true}` or pairs in order; what is right is written. */
+  batch(entries: Entries): Promise<void>;
+  /** Closes the link for good and completes all streams. */
+  close(): void;
+}
+
+const defaultTimes: LinkTimes = {
+  pingAfterMs: 2000,
+  answerWithinMs: 2000,
+  connectWithinMs: 10_000,
+  firstPauseMs: 250,
+  longestPauseMs: 10_000,
+};
+
+export function createHub(endpoint: Endpoint, settings: HubSettings, platform: Platform): Hub {
+  const { rate, delivery, ...times } = settings;
+  const defaults = { rate, delivery };
+  const picture = new Picture();
+  const states = new Emitter<HubState>();
+  const staleness = new Emitter<boolean>();
+  const losses = new Emitter<Loss>();
+  const writes = new Writes();
+  const subscriptions = new Subscriptions({
+    picture,
+    send: (message) => link.send(JSON.stringify(message)),
+    whole: () => link.complete(),
+  });
+  const pool = new Pool({ picture, subscriptions, defaults });
+  const selections = new Selections({ picture, subscriptions, defaults });
+
+  let isStale = true;
+  const tellState = (state: HubState) => {
+    if (state.name !== 'live' && state.name !== 'resuming') {
+      subscriptions.down();
+      writes.down();
+    }
+    states.next(state);
+    if (isStale === (state.name !== 'live')) return;
+    isStale = !isStale;
+    staleness.next(isStale);
+  };
+
+  const take = (message: ServerMessage) => {
+    picture.apply(message);
+    subscriptions.take(message);
+    if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
+    if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
+    for (const [id, count] of Object.entries(message.lost ?? {})) {
+      const address = picture.findById(Number(id))?.address;
+      if (address !== undefined) losses.next({ address, count });
+    }
+  };
+
+  const link = new Link(endpoint, { ...defaultTimes, ...times }, platform, {
+    state: tellState,
+    hello: (hello) => subscriptions.hello(hello),
+    message: take,
+  });
+
+  const batch = (entries: Entries) => writes.write(link, entries);
+  const set = (address: string, value: Value) => batch([[address, value]]);
+
+  return {
+    get state() {
+      return link.state;
+    },
+    state$: createStream((observer) => states.add(observer, link.state)),
+    get stale() {
+      return isStale;
+    },
+    stale$: createStream((observer) => staleness.add(observer, isStale)),
+    lost$: createStream((observer) => losses.add(observer)),
+    whenLive: () =>
+      new Promise((resolve, reject) => {
+        const settle = (state: HubState) => {
+          if (state.name === 'live') resolve();
+          else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
+          else return;
+          stop();
+        };
+        let stop = () => {};
+        stop = states.add({ next: settle });
+        settle(link.state);
+      }),
+    param: (address) => createParameter(address, { picture, pool, set, isStale: () => isStale }),
+    fired: (address) => createStream((observer) => watchFires(pool, address, observer)),
+    select: (request = {}) => selections.select(request),
+    set,
+    batch,
+    close() {
+      link.close('by this program');
+      for (const emitter of [states, staleness, losses]) emitter.complete();
+      picture.close();
+    },
+  };
+}

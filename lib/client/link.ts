@@ -1,0 +1,172 @@
+// The link to the hub: opens a socket, notices when it is dead, and opens the next one after a growing pause of random
+// length (README.md "Resuming", "Keeping alive", "Limits and close codes").
+
+import { type Endpoint, protocolName } from './endpoint.ts';
+import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
+import type { ServerMessage } from './messages.ts';
+import type { Platform, SocketLike } from './platform.ts';
+
+/**
+ * connecting: a socket is being opened; resuming: it is open, and the picture not complete yet; live: what you see is so;
+ * waiting: until `retryAt` (ms since 1970); closed: for good.
+ */
+export type HubState =
+  | { readonly name: 'connecting' | 'resuming' | 'live' }
+  | { readonly name: 'waiting'; readonly retryAt: number; readonly reason: string }
+  | { readonly name: 'closed'; readonly reason: string };
+
+export interface LinkTimes extends HeartbeatTimes {
+  /** The first pause before a new try, doubled with each that fails, ms; what is waited is half of it or more, at random. */
+  readonly firstPauseMs: number;
+  readonly longestPauseMs: number;
+  /** How long opening a socket may take, up to the hub's first message, ms. */
+  readonly connectWithinMs: number;
+}
+
+export interface LinkEvents {
+  state(state: HubState): void;
+  hello(hello: NonNullable<ServerMessage['hello']>): void;
+  message(message: ServerMessage): void;
+}
+
+/** Close codes from here on say: do not try again. */
+const firstFinalCode = 4500;
+
+export class Link {
+  readonly #endpoint: Endpoint;
+  readonly #times: LinkTimes;
+  readonly #platform: Platform;
+  readonly #events: LinkEvents;
+  readonly #heartbeat: Heartbeat;
+  readonly #stopListening: () => void;
+  #state: HubState = { name: 'connecting' };
+  #socket: SocketLike | undefined;
+  #bye: ServerMessage['bye'];
+  #failures = 0;
+  #pings = 0;
+  #cancel = () => {};
+
+  constructor(endpoint: Endpoint, times: LinkTimes, platform: Platform, events: LinkEvents) {
+    this.#endpoint = endpoint;
+    this.#times = times;
+    this.#platform = platform;
+    this.#events = events;
+    this.#heartbeat = new Heartbeat(
+      platform,
+      times,
+      () => this.send(`{"ping":${++this.#pings}}`),
+      () => this.#down('the hub does not answer'),
+    );
+    this.#open();
+    this.#stopListening = platform.onWake(() => this.#wake());
+  }
+
+  get state(): HubState {
+    return this.#state;
+  }
+
+  /** Whether the hub has said hello, and messages can be sent. */
+  get isUp(): boolean {
+    return this.#state.name === 'live' || this.#state.name === 'resuming';
+  }
+
+  /** What was sent and has not left yet. */
+  get unsentBytes(): number {
+    return this.#socket?.bufferedAmount ?? 0;
+  }
+
+  send(text: string): void {
+    this.#socket?.send(text);
+  }
+
+  /** The picture is complete. */
+  complete(): void {
+    if (this.#state.name !== 'resuming') return;
+    this.#failures = 0;
+    this.#become({ name: 'live' });
+  }
+
+  /** Closes for good. */
+  close(reason: string): void {
+    if (this.#state.name === 'closed') return;
+    this.#drop();
+    this.#stopListening();
+    this.#become({ name: 'closed', reason });
+  }
+
+  #open(): void {
+    const socket = new this.#platform.WebSocket(this.#endpoint.url, [...this.#endpoint.protocols]);
+    this.#drop();
+    this.#socket = socket;
+    this.#cancel = this.#platform.after(this.#times.connectWithinMs, () => this.#down('the hub does not answer'));
+    let isOpen = false;
+    const isPresent = () => socket === this.#socket;
+    socket.onopen = () => {
+      isOpen = true;
+      if (isPresent() && socket.protocol !== protocolName) this.#down(`the server does not speak ${protocolName}`);
+    };
+    socket.onmessage = ({ data }: { data: string }) => isPresent() && this.#receive(data);
+    socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
+      if (!isPresent()) return;
+      const { retry = code < firstFinalCode, reason: said = reason } = this.#bye ?? {};
+      if (!retry || code >= firstFinalCode) return this.close(said || `the hub closed the connection with ${code}`);
+      this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
+      if (!isOpen) this.#askWhyRefused();
+    };
+    socket.onerror = () => {}; // a close follows
+    this.#become({ name: 'connecting' });
+  }
+
+  #receive(text: string): void {
+    let message: ServerMessage;
+    try {
+      message = JSON.parse(text);
+    } catch {
+      this.#down('the hub sent what is no JSON');
+      return;
+    }
+    this.#heartbeat.heard();
+    if (message.hello) {
+      this.#cancel();
+      this.#heartbeat.start();
+      this.#become({ name: 'resuming' });
+      this.#events.hello(message.hello);
+    } else if (message.bye) this.#bye = message.bye;
+    else this.#events.message(message);
+  }
+
+  #down(reason: string): void {
+    this.#drop();
+    const pauseMs = Math.min(this.#times.firstPauseMs * 2 ** this.#failures++, this.#times.longestPauseMs);
+    const waitMs = pauseMs * (0.5 + this.#platform.random() / 2);
+    this.#cancel = this.#platform.after(waitMs, () => this.#open());
+    this.#become({ name: 'waiting', retryAt: this.#platform.now() + waitMs, reason });
+  }
+
+  /** A socket does not tell with which status its handshake was refused; plain HTTP to the same place does. */
+  async #askWhyRefused(): Promise<void> {
+    const status = await this.#platform.statusOf(this.#endpoint);
+    if (status === 401 && !this.isUp) this.close('the hub refuses these credentials');
+    if (status === 403 && !this.isUp) this.close('the hub refuses this page or this name of the hub');
+  }
+
+  #wake(): void {
+    if (this.#state.name === 'waiting') this.#open();
+    else if (this.isUp) this.#heartbeat.ask();
+  }
+
+  /** Lets go of the present socket and of all timers. */
+  #drop(): void {
+    this.#cancel();
+    this.#heartbeat.stop();
+    this.#bye = undefined;
+    const socket = this.#socket;
+    this.#socket = undefined;
+    socket?.close();
+  }
+
+  #become(state: HubState): void {
+    this.#state = state;
+    this.#events.state(state);
+  }
+}

@@ -1,0 +1,147 @@
+// Parameters that are subscribed to by their address, gathered into few subscriptions of the protocol: those of one page
+// that come in one go make one. More are made as more come, until there are too many; then all are gathered anew.
+
+import { maxMessageBytes, maxPatterns, type SubscriptionRequest } from './messages.ts';
+import type { Entry, Picture } from './picture.ts';
+import type { Subscription, Subscriptions } from './subscriptions.ts';
+
+/** As many while they are gathered anew; half of them otherwise. */
+export const maxGroups = 16;
+const maxAddressLength = 1024;
+/** What the rest of a message of subscription takes at most. */
+const frameBytes = 256;
+
+interface PoolOptions {
+  readonly picture: Picture;
+  readonly subscriptions: Subscriptions;
+  /** Rate and delivery of each. */
+  readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
+}
+
+class Group implements Subscription {
+  readonly request: SubscriptionRequest;
+  readonly members: ReadonlySet<Entry>;
+  /** Those that nobody subscribes to any more. */
+  readonly left = new Set<Entry>();
+
+  readonly fail: (error: Error) => void;
+
+  constructor(
+    members: readonly Entry[],
+    defaults: PoolOptions['defaults'],
+    failed: (group: Group, error: Error) => void,
+  ) {
+    this.fail = (error) => failed(this, error);
+    this.members = new Set(members);
+    this.request = { include: members.map(({ address }) => address), ...defaults };
+  }
+
+  get remaining(): Entry[] {
+    return [...this.members].filter((entry) => !this.left.has(entry));
+  }
+
+  entries(): Iterable<Entry> {
+    return this.members;
+  }
+
+  complete(): void {}
+}
+
+export class Pool {
+  readonly #options: PoolOptions;
+  /** Where each entry is; undefined: it waits for the end of the present work. Bounded by `maxGroups` times a message. */
+  readonly #groupOf = new Map<Entry, Group | undefined>();
+  #groups: Group[] = [];
+  #isScheduled = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Counts one more who wants to know a parameter. Errors: a `RangeError` for what is no address. */
+  join(address: string): Entry {
+    if (address.length === 0 || address.length > maxAddressLength)
+      throw new RangeError(`address: expected 1 to ${maxAddressLength} characters, got ${address.length}`);
+    const entry = this.#options.picture.pool(address);
+    this.#groupOf.get(entry)?.left.delete(entry);
+    if (!this.#groupOf.has(entry)) {
+      this.#groupOf.set(entry, undefined);
+      this.#schedule();
+    }
+    return entry;
+  }
+
+  /** Nobody wants to know a parameter any more. */
+  leave(entry: Entry): void {
+    const group = this.#groupOf.get(entry);
+    group?.left.add(entry);
+    if (group === undefined) this.#release(entry);
+    else if (group.left.size * 2 >= group.members.size) this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#gather();
+    });
+  }
+
+  #gather(): void {
+    const { subscriptions, defaults } = this.#options;
+    const waiting = [...this.#groupOf].filter(([, group]) => group === undefined).map(([entry]) => entry);
+    let replaced = this.#groups.filter(({ left, members }) => left.size * 2 >= members.size);
+    let lists = pack([...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
+    if (this.#groups.length - replaced.length + lists.length > maxGroups / 2) {
+      replaced = this.#groups;
+      lists = pack([...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
+    }
+    const kept = this.#groups.filter((group) => !replaced.includes(group));
+    const groups = lists.map((list) => new Group(list, defaults, (group, error) => this.#fail(group, error)));
+    const tooMany = groups.splice(maxGroups / 2);
+    this.#groups = [...kept, ...groups];
+    for (const group of groups) {
+      for (const entry of group.members) this.#groupOf.set(entry, group);
+      subscriptions.add(group); // before the old one goes, so that nothing is missed in between
+    }
+    for (const group of replaced) {
+      subscriptions.remove(group);
+      for (const entry of group.left) this.#release(entry);
+    }
+    for (const group of tooMany)
+      this.#fail(group, new RangeError('expected fewer parameters by address; select() has room for more'));
+  }
+
+  #fail(group: Group, error: Error): void {
+    this.#groups = this.#groups.filter((one) => one !== group);
+    for (const entry of group.members) {
+      this.#release(entry);
+      entry.watchers?.error(error);
+      entry.fires?.error(error);
+    }
+  }
+
+  #release(entry: Entry): void {
+    this.#groupOf.delete(entry);
+    this.#options.picture.unpool(entry);
+  }
+}
+
+/** Lists that each fit into one message. */
+function pack(entries: readonly Entry[]): Entry[][] {
+  const lists: Entry[][] = [];
+  let list: Entry[] = [];
+  let bytes = 0;
+  for (const entry of entries) {
+    const own = new TextEncoder().encode(JSON.stringify(entry.address)).length + 1;
+    if (list.length === 0 || list.length === maxPatterns || bytes + own > maxMessageBytes - frameBytes) {
+      list = [];
+      bytes = 0;
+      lists.push(list);
+    }
+    list.push(entry);
+    bytes += own;
+  }
+  return lists;
+}

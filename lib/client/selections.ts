@@ -1,0 +1,122 @@
+// Selections: lists of parameters by pattern. Those that ask for the same share one subscription of the protocol.
+
+import { type Batch, type Change, Feed } from './feed.ts';
+import type { Delivery, SubscriptionRequest } from './messages.ts';
+import { type AddressPattern, createMatcher, encodePattern } from './pattern.ts';
+import type { ParameterView, Picture } from './picture.ts';
+import { createStream, type Observer, type Stream } from './stream.ts';
+import type { Subscription, Subscriptions } from './subscriptions.ts';
+
+/** Different selections that are subscribed to at a time. */
+export const maxSelections = 16;
+
+/** What counts: an address that any of `include` (all, unless said) and none of `exclude` matches. */
+export interface SelectionRequest {
+  readonly include?: readonly AddressPattern[];
+  readonly exclude?: readonly AddressPattern[];
+  readonly rate?: number;
+  readonly delivery?: Delivery;
+}
+
+/** As a stream: replays the known values, then each change. It works while somebody subscribes to it or to `batches`. */
+export interface Selection extends Stream<Change> {
+  /** The same, one batch per message of the hub: what a long list should follow. Replays what there is as one batch. */
+  readonly batches: Stream<Batch>;
+  /** All parameters that match, by address, as they are now. */
+  readonly parameters: ReadonlyMap<string, ParameterView>;
+  /** Whether all that matches has come; how old it may be says `hub.stale`. */
+  readonly isComplete: boolean;
+}
+
+interface SelectionsOptions {
+  readonly picture: Picture;
+  readonly subscriptions: Subscriptions;
+  readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
+}
+
+interface Shared {
+  readonly feed: Feed;
+  readonly subscription: Subscription;
+}
+
+export class Selections {
+  readonly #options: SelectionsOptions;
+  /** By request, those that somebody subscribes to. */
+  readonly #shared = new Map<string, Shared>();
+
+  constructor(options: SelectionsOptions) {
+    this.#options = options;
+  }
+
+  select({ include = ['**'], exclude = [], ...how }: SelectionRequest): Selection {
+    const request = {
+      ...this.#options.defaults,
+      ...how,
+      include: include.map(encodePattern),
+      exclude: exclude.map(encodePattern),
+    };
+    const key = JSON.stringify(request);
+    const present = () => this.#shared.get(key)?.feed;
+    const open = () => this.#open(key, request, new Feed(createMatcher(include, exclude)));
+
+    const observe = (observer: Observer<Batch>) => {
+      if (!this.#shared.has(key) && this.#shared.size >= maxSelections) {
+        observer.error?.(new RangeError(`select: expected at most ${maxSelections} different selections at a time`));
+        return () => {};
+      }
+      const { feed } = this.#shared.get(key) ?? open();
+      const remove = feed.observe(observer);
+      return () => {
+        remove();
+        if (!feed.isObserved && present() === feed) this.#close(key);
+      };
+    };
+
+    const changes = createStream<Change>((observer) =>
+      observe({
+        next({ changes, removed }) {
+          for (const change of changes) observer.next?.(change);
+          for (const address of removed) observer.next?.({ address, value: undefined });
+        },
+        error: (error) => observer.error?.(error),
+        complete: () => observer.complete?.(),
+      }),
+    );
+    return Object.defineProperties(changes, {
+      batches: { value: createStream(observe) },
+      parameters: { get: () => present()?.parameters ?? new Map() },
+      isComplete: { get: () => present()?.isComplete ?? false },
+    }) as Selection;
+  }
+
+  #open(key: string, request: SubscriptionRequest, feed: Feed): Shared {
+    const { picture, subscriptions } = this.#options;
+    const subscription: Subscription = {
+      request,
+      entries: () => feed.parameters.values(),
+      complete() {
+        if (feed.isComplete) return;
+        feed.complete();
+        picture.touch(feed);
+      },
+      fail: (error) => {
+        this.#shared.delete(key);
+        picture.removeFeed(feed);
+        feed.fail(error);
+      },
+    };
+    const shared = { feed, subscription };
+    this.#shared.set(key, shared);
+    picture.addFeed(feed);
+    subscriptions.add(subscription);
+    return shared;
+  }
+
+  #close(key: string): void {
+    const { picture, subscriptions } = this.#options;
+    const { feed, subscription } = this.#shared.get(key)!;
+    this.#shared.delete(key);
+    subscriptions.remove(subscription);
+    picture.removeFeed(feed);
+  }
+}

@@ -1,0 +1,126 @@
+// The subscriptions of the socket: sent as soon as the hub has said hello, and again after a break, from where the picture
+// was complete (README.md "Subscribing", "Resuming").
+
+import type { ServerMessage, SubscriptionRequest } from './messages.ts';
+import type { Entry, Picture } from './picture.ts';
+
+/** One subscription of the protocol. */
+export interface Subscription {
+  readonly request: SubscriptionRequest;
+  /** What it has in the picture. */
+  entries(): Iterable<Entry>;
+  /** Its picture is complete; called before that is told. */
+  complete(): void;
+  /** The hub will not have it. */
+  fail(error: Error): void;
+}
+
+interface Sent {
+  readonly subscription: Subscription;
+  mode: ServerMessage['mode'];
+  /** Whether its end has come, in this connection or one that it may resume. */
+  isWhole: boolean;
+}
+
+interface SubscriptionsOptions {
+  readonly picture: Picture;
+  send(message: object): void;
+  /** Nothing is missing in the picture. */
+  whole(): void;
+}
+
+export class Subscriptions {
+  readonly #options: SubscriptionsOptions;
+  /** By number; bounded by those who add (`maxSelections`, `maxGroups`). */
+  readonly #all = new Map<number, Sent>();
+  /** Those whose end is awaited. */
+  readonly #pending = new Set<Sent>();
+  #isUp = false;
+  #nextNumber = 1;
+  #epoch = '';
+  #revision = 0;
+
+  constructor(options: SubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  add(subscription: Subscription): void {
+    const number = this.#nextNumber++;
+    const sent: Sent = { subscription, mode: undefined, isWhole: false };
+    this.#all.set(number, sent);
+    if (this.#isUp) this.#send(number, sent);
+  }
+
+  remove(subscription: Subscription): void {
+    for (const [number, sent] of this.#all) {
+      if (sent.subscription !== subscription) continue;
+      this.#forget(number, sent);
+      if (this.#isUp) this.#options.send({ unsub: number });
+    }
+    this.#tellWhole();
+  }
+
+  hello({ epoch }: NonNullable<ServerMessage['hello']>): void {
+    this.#isUp = true;
+    this.#options.picture.connection++;
+    if (epoch !== this.#epoch) {
+      this.#options.picture.forgetIds();
+      for (const sent of this.#all.values()) sent.isWhole = false;
+      this.#epoch = epoch;
+      this.#revision = 0;
+    }
+    for (const [number, sent] of this.#all) this.#send(number, sent);
+    this.#tellWhole();
+  }
+
+  down(): void {
+    this.#isUp = false;
+    this.#pending.clear();
+  }
+
+  /** Takes in what a message says of subscriptions; parameters have been taken in before. */
+  take({ sub, mode, error, end, rev }: ServerMessage): void {
+    if (sub !== undefined) this.#answered(sub, mode, error);
+    if (end !== undefined) this.#ended(end);
+    // While a picture is on its way, a break has to be resumed from where all was complete.
+    if (rev !== undefined && this.#pending.size === 0) this.#revision = Math.max(this.#revision, rev);
+    if (end !== undefined) this.#tellWhole();
+  }
+
+  #answered(number: number, mode: ServerMessage['mode'], error: string | undefined): void {
+    const sent = this.#all.get(number);
+    if (sent === undefined) return;
+    if (error !== undefined) {
+      this.#forget(number, sent);
+      sent.subscription.fail(new Error(error));
+      this.#tellWhole();
+    } else if (mode !== undefined) {
+      sent.mode = mode;
+      if (mode === 'snapshot') sent.isWhole = false;
+    }
+  }
+
+  #ended(number: number): void {
+    const sent = this.#all.get(number);
+    if (sent === undefined) return;
+    this.#pending.delete(sent);
+    sent.isWhole = true;
+    sent.subscription.complete();
+    this.#options.picture.complete(sent.subscription.entries(), sent.mode === 'snapshot');
+  }
+
+  #send(number: number, sent: Sent): void {
+    this.#pending.add(sent);
+    const since = sent.isWhole ? { epoch: this.#epoch, rev: this.#revision } : undefined;
+    this.#options.send({ sub: number, ...sent.subscription.request, since });
+  }
+
+  #forget(number: number, sent: Sent): void {
+    this.#all.delete(number);
+    this.#pending.delete(sent);
+  }
+
+  #tellWhole(): void {
+    if (this.#isUp && this.#pending.size === 0) this.#options.whole();
+  }
+}

@@ -1,0 +1,84 @@
+// Writes and their acknowledgements (README.md "Writing"). Nothing is kept for later: while the link is down a write is
+// refused at once, so that no old command reaches a machine minutes after it was given.
+
+import type { Value } from '../model/value.ts';
+import type { Link } from './link.ts';
+import { type Mistake, maxMessageBytes } from './messages.ts';
+
+/** Writes that wait for their acknowledgement, and bytes that wait for the network; more are refused. */
+const maxWaiting = 10_000;
+const maxUnsentBytes = 4 * 1024 * 1024;
+
+/** A write that was not carried out, or not in whole; what `mistakes` does not name has been written. */
+export class WriteError extends Error {
+  /** What was wrong, by address; empty when nothing was sent, or when it is not known what became of it. */
+  readonly mistakes: readonly { readonly address: string; readonly reason: string }[];
+
+  constructor(message: string, mistakes: WriteError['mistakes'] = []) {
+    super(message);
+    this.name = 'WriteError';
+    this.mistakes = mistakes;
+  }
+}
+
+export type Entries = Readonly<Record<string, Value>> | Iterable<readonly [address: string, value: Value]>;
+
+interface Waiting {
+  resolve(): void;
+  reject(error: WriteError): void;
+}
+
+export class Writes {
+  readonly #waiting = new Map<number, Waiting>();
+  #nextAck = 1;
+
+  /** Sends entries as one turn. */
+  write(link: Link, given: Entries): Promise<void> {
+    const entries = Symbol.iterator in given ? [...given] : Object.entries(given);
+    const ack = this.#nextAck;
+    const text = JSON.stringify({ set: entries, ack });
+    const refusal = this.#whyNot(link, text);
+    if (refusal !== undefined) return Promise.reject(new WriteError(refusal));
+    this.#nextAck++;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(ack, { resolve, reject });
+      link.send(text);
+    });
+  }
+
+  acknowledged(ack: number, errors: readonly Mistake[]): void {
+    const waiting = this.#waiting.get(ack);
+    this.#waiting.delete(ack);
+    if (errors.length === 0) {
+      waiting?.resolve();
+      return;
+    }
+    const mistakes = errors.map(([address, reason]) => ({ address: String(address), reason }));
+    waiting?.reject(
+      new WriteError(mistakes.map(({ address, reason }) => `${address}: ${reason}`).join('; '), mistakes),
+    );
+  }
+
+  /** The hub made nothing of the message. */
+  refused(ack: number, reason: string): void {
+    this.#waiting.get(ack)?.reject(new WriteError(reason));
+    this.#waiting.delete(ack);
+  }
+
+  down(): void {
+    const all = [...this.#waiting.values()];
+    this.#waiting.clear();
+    for (const { reject } of all)
+      reject(new WriteError('the link to the hub broke before the answer; it may have been written or not'));
+  }
+
+  #whyNot(link: Link, text: string): string | undefined {
+    const { state } = link;
+    if (!link.isUp)
+      return `not written: the link to the hub is ${state.name}${'reason' in state ? `, ${state.reason}` : ''}`;
+    if (this.#waiting.size >= maxWaiting) return `not written: ${maxWaiting} writes wait for their acknowledgement`;
+    if (link.unsentBytes > maxUnsentBytes) return `not written: ${link.unsentBytes} bytes wait for the network`;
+    const bytes = text.length * 3 > maxMessageBytes ? new TextEncoder().encode(text).length : 0;
+    return bytes > maxMessageBytes ? `not written: expected at most ${maxMessageBytes} bytes, got ${bytes}` : undefined;
+  }
+}
