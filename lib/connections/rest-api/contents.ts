@@ -6,6 +6,7 @@ const paths = [
   ['/parameters/<address>', 'the value of a parameter'],
   ['/update?parameter=<address>&value=<value>', 'sets a parameter, or fires a trigger; also by POST'],
   ['/ws', 'WebSocket: every change, and updates; ?snapshot=true, ?filter=<regex>'],
+  ['/hub/client.js', "the client library for pages: import { connect } from '/hub/client.js'"],
   ['/hub/parameters', 'all parameters with state and metadata; ?filter=<regex>'],
   ['/hub/explain/<address>', 'why a parameter is as it is'],
   ['/hub/rules', 'how each rule is doing: running, limited, failing'],

@@ -6,6 +6,7 @@ import { HubError } from '../../model/error.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { createApp, type HttpRequest, type HttpResponse, listen } from '../../net/uws.ts';
 import { type ConnectionContext, type ConnectionEvent, defineGatewayType, type HubPort } from '../connection.ts';
+import { serveClientScript } from './client-script.ts';
 import { contentsOf } from './contents.ts';
 import { serveFile } from './document-root.ts';
 import { asHubError } from './exchange.ts';
@@ -75,6 +76,9 @@ function startServer({ id, config, log, resolvePath }: ConnectionContext<Setting
   read('/ws', refusePlainHttp);
   read('/hub', redirectToHub);
   read('/hub/', (response) => response.writeHeader('Content-Type', textType).end(contentsOf(hub)));
+  read('/hub/client.js', (response, request) => {
+    serveClientScript(response, request, log).catch((error) => asHubError(error, log));
+  });
   read('/hub/health', (response) => response.writeHeader('Content-Type', jsonType).end(healthOf(hub)));
   read('/hub/parameters', (response, request) => listParameters(hub, response, request, log));
   read(`${explainPath}*`, (response, request) => explainParameter(hub, response, request));
