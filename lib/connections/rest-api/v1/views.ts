@@ -151,7 +151,9 @@ export class Views {
   }
 
   #tellSoon(): void {
-    if (this.#came.length + this.#gone.length === 0) setImmediate(() => this.#tellStructure());
+    if (this.#came.length + this.#gone.length > 0) return;
+    for (const view of this.#views.values()) view.flush(); // what changed before comes before
+    setImmediate(() => this.#tellStructure());
   }
 
   #tellStructure(): void {
@@ -161,7 +163,6 @@ export class Views {
     this.#came = [];
     this.#gone = [];
     for (const view of this.#views.values()) {
-      view.flush();
       const isHeard = ({ parameter }: Feed) => view.matches(parameter.address);
       for (const ids of cut(gone.filter(isHeard).map(({ id }) => String(id)))) view.sendToAll(`{"undef":[${ids}]}`);
       for (const definitions of cut(came.filter(isHeard).map(definition))) view.sendToAll(defFrame(definitions));
