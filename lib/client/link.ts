@@ -31,6 +31,8 @@ export interface LinkEvents {
 
 /** Close codes from here on say: do not try again. */
 const firstFinalCode = 4500;
+/** The close code of a link that broke without a goodbye. */
+const brokenCode = 1006;
 
 export class Link {
   readonly #endpoint: Endpoint;
@@ -106,14 +108,15 @@ export class Link {
       if (isPresent() && socket.protocol !== protocolName) this.#down(`the server does not speak ${protocolName}`);
     };
     socket.onmessage = ({ data }: { data: string }) => isPresent() && this.#receive(data);
-    socket.onclose = ({ code, reason }: { code: number; reason: string }) => {
-      if (!isPresent()) return;
+    socket.onclose = ({ code, reason }: { code: number; reason: string }) => isPresent() && broke(code, reason);
+    socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node tells no close of a handshake that was refused
+    const broke = (code: number, reason: string) => {
       const { retry = code < firstFinalCode, reason: said = reason } = this.#bye ?? {};
-      if (!retry || code >= firstFinalCode) return this.close(said || `the hub closed the connection with ${code}`);
-      this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
-      if (!isOpen) this.#askWhyRefused();
+      if (retry && code < firstFinalCode) {
+        this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
+        if (!isOpen) this.#askWhyRefused();
+      } else this.close(said || `the hub closed the connection with ${code}`);
     };
-    socket.onerror = () => {}; // a close follows
     this.#become({ name: 'connecting' });
   }
 

@@ -29,10 +29,10 @@ function anyOf(patterns: readonly AddressPattern[]): Matcher {
 
 function toRegExp(pattern: AddressPattern): RegExp {
   if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without memory
-  const source = pattern
-    .split(/(\*+)/)
-    .map((part, index) =>
-      index % 2 === 0 ? part.replace(/[$()+.?[\\\]^{|}]/g, '\\$&') : part === '*' ? '[^/]*' : '.*',
-    );
-  return new RegExp(`^${source.join('')}$`, 's');
+  const parts = pattern.split(/(\*\*\/|\*+)/).map((part, index, all) => {
+    if (index % 2 === 0) return part.replace(/[$()+.?[\\\]^{|}]/g, '\\$&');
+    if (part !== '**/') return part === '*' ? '[^/]*' : '.*';
+    return /(^|\/)$/.test(all[index - 1]!) ? '(.*/)?' : '.*/'; // between slashes also no segment
+  });
+  return new RegExp(`^${parts.join('')}$`, 's');
 }

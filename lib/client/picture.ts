@@ -104,6 +104,7 @@ export class Picture {
 
   /** A new run of the hub has other ids. */
   forgetIds(): void {
+    for (const entry of this.#byId.values()) entry.id = undefined;
     this.#byId.clear();
   }
 
@@ -134,13 +135,14 @@ export class Picture {
 
   #define([id, address, type, access]: Definition): void {
     const matching = [...this.#feeds].filter((feed) => feed.matches(address));
+    const present = this.#byAddress.get(address);
+    if (present?.id !== undefined && present.id !== id) this.#remove(present); // it is another one of this address
     let entry = this.#byAddress.get(address);
     if (entry === undefined) {
       if (matching.length === 0) return; // unsubscribed meanwhile
       entry = new Entry(address);
       this.#byAddress.set(address, entry);
     }
-    if (entry.id !== id && this.#byId.get(entry.id!) === entry) this.#byId.delete(entry.id!);
     this.#byId.set(id, entry);
     entry.id = id;
     entry.definedIn = this.connection;
@@ -186,7 +188,7 @@ export class Picture {
 
   #remove(entry: Entry | undefined): void {
     if (entry === undefined) return;
-    if (this.#byId.get(entry.id!) === entry) this.#byId.delete(entry.id!);
+    this.#byId.delete(entry.id!);
     entry.id = entry.type = entry.access = undefined;
     for (const feed of entry.feeds) {
       feed.parameters.delete(entry.address);
@@ -200,7 +202,7 @@ export class Picture {
 
   #dropUnused(entry: Entry): void {
     if (entry.isPooled || entry.feeds.length > 0) return;
-    if (this.#byId.get(entry.id!) === entry) this.#byId.delete(entry.id!);
+    this.#byId.delete(entry.id!);
     this.#byAddress.delete(entry.address);
   }
 

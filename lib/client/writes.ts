@@ -37,7 +37,7 @@ export class Writes {
     const entries = Symbol.iterator in given ? [...given] : Object.entries(given);
     const ack = this.#nextAck;
     const text = JSON.stringify({ set: entries, ack });
-    const refusal = this.#whyNot(link, text);
+    const refusal = whatIsWrong(entries) ?? this.#whyNot(link, text);
     if (refusal !== undefined) return Promise.reject(new WriteError(refusal));
     this.#nextAck++;
     return new Promise((resolve, reject) => {
@@ -81,4 +81,12 @@ export class Writes {
     const bytes = text.length * 3 > maxMessageBytes ? new TextEncoder().encode(text).length : 0;
     return bytes > maxMessageBytes ? `not written: expected at most ${maxMessageBytes} bytes, got ${bytes}` : undefined;
   }
+}
+
+/** The hub answers mistakes in values by address, but a message that makes no sense without saying which it was. */
+function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {
+  const wrong = entries.find(
+    ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),
+  );
+  return wrong && `not written: expected an address and a text, a number or a boolean, got ${JSON.stringify(wrong)}`;
 }

@@ -10,8 +10,8 @@ import { asyncApi, fits, kindOf, kinds } from '../support/asyncapi.ts';
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 const protocol = readme.slice(readme.indexOf('`patchbay.v1` protocol'));
 
-test('the document is one of AsyncAPI 3.0', (t) => {
-  const schema = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.0.0.json');
+test('the document is one of AsyncAPI 3.1', (t) => {
+  const schema = createRequire(import.meta.url)('@asyncapi/specs/schemas/3.1.0.json');
   const validate = new Ajv({ strict: false, validateFormats: false, meta: false, validateSchema: false }).compile(
     schema,
   );

@@ -139,6 +139,20 @@ test('a parameter that is no more tells undefined, and may come back as another'
   t.is(selection.parameters.get('desk/lamp')?.type, 'S');
 });
 
+test('a parameter that another takes the place of at once loses its value', async (t) => {
+  const script = playHub();
+  const lamp = follow(script, 'desk/lamp');
+  await microtasks();
+  script.socket
+    .accept()
+    .says({ sub: 1, mode: 'snapshot' }, { def: [[7, 'desk/lamp', 'B', 'rw']] }, { set: [[7, true]], rev: 1 })
+    .says({ end: 1, rev: 1 }, { def: [[9, 'desk/lamp', 'S', 'rw']] }, { undef: [7] });
+  t.deepEqual(lamp, [true, undefined]);
+  t.is(script.hub.param('desk/lamp').type, 'S');
+  script.socket.says({ set: [[9, 'on']], rev: 2 });
+  t.deepEqual(lamp, [true, undefined, 'on']);
+});
+
 test('the same epoch resumes what was complete, from the newest revision at which all was', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
