@@ -22,7 +22,9 @@ test('the packed package runs a hub, and its types check', async (t) => {
     },
     'app/package.json': { type: 'module' },
     'app/main.ts':
-      "import { startHub, type Hub } from 'patchbay';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n",
+      "import { startHub, type Hub } from 'patchbay';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n" +
+      "import { connect, type Parameter } from 'patchbay/client';\nimport { from } from 'rxjs';\n" +
+      "const lamp: Parameter = connect('http://localhost').param('desk/lamp');\nfrom(lamp).subscribe();\n",
   });
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
   const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
@@ -51,6 +53,7 @@ test('the packed package runs a hub, and its types check', async (t) => {
     if (port !== undefined) break;
   }
   t.is(await (await fetch(`http://127.0.0.1:${port}/parameters/desk/lamp`)).text(), 'true');
+  t.is((await fetch(`http://127.0.0.1:${port}/hub/client.js`)).status, 200);
   hub.kill('SIGTERM');
   t.deepEqual(await exited, [0, null]);
 });
