@@ -6,6 +6,9 @@ import { resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import test from 'ava';
 import { asyncApi, fits, kindOf, kinds } from '../support/asyncapi.ts';
+import { Inbox } from '../support/deadline.ts';
+import { api } from '../support/hub.ts';
+import { startReloading } from '../support/reload.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 const protocol = readme.slice(readme.indexOf('`patchbay.v1` protocol'));
@@ -77,4 +80,41 @@ test('every message that README.md shows is in the document, and every kind of m
     kinds(direction).map((kind) => `${direction} ${kind}`),
   );
   t.deepEqual([...shown].sort(), all.sort());
+});
+
+test('a real hub tells every kind of message but losses, and hears every kind', async (t) => {
+  const flow = (...parameters: string[]) => ({ connections: { api, desk: { type: 'dummy', parameters } } });
+  const { hub, reload } = await startReloading(t, { 'flow.json5': flow('lamp,B,true', 'go,T') });
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
+  t.teardown(() => socket.close());
+  const inbox = new Inbox<string>();
+  socket.addEventListener('message', ({ data }) => inbox.put(kindOf('tell', JSON.parse(data))));
+  const told = new Set<string>();
+  const upTo = async (kind: string) => {
+    for (const one of await inbox.until((one) => one === kind, kind)) told.add(one);
+  };
+  const heard = new Set<string>();
+  const send = (message: object) => {
+    heard.add(kindOf('hear', message));
+    socket.send(JSON.stringify(message));
+  };
+  await upTo('hello');
+  send({ sub: 1, include: ['desk/*'], rate: 0, delivery: 'all' });
+  await upTo('complete');
+  send({ set: [['desk/go', 1]], ack: 1 });
+  await upTo('acknowledgement');
+  if (!told.has('fires')) await upTo('fires');
+  send({ set: [['desk/nope', 1]] });
+  await upTo('mistakes');
+  send({ ping: 7 });
+  await upTo('pong');
+  socket.send('{');
+  await upTo('error');
+  await reload('flow.json5', flow('go,T', 'level,F,1'));
+  await upTo('removals');
+  send({ unsub: 1 });
+  await upTo('unsubscribed');
+  await Promise.all([hub.stop(), upTo('goodbye')]);
+  t.deepEqual([...told, 'losses'].sort(), kinds('tell').sort());
+  t.deepEqual([...heard].sort(), kinds('hear').sort());
 });

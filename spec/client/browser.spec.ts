@@ -53,6 +53,12 @@ test('the page shows values live, goes visibly stale with the hub, and recovers 
   process.kill(first.pid, 'SIGCONT');
   await isShown(1);
 
+  await tab.evaluate(`
+    (async () => {
+      const { connect } = await import('/hub/client.js');
+      globalThis.patient = connect(undefined, { firstPauseMs: 600_000, longestPauseMs: 600_000 });
+      await patient.whenLive();
+    })()`);
   process.kill(first.pid, 'SIGKILL');
   await first.ended();
   await isShown(0.3);
@@ -61,6 +67,9 @@ test('the page shows values live, goes visibly stale with the hub, and recovers 
   await isShown(1);
   await second.get('/update?parameter=desk/lamp&value=true');
   await shows('on');
+  t.is(await tab.evaluate('patient.state.name'), 'waiting');
+  await tab.evaluate('dispatchEvent(new Event("online"))');
+  await tab.waitForFunction('!patient.stale', undefined, deadline);
   t.deepEqual(faults, []);
   await tab.close();
 });

@@ -3,14 +3,12 @@
 import test from 'ava';
 import { firstValueFrom, from, take, toArray } from 'rxjs';
 import { WriteError } from '../../lib/client/index.ts';
-import type { Origin } from '../../lib/model/parameter.ts';
 import { connectClient, until } from '../support/client.ts';
 import { within } from '../support/deadline.ts';
-import { api, expectQuietLog, startTestHub } from '../support/hub.ts';
+import { api, expectQuietLog, startTestHub, writer } from '../support/hub.ts';
 import { openNetwork } from '../support/link.ts';
 import { startReloading } from '../support/reload.ts';
 
-const writer: Origin = { kind: 'client', name: 'spec' };
 const connections = {
   api,
   desk: { type: 'dummy', parameters: ['lamp,B,false', 'level,F,0.5', 'text,S', 'go,T', 'n,I,0'] },
@@ -127,9 +125,8 @@ test('the credentials go as a subprotocol; wrong ones are not tried twice', asyn
 
 test('a reload: parameters come and go', async (t) => {
   const flow = (...parameters: string[]) => ({ connections: { api, desk: { type: 'dummy', parameters } } });
-  const { reload, lines } = await startReloading(t, { 'flow.json5': flow('lamp,B,true', 'level,F,1') });
-  const port = Number(/:(\d+)\/$/.exec(lines.find(({ message }) => message.startsWith('listens on'))!.message)![1]);
-  const client = connectClient(t, port);
+  const { hub, reload } = await startReloading(t, { 'flow.json5': flow('lamp,B,true', 'level,F,1') });
+  const client = connectClient(t, hub.port);
   const lamp: unknown[] = [];
   client.param('desk/lamp').subscribe((value) => lamp.push(value));
   const selection = client.select();

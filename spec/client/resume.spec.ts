@@ -1,19 +1,13 @@
 // The way back to a real hub: after a cut, after a silence, after another run of the hub, and after many cuts under load.
 
-import { join } from 'node:path';
 import test from 'ava';
-import { startHub } from '../../lib/hub.ts';
-import type { Origin } from '../../lib/model/parameter.ts';
 import type { ClientUnderTest } from '../support/client.ts';
 import { connectClient, until } from '../support/client.ts';
-import { createLogRecorder } from '../support/connection.ts';
 import { within } from '../support/deadline.ts';
-import { createFolder } from '../support/folder.ts';
-import { api, type HubUnderTest, startTestHub } from '../support/hub.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 import { openNetwork } from '../support/link.ts';
 import { freePort } from '../support/port.ts';
 
-const writer: Origin = { kind: 'client', name: 'spec' };
 const many = (count: number) => ({
   type: 'dummy',
   parameters: Array.from({ length: count }, (_, index) => `p${index},I,0`),
@@ -77,13 +71,8 @@ test('a link that falls silent is stale within the deadline, refuses writes, and
 
 test('another run of the hub on the same port: what is no more is told, the rest is there', async (t) => {
   const port = await freePort();
-  const run = async (parameters: string[]) => {
-    const connections = { api: { ...api, port }, desk: { type: 'dummy', parameters } };
-    const folder = await createFolder(t, { 'flow.json5': { connections } });
-    const hub = await startHub({ paths: [join(folder, 'flow.json5')], log: createLogRecorder() });
-    t.teardown(() => hub.stop());
-    return hub;
-  };
+  const run = (parameters: string[]) =>
+    startTestHub(t, { connections: { api: { ...api, port }, desk: { type: 'dummy', parameters } } });
   const first = await run(['a,I,1', 'b,I,2', 'c,I,3']);
   const client = connectClient(t, port);
   const told: Record<string, unknown[]> = { a: [], b: [], c: [], d: [] };
