@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Options } from './options.ts';
 import type { Answer } from './processes/task.ts';
 
 /** A server that is measured, in a process of its own. */
@@ -37,28 +38,46 @@ export async function performTask<Result>(
 }
 
 /** Starts `processes/<name>.ts`, a server that reports its port. */
-export async function startServer(name: string, task: object): Promise<ServerProcess> {
-  const child = forkProcess(name, task, []);
+export async function startServer(
+  name: string,
+  task: object,
+  nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
+  const child = forkProcess(name, task, nodeOptions);
   const answer = await firstAnswer<number>(name, child, startDeadlineMs);
   if ('mistake' in answer) throw new Error(answer.mistake);
   return { pid: child.pid!, port: answer.result, stop: () => stopProcess(name, child) };
 }
 
-/** Starts the hub as its users do, `patchbay run`, with a flow of one file in the folder; its REST API is called `api`. */
+/**
+ * Starts the hub as its users do, `patchbay run`, with a flow of one file in the folder; its REST API is called `api`.
+ * Errors: when it does not start.
+ */
 export async function startHub(
   flow: { connections: Record<string, unknown>; rules?: readonly unknown[] },
   folder: string,
-  profileFolder: string | undefined,
+  { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  nodeOptions: readonly string[] = [],
 ): Promise<ServerProcess> {
   const file = join(folder, 'flow.json5');
   const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
   await writeFile(file, JSON.stringify({ ...flow, connections: { api, ...flow.connections } }));
-  const main = join(import.meta.dirname, '..', 'lib', 'main.ts');
-  const child = spawn(process.execPath, [...profileOptions(profileFolder), main, 'run', file, '--log-format', 'json'], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const main = join(hubFolder, 'lib', 'main.ts');
+  const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child));
   return { pid: child.pid!, port, stop: () => stopProcess('the hub', child, 0) };
+}
+
+/** Starts another program that is measured; its port is what the pattern captures of what it writes to stderr. */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  portPattern: RegExp,
+): Promise<ServerProcess> {
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const port = await withDeadline(`${command} to start`, startDeadlineMs, child, readLoggedPort(child, portPattern));
+  return { pid: child.pid!, port, stop: () => stopProcess(command, child) };
 }
 
 /** The options of Node that write a CPU profile at the end of a process. */
@@ -87,6 +106,16 @@ async function readPort(child: ChildProcess): Promise<number> {
       const entry = JSON.parse(line) as { port?: number; rules?: number };
       port ??= entry.port;
       if (entry.rules !== undefined && port !== undefined) resolve(port);
+    });
+  });
+}
+
+async function readLoggedPort(child: ChildProcess, pattern: RegExp): Promise<number> {
+  const lines = createInterface({ input: child.stderr! });
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const port = pattern.exec(line)?.[1];
+      if (port !== undefined) resolve(Number(port));
     });
   });
 }

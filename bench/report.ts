@@ -1,25 +1,35 @@
-// The table of a benchmark, in Markdown: a row per figure, a column per contender, and the ratio of the hub to its ceiling.
+// The table of a benchmark, in Markdown: a row per figure, a column per contender, the ratio of the hub to its ceiling and
+// its peers, and whether what the hub is to reach was reached.
 
 import type { Machine } from './machine.ts';
 import { type CaseResult, ratioOf, summaryOf } from './rounds.ts';
 import type { Summary } from './statistics.ts';
-import type { Metric } from './subject.ts';
+import type { Metric, Target } from './subject.ts';
 
 export interface SubjectResult {
   readonly name: string;
   readonly about: string;
-  readonly cases: readonly (CaseResult & { readonly metrics: readonly Metric[] })[];
+  readonly cases: readonly MeasuredCase[];
+}
+
+export interface MeasuredCase extends CaseResult {
+  readonly metrics: readonly Metric[];
+  readonly notes: readonly string[];
 }
 
 /** Formats all results; medians over the rounds, with the least and the most in brackets. */
 export function formatReport(machine: Machine, date: string, results: readonly SubjectResult[]): string {
-  const { processor, cores, memoryBytes, system, node, commit } = machine;
-  const gibibytes = Math.round(memoryBytes / 2 ** 30);
   return [
-    `${cores} cores of ${processor}, ${gibibytes} GiB, ${system}, Node ${node}, commit ${commit}, ${date.slice(0, 10)}.`,
+    formatMachine(machine, date),
     'Medians over the rounds (least to most); a ratio is the median of those within each round.',
     ...results.flatMap(formatSubject),
   ].join('\n');
+}
+
+export function formatMachine(machine: Machine, date: string): string {
+  const { processor, cores, memoryBytes, system, node, commit } = machine;
+  const gibibytes = Math.round(memoryBytes / 2 ** 30);
+  return `${cores} cores of ${processor}, ${gibibytes} GiB, ${system}, Node ${node}, commit ${commit}, ${date.slice(0, 10)}.`;
 }
 
 function formatSubject({ name, about, cases }: SubjectResult): string[] {
@@ -27,25 +37,41 @@ function formatSubject({ name, about, cases }: SubjectResult): string[] {
     '',
     `**${name}**: ${about}`,
     '',
-    '| case | figure | hub | against | ratio |',
-    '|---|---|---:|---:|---:|',
+    '| case | figure | hub | against | ratio | target |',
+    '|---|---|---:|---:|---:|---|',
     ...cases.flatMap((result) => result.metrics.flatMap((metric) => formatMetric(result, metric))),
+    '',
+    ...new Set(cases.flatMap(({ notes }) => notes.map((note) => `- ${note}`))),
     ...cases.flatMap(({ mistakes }) => mistakes.map((mistake) => `- WRONG: ${mistake}`)),
   ];
 }
 
-/** A row for each contender that the hub is held against, or one for the hub alone. */
+/** A row for each contender that the hub is held against; one for the hub alone where there is none, or it has a target. */
 function formatMetric(result: CaseResult, metric: Metric): string[] {
   const hub = result.contenders.find(({ role }) => role === 'hub');
   const others = result.contenders.filter(({ role }) => role !== 'hub');
   if (hub === undefined) return [];
-  const ours = formatSummary(summaryOf(hub, metric.key), metric.digits);
-  const start = `| ${result.name} | ${metric.title} | ${ours} |`;
-  if (others.length === 0) return [`${start} | |`];
-  return others.map((other) => {
+  const own = summaryOf(hub, metric.key);
+  const start = `| ${result.name} | ${metric.title} | ${formatSummary(own, metric.digits)} |`;
+  const targets = metric.targets ?? [];
+  const ownTargets = targets.filter(({ against }) => against === undefined).map((target) => judge(target, own));
+  const rows = others.map((other) => {
     const theirs = formatSummary(summaryOf(other, metric.key), metric.digits);
-    return `${start} ${other.name}: ${theirs} | ${formatSummary(ratioOf(hub, other, metric.key), 2)} |`;
+    const ratio = ratioOf(hub, other, metric.key);
+    const judged = targets.filter(({ against }) => against === other.name).map((target) => judge(target, ratio));
+    return `${start} ${other.name}: ${theirs} | ${formatSummary(ratio, 2)} | ${judged.join('; ')} |`;
   });
+  return rows.length === 0 || ownTargets.length > 0 ? [`${start} | | ${ownTargets.join('; ')} |`, ...rows] : rows;
+}
+
+/** `at least 0.95: met`; what was not measured is missed. */
+export function judge({ atLeast, atMost }: Target, summary: Summary | undefined): string {
+  const median = summary?.median ?? Number.NaN;
+  const isMet = (atLeast === undefined || median >= atLeast) && (atMost === undefined || median <= atMost);
+  const format = (words: string, bound: number | undefined) =>
+    bound === undefined ? [] : [`${words} ${bound.toLocaleString('en')}`];
+  const bounds = [...format('at least', atLeast), ...format('at most', atMost)].join(', ');
+  return `${bounds}: ${isMet ? 'met' : '**missed**'}`;
 }
 
 function formatSummary(summary: Summary | undefined, digits: number): string {

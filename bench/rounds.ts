@@ -31,13 +31,14 @@ export async function runRounds(
     const order = [...contenders.entries()];
     if (round % 2 === 1) order.reverse();
     for (const [index, contender] of order) {
+      if (round >= (contender.rounds ?? rounds)) continue;
       const title = `${name}, round ${round + 1}, ${contender.name}`;
       try {
         const sample = await contender.measure();
-        samples[index]!.push(sample);
+        samples[index]![round] = sample;
         tell(`${title}: ${formatSample(sample)}`);
       } catch (error) {
-        samples[index]!.push(undefined);
+        samples[index]![round] = undefined;
         mistakes.push(`${title}: ${messageOf(error)}`);
         tell(`${title}: WRONG: ${messageOf(error)}`);
       }

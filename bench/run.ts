@@ -10,14 +10,25 @@ import { type Options, readOptions, usage } from './options.ts';
 import { formatReport, type SubjectResult } from './report.ts';
 import { runRounds } from './rounds.ts';
 import type { Subject } from './subject.ts';
+import { filterCost } from './subjects/filter-cost.ts';
 import { httpRead } from './subjects/http-read.ts';
 import { memory } from './subjects/memory.ts';
 import { plainFanOut } from './subjects/plain-fan-out.ts';
 import { plainIngest } from './subjects/plain-ingest.ts';
 import { plainLatency } from './subjects/plain-latency.ts';
+import { v1FanOut } from './subjects/v1-fan-out.ts';
 import { writeRule } from './subjects/write-rule.ts';
 
-const subjects: readonly Subject[] = [httpRead, plainFanOut, plainIngest, plainLatency, writeRule, memory];
+const subjects: readonly Subject[] = [
+  httpRead,
+  plainFanOut,
+  plainIngest,
+  plainLatency,
+  v1FanOut,
+  filterCost,
+  writeRule,
+  memory,
+];
 const resultsFolder = join(import.meta.dirname, 'results');
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 
@@ -56,7 +67,7 @@ async function runSubject(subject: Subject, options: Options): Promise<SubjectRe
     const cases: SubjectResult['cases'][number][] = [];
     for (const item of await subject.cases(options, folder)) {
       const result = await runRounds(item, options.rounds ?? subject.rounds, (line) => tell(`${subject.name} ${line}`));
-      cases.push({ ...result, metrics: item.metrics });
+      cases.push({ ...result, metrics: item.metrics, notes: item.notes ?? [] });
     }
     return { name: subject.name, about: subject.about, cases };
   } finally {

@@ -17,6 +17,8 @@ export interface Case {
   readonly name: string;
   readonly metrics: readonly Metric[];
   readonly contenders: readonly Contender[];
+  /** What the reader of the table has to know of this run: `NATS was left out: …`. */
+  readonly notes?: readonly string[];
 }
 
 /** One figure of a measurement, in its unit: `{key: 'rate', title: 'answers/s', digits: 0}`. */
@@ -25,6 +27,17 @@ export interface Metric {
   readonly title: string;
   /** Digits after the point in the table. */
   readonly digits: number;
+  /** Which way is better; left out: it says how a measurement went, and is not judged. */
+  readonly better?: 'more' | 'less';
+  readonly targets?: readonly Target[];
+}
+
+/** What the hub is to reach: its median, or with `against` the median of its ratios to that contender. */
+export interface Target {
+  /** Name of a contender. */
+  readonly against?: string;
+  readonly atLeast?: number;
+  readonly atMost?: number;
 }
 
 /** The hub, what it is held against (the ceiling), or another system that does the same. */
@@ -33,6 +46,8 @@ export type Role = 'hub' | 'ceiling' | 'peer';
 export interface Contender {
   readonly name: string;
   readonly role: Role;
+  /** Runs in the first so many rounds only, for one that is slow and no measure; left out: in all. */
+  readonly rounds?: number;
   /** Measures once, in fresh processes. Rejects when an answer was wrong. */
   measure(): Promise<Measurement>;
 }

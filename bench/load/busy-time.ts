@@ -1,11 +1,25 @@
 // How long another process has been working: what a server needs for an answer does not depend on how fast it is asked.
 
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** Milliseconds that the main thread of a process has run; NaN where the system (not Linux) does not tell. */
 export function busyMs(pid: number): number {
+  return readMs(`/proc/${pid}/schedstat`);
+}
+
+/** Milliseconds that all threads of a process have run, those that collect garbage as well; NaN where it is not told. */
+export function busyMsOfAll(pid: number): number {
   try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6;
+    const threads = readdirSync(`/proc/${pid}/task`);
+    return threads.reduce((sum, thread) => sum + readMs(`/proc/${pid}/task/${thread}/schedstat`), 0);
+  } catch {
+    return Number.NaN;
+  }
+}
+
+function readMs(file: string): number {
+  try {
+    return Number(readFileSync(file, 'utf8').split(' ', 1)[0]) / 1e6;
   } catch {
     return Number.NaN;
   }

@@ -1,6 +1,8 @@
 // The bytes that every socket must receive: a cycle that repeats for ever. What arrives is compared in memory, piece by
 // piece as it comes, so that checking every byte costs a load process next to nothing.
 
+const toldBytes = 40;
+
 export class ExpectedStream {
   readonly #cycle: Buffer;
   /** Where each part of the cycle ends. */
@@ -35,9 +37,18 @@ export class ExpectedStream {
     return true;
   }
 
-  /** The stream from `position` on, as text, for telling what should have come. */
-  textAt(position: number, length: number): string {
-    const from = position % this.#cycle.length;
-    return this.#cycle.toString('latin1', from, from + length);
+  /** Says where a chunk that does not match first differs, what should have come there and what came. */
+  differenceAt(position: number, chunk: Buffer, length: number): string {
+    let at = 0;
+    while (at < length && this.matches(chunk.subarray(at), 1, position + at)) at++;
+    const from = (position + at) % this.#cycle.length;
+    const expected = printable(this.#cycle.toString('latin1', from, from + toldBytes));
+    const came = printable(chunk.toString('latin1', at, Math.min(length, at + toldBytes)));
+    return `byte ${position + at}: expected ${expected}, got ${came}`;
   }
+}
+
+/** Heads of frames as dots. */
+function printable(bytes: string): string {
+  return bytes.replace(/[^ -~]/g, '·');
 }

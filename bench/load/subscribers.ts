@@ -1,75 +1,79 @@
-// Sockets that must all receive the same stream. Each keeps one number, its position; every byte is compared on arrival.
+// Sockets that must all receive the same changes. Each has a receiver, which checks all that comes as it comes.
 
 import type { Socket } from 'node:net';
-import type { ExpectedStream } from './expected-stream.ts';
+import { messageOf } from '../../lib/model/error.ts';
+import type { Entry, Receiver } from './dialects/dialect.ts';
 import { openWebSocket } from './web-socket.ts';
 
 export interface Subscribers {
   /** The first of the sockets, for sending. */
   readonly publisher: Socket;
-  /** How many bytes each has received. */
-  readonly positions: Float64Array;
+  /** What each has received. */
+  readonly receivers: readonly Receiver[];
   /** Rejects as soon as a socket receives anything else, or is closed. */
   readonly failed: Promise<never>;
 }
 
+/** What sockets do when they are open, and what checks what they receive. */
+export interface Listening {
+  readonly entry: Entry;
+  createReceiver(): Receiver;
+}
+
 const handshakesAtOnce = 100;
 
-/** Opens the sockets; `advance` is called when one has received the stream up to a new position. */
+/** Opens sockets; resolves when all are ready. `advance` is called when one has received more; `batches` are whole ones. */
 export async function openSubscribers(
   port: number,
   count: number,
-  stream: ExpectedStream,
-  advance: (subscriber: number, position: number) => void,
-  path = '/ws',
+  { entry, createReceiver }: Listening,
+  advance: (subscriber: number, batches: number) => void,
 ): Promise<Subscribers> {
-  const positions = new Float64Array(count);
+  const receivers = Array.from({ length: count }, createReceiver);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => {}); // whoever waits for the work hears of it, and nobody else need
-  const open = (subscriber: number) =>
-    openWebSocket(port, path, {
-      onBytes(chunk, length) {
-        const position = positions[subscriber]!;
-        if (!stream.matches(chunk, length, position)) {
-          fail(new Error(differenceAt(subscriber, position, stream, chunk, length)));
-          return;
-        }
-        positions[subscriber] = position + length;
-        advance(subscriber, position + length);
+  const open = async (subscriber: number): Promise<Socket> => {
+    const receiver = receivers[subscriber]!;
+    const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
+    const socket = openWebSocket(
+      port,
+      entry.path,
+      {
+        onBytes(chunk, length) {
+          const wasReady = receiver.isReady;
+          try {
+            const answer = receiver.read(chunk, length);
+            if (answer !== undefined) void socket.then((opened) => opened.write(answer));
+          } catch (error) {
+            fail(new Error(`socket ${subscriber}, ${messageOf(error)}`));
+            return;
+          }
+          if (wasReady) advance(subscriber, receiver.batches);
+          else if (receiver.isReady) becomeReady();
+        },
+        onClose: (reason) => fail(new Error(`socket ${subscriber} was closed: ${reason}`)),
       },
-      onClose: (reason) => fail(new Error(`socket ${subscriber} was closed: ${reason}`)),
-    });
+      entry.protocol,
+    );
+    const opened = await socket;
+    if (entry.greeting !== undefined) opened.write(entry.greeting);
+    if (!receiver.isReady) await ready;
+    return opened;
+  };
   const sockets: Socket[] = [];
   while (sockets.length < count) {
     const next = Math.min(handshakesAtOnce, count - sockets.length);
-    sockets.push(...(await Promise.all(Array.from({ length: next }, (_, index) => open(sockets.length + index)))));
+    const opening = Promise.all(Array.from({ length: next }, (_, index) => open(sockets.length + index)));
+    sockets.push(...(await Promise.race([opening, failed])));
   }
-  return { publisher: sockets[0]!, positions, failed };
+  return { publisher: sockets[0]!, receivers, failed };
 }
 
-/** Says which socket has not received all `bytes` of what was sent, or more; undefined when all have exactly that. */
-export function countMistake({ positions }: Subscribers, bytes: number): string | undefined {
-  const subscriber = positions.findIndex((position) => position !== bytes);
-  return subscriber < 0
-    ? undefined
-    : `socket ${subscriber} received ${positions[subscriber]} bytes, expected ${bytes} as were sent`;
-}
-
-function differenceAt(
-  subscriber: number,
-  position: number,
-  stream: ExpectedStream,
-  chunk: Buffer,
-  length: number,
-): string {
-  let at = 0;
-  while (at < length && stream.matches(chunk.subarray(at), 1, position + at)) at++;
-  const came = printable(chunk.toString('latin1', at, Math.min(length, at + 40)));
-  const expected = printable(stream.textAt(position + at, 40));
-  return `socket ${subscriber}, byte ${position + at}: expected ${expected}, got ${came}`;
-}
-
-/** Heads of frames as dots. */
-function printable(bytes: string): string {
-  return bytes.replace(/[^ -~]/g, '·');
+/** Says which socket has not received all of so many batches, or more; undefined when all have exactly those. */
+export function countMistake({ receivers }: Subscribers, batches: number): string | undefined {
+  for (const [subscriber, receiver] of receivers.entries()) {
+    const mistake = receiver.countMistake(batches);
+    if (mistake !== undefined) return `socket ${subscriber} ${mistake}`;
+  }
+  return undefined;
 }

@@ -1,11 +1,13 @@
-// A WebSocket client (RFC 6455) reduced to what a load needs: the handshake, frames of short texts, and the received bytes
-// as they come. All sockets read into one buffer that is never allocated again.
+// A WebSocket client (RFC 6455) reduced to what a load needs: the handshake, whole frames, and the received bytes as they
+// come. All sockets read into one buffer that is never allocated again.
 
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const longestText = 125;
+const textOpcode = 1;
+const longestShort = 125;
+const longestMiddle = 65_535;
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
 
 /** What a socket tells: bytes of frames (valid during the call only), and its end. */
@@ -15,7 +17,12 @@ export interface SocketHandlers {
 }
 
 /** Opens a socket; resolves after the handshake. Errors: when the answer is another than RFC 6455 asks for. */
-export function openWebSocket(port: number, path: string, handlers: SocketHandlers): Promise<Socket> {
+export function openWebSocket(
+  port: number,
+  path: string,
+  handlers: SocketHandlers,
+  protocol?: string,
+): Promise<Socket> {
   const key = 'cGF0Y2hiYXkgYmVuY2ggLg==';
   return new Promise((resolve, reject) => {
     let isOpen = false;
@@ -27,7 +34,7 @@ export function openWebSocket(port: number, path: string, handlers: SocketHandle
         head += bytes.toString('latin1', 0, length);
         const end = head.indexOf('\r\n\r\n') + 4;
         if (end < 4) return true;
-        const mistake = handshakeMistake(head, key);
+        const mistake = handshakeMistake(head, key, protocol);
         if (mistake !== undefined) reject(new Error(mistake));
         isOpen = true;
         const frames = Buffer.from(head.slice(end), 'latin1');
@@ -46,34 +53,46 @@ export function openWebSocket(port: number, path: string, handlers: SocketHandle
     socket.on('end', () => (isOpen ? handlers.onClose('the server ended it') : reject(new Error('refused'))));
     socket.write(
       `GET ${path} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`,
+        `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n` +
+        `${protocol === undefined ? '' : `Sec-WebSocket-Protocol: ${protocol}\r\n`}\r\n`,
     );
   });
 }
 
-/** The frame of a text as a client sends it, masked with zeros: what masking hides a proxy from, a benchmark has not. */
+/** A frame as a client sends it, masked with zeros: what masking hides a proxy from, a benchmark has not. */
+export function encodeClientFrame(payload: Uint8Array, opcode: number): Buffer {
+  const head = frameHead(payload.length, opcode);
+  head[1]! |= 0x80;
+  return Buffer.concat([head, Buffer.alloc(4), payload]);
+}
+
 export function encodeClientText(text: string): Buffer {
-  const payload = shortPayload(text);
-  return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);
+  return encodeClientFrame(Buffer.from(text), textOpcode);
 }
 
 /** The frame of a text as a server sends it. */
 export function encodeServerText(text: string): Buffer {
-  const payload = shortPayload(text);
-  return Buffer.concat([Buffer.of(0x81, payload.length), payload]);
-}
-
-function shortPayload(text: string): Buffer {
   const payload = Buffer.from(text);
-  if (payload.length > longestText)
-    throw new RangeError(`expected at most ${longestText} bytes, got ${payload.length}`);
-  return payload;
+  return Buffer.concat([frameHead(payload.length, textOpcode), payload]);
 }
 
-function handshakeMistake(head: string, key: string): string | undefined {
+/** The head of a last frame with so much payload, at most 4 GiB (RFC 6455 section 5.2). */
+function frameHead(bytes: number, opcode: number): Buffer {
+  if (bytes <= longestShort) return Buffer.of(0x80 | opcode, bytes);
+  if (bytes <= longestMiddle) return Buffer.of(0x80 | opcode, 126, bytes >> 8, bytes & 0xff);
+  const head = Buffer.alloc(10);
+  head.writeUInt16BE(((0x80 | opcode) << 8) | 127);
+  head.writeUInt32BE(bytes, 6);
+  return head;
+}
+
+function handshakeMistake(head: string, key: string, protocol: string | undefined): string | undefined {
   if (!head.startsWith('HTTP/1.1 101 ')) return `expected 101, got ${head.split('\r\n', 1)[0]}`;
   const accept = createHash('sha1')
     .update(key + guid)
     .digest('base64');
-  return head.includes(`: ${accept}\r\n`) ? undefined : 'expected the digest of the key in Sec-WebSocket-Accept';
+  if (!head.includes(`: ${accept}\r\n`)) return 'expected the digest of the key in Sec-WebSocket-Accept';
+  if (protocol === undefined || new RegExp(`^Sec-WebSocket-Protocol: ${protocol}\r$`, 'im').test(head))
+    return undefined;
+  return `expected the subprotocol ${protocol}, got none`;
 }

@@ -2,7 +2,7 @@
 // answer is compared.
 
 import { connect, type Socket } from 'node:net';
-import { busyMs } from '../load/busy-time.ts';
+import { busyMsOfAll } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { ExpectedAnswers } from '../load/expected-answers.ts';
 import { runTask } from './task.ts';
@@ -43,12 +43,12 @@ await runTask(async (task: HttpTask) => {
   const goOn = (): boolean => {
     const now = performance.now();
     if (start === undefined) {
-      if (now - startedAt >= warmUpMs) start = { at: now, busy: busyMs(serverPid), answers };
+      if (now - startedAt >= warmUpMs) start = { at: now, busy: busyMsOfAll(serverPid), answers };
     } else if (result === undefined && now - start.at >= measureMs)
       result = {
         answers: answers - start.answers,
         elapsedMs: now - start.at,
-        serverBusyMs: busyMs(serverPid) - start.busy,
+        serverBusyMs: busyMsOfAll(serverPid) - start.busy,
       };
     return result === undefined;
   };

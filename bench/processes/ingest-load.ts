@@ -1,9 +1,10 @@
 // Load of an ingest: one socket sends batches as fast as the server takes them. It hears every change, byte for byte, or
 // filters all of them out; then a ping ends each batch, and the pong says that the batch has been taken.
 
-import { busyMs } from '../load/busy-time.ts';
+import { busyMsOfAll } from '../load/busy-time.ts';
 import { createChanges } from '../load/changes.ts';
 import { keepApart } from '../load/cores.ts';
+import { StreamReceiver } from '../load/dialects/plain.ts';
 import { ExpectedStream } from '../load/expected-stream.ts';
 import { countMistake, openSubscribers } from '../load/subscribers.ts';
 import { runTask } from './task.ts';
@@ -37,24 +38,21 @@ const pong = Buffer.of(0x8a, 0);
 await runTask(async ({ port, serverPid, address, isHeard, readsBack, warmUpMs, measureMs }: IngestTask) => {
   const changes = createChanges(address, batch);
   const stream = isHeard ? changes.received : new ExpectedStream([pong]);
-  const end = (batches: number) => stream.bytesOf(isHeard ? batches * batch : batches);
   const { promise: done, resolve: finish } = Promise.withResolvers<IngestResult>();
   let sent = 0;
   let taken = 0;
   let start: { at: number; busy: number; batches: number } | undefined;
   let result: IngestResult | undefined;
 
-  const subscribers = await openSubscribers(
-    port,
-    1,
-    stream,
-    (_, position) => {
-      while (position >= end(taken + 1)) taken++;
-      takeTime();
-      send();
-    },
-    isHeard ? '/ws' : '/ws?filter=nothing',
-  );
+  const listening = {
+    entry: { path: isHeard ? '/ws' : '/ws?filter=nothing' },
+    createReceiver: () => new StreamReceiver(stream, isHeard ? batch : 1),
+  };
+  const subscribers = await openSubscribers(port, 1, listening, (_, batches) => {
+    taken = batches;
+    takeTime();
+    send();
+  });
   keepApart(serverPid);
   const startedAt = performance.now();
   send();
@@ -69,23 +67,23 @@ await runTask(async ({ port, serverPid, address, isHeard, readsBack, warmUpMs, m
   function takeTime(): void {
     const now = performance.now();
     if (start === undefined) {
-      if (now - startedAt >= warmUpMs) start = { at: now, busy: busyMs(serverPid), batches: taken };
+      if (now - startedAt >= warmUpMs) start = { at: now, busy: busyMsOfAll(serverPid), batches: taken };
     } else if (result === undefined && now - start.at >= measureMs)
       result = {
         messages: (taken - start.batches) * batch,
         elapsedMs: now - start.at,
-        serverBusyMs: busyMs(serverPid) - start.busy,
+        serverBusyMs: busyMsOfAll(serverPid) - start.busy,
       };
     if (result !== undefined && taken === sent) finish(result);
   }
 
   const stalled = after(warmUpMs + measureMs + stallMs).then(() => {
-    throw new Error(`stalled: ${countMistake(subscribers, end(sent))}`);
+    throw new Error(`stalled: ${countMistake(subscribers, sent)}`);
   });
   stalled.catch(() => {});
   await Promise.race([done, subscribers.failed, stalled]);
   await Promise.race([after(silenceMs), subscribers.failed]);
-  const mistake = countMistake(subscribers, end(sent));
+  const mistake = countMistake(subscribers, sent);
   if (mistake !== undefined) throw new Error(mistake);
   if (readsBack) {
     const value = await (await fetch(`http://127.0.0.1:${port}/parameters/${address}`)).text();

@@ -1,8 +1,8 @@
 // Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
 // counted from the moment it was handed to the network.
 
-import { createChanges } from '../load/changes.ts';
 import { keepApart } from '../load/cores.ts';
+import { createPlainDialect } from '../load/dialects/plain.ts';
 import { countMistake, openSubscribers } from '../load/subscribers.ts';
 import { percentile } from '../statistics.ts';
 import { runTask } from './task.ts';
@@ -28,8 +28,7 @@ const arrivalDeadlineMs = 5000;
 const silenceMs = 30;
 
 await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs }: LatencyTask) => {
-  const changes = createChanges(address, 1);
-  const stream = changes.received;
+  const dialect = createPlainDialect(address, 1);
   const warmUpChanges = Math.floor((warmUpMs * changesPerSecond) / 1000);
   const allChanges = warmUpChanges + Math.floor((measureMs * changesPerSecond) / 1000);
   const sentAt = new Float64Array(allChanges);
@@ -40,11 +39,10 @@ await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warm
   let counted = 0;
   let complete = 0;
 
-  const subscribers = await openSubscribers(port, sockets, stream, (subscriber, position) => {
+  const subscribers = await openSubscribers(port, sockets, dialect, (subscriber, changes) => {
     const now = performance.now();
     let change = received[subscriber]!;
-    for (; change < allChanges && position >= stream.bytesOf(change + 1); change++)
-      if (change >= warmUpChanges) latenciesMs[counted++] = now - sentAt[change]!;
+    for (; change < changes; change++) if (change >= warmUpChanges) latenciesMs[counted++] = now - sentAt[change]!;
     received[subscriber] = change;
     if (change === allChanges && ++complete === sockets) finish();
   });
@@ -55,17 +53,17 @@ await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warm
     const due = Math.min(allChanges, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
     for (; sent < due; sent++) {
       sentAt[sent] = performance.now();
-      subscribers.publisher.write(changes.frames(sent, 1));
+      subscribers.publisher.write(dialect.batch(sent));
     }
     if (sent < allChanges) setTimeout(sendDue, tickMs);
   };
   sendDue();
   const deadline = after(warmUpMs + measureMs + arrivalDeadlineMs).then(() => {
-    throw new Error(`not all changes arrived: ${countMistake(subscribers, stream.bytesOf(allChanges))}`);
+    throw new Error(`not all changes arrived: ${countMistake(subscribers, allChanges)}`);
   });
   await Promise.race([done, subscribers.failed, deadline]);
   await Promise.race([after(silenceMs), subscribers.failed]);
-  const mistake = countMistake(subscribers, stream.bytesOf(allChanges));
+  const mistake = countMistake(subscribers, allChanges);
   if (mistake !== undefined) throw new Error(mistake);
   latenciesMs.sort();
   return {

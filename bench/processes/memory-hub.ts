@@ -1,12 +1,14 @@
 // Declares many parameters in a hub that starts from a flow file, and tells what they take.
 
-import { type Hub, startHub } from '../../lib/hub.ts';
+import type { Hub } from '../../lib/hub.ts';
 import { busyMs } from '../load/busy-time.ts';
+import { importHub } from '../load/hub-module.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { usedMemory } from '../load/used-memory.ts';
 import { runTask } from './task.ts';
 
 export interface MemoryTask {
+  readonly hubFolder: string;
   readonly file: string;
   readonly parameters: number;
   /** Address and value (left out: unknown) of one parameter that must be there. */
@@ -21,7 +23,8 @@ export interface MemoryResult {
   readonly residentBytes: number;
 }
 
-await runTask(async ({ file, parameters, sample }: MemoryTask) => {
+await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {
+  const { startHub } = await importHub(hubFolder);
   const before = usedMemory();
   const start = performance.now();
   const busyBefore = busyMs(process.pid);

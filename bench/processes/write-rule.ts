@@ -1,18 +1,20 @@
 // One write through one rule, in the process of a hub that was started from a flow file.
 
-import { startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
+import { importHub } from '../load/hub-module.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { timeWrites, type WriteTask } from '../load/timed-writes.ts';
 import { runTask } from './task.ts';
 
 export interface WriteRuleTask extends WriteTask {
+  readonly hubFolder: string;
   readonly file: string;
   readonly from: string;
   readonly to: string;
 }
 
-await runTask(async ({ file, from, to, writes }: WriteRuleTask) => {
+await runTask(async ({ hubFolder, file, from, to, writes }: WriteRuleTask) => {
+  const { startHub } = await importHub(hubFolder);
   const hub = await startHub({ paths: [file], log: silentLog });
   const origin: Origin = { kind: 'client', name: 'bench' };
   const result = await timeWrites(

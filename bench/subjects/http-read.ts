@@ -3,11 +3,12 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Options } from '../options.ts';
 import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { HttpAnswerTask } from '../processes/http-answer.ts';
 import type { HttpResult, HttpTask } from '../processes/http-load.ts';
 import type { Contender, Subject } from '../subject.ts';
-import { measureServer } from './servers.ts';
+import { measureServer, relayName } from './servers.ts';
 
 const value = '0.75';
 const flow = { connections: { desk: { type: 'dummy', parameters: [`level,F,${value}`] } } };
@@ -20,8 +21,9 @@ export const httpRead: Subject = {
   about:
     'GET /parameters/<address> over kept-alive connections; the ceiling is raw uWebSockets.js with the same answer',
   rounds: 5,
-  async cases({ connections, depths, warmUpMs, measureMs, profileFolder }, folder) {
-    const answer = await askHub(folder);
+  async cases(options, folder) {
+    const { connections, depths, warmUpMs, measureMs } = options;
+    const answer = await askHub(options, folder);
     const contender = (
       name: string,
       role: Contender['role'],
@@ -55,21 +57,21 @@ export const httpRead: Subject = {
     return depths.map((depth) => ({
       name: `depth ${depth}`,
       metrics: [
-        { key: 'rate', title: 'answers/s', digits: 0 },
-        { key: 'perBusySecond', title: 'answers per busy second of the server', digits: 0 },
+        { key: 'rate', title: 'answers/s', digits: 0, better: 'more' },
+        { key: 'perBusySecond', title: 'answers per busy second of the server', digits: 0, better: 'more' },
         { key: 'busy', title: 'server busy, %', digits: 0 },
       ],
       contenders: [
-        contender('hub', 'hub', depth, () => startHub(flow, folder, profileFolder)),
-        contender('raw uWebSockets.js', 'ceiling', depth, () => startServer('http-answer', sameAnswer(answer))),
+        contender('hub', 'hub', depth, () => startHub(flow, folder, options)),
+        contender(relayName, 'ceiling', depth, () => startServer('http-answer', sameAnswer(answer))),
       ],
     }));
   },
 };
 
 /** One answer of the hub, as it comes over the wire. Errors: when it is not 200 with the value. */
-async function askHub(folder: string): Promise<string> {
-  const hub = await startHub(flow, folder, undefined);
+async function askHub(options: Options, folder: string): Promise<string> {
+  const hub = await startHub(flow, folder, { ...options, profileFolder: undefined });
   const socket = connect(hub.port, '127.0.0.1');
   socket.write(request);
   const [bytes] = (await once(socket, 'data')) as [Buffer];

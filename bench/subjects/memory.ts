@@ -12,12 +12,12 @@ export const memory: Subject = {
   name: 'memory',
   about: 'Dummy parameters from a flow file; the ceiling is a Map of BehaviorSubjects of bare rxjs',
   rounds: 1,
-  async cases({ parameters, profileFolder }, folder) {
+  async cases({ parameters, profileFolder, hubFolder }, folder) {
     const last = parameters - 1;
     const contender = (file: string, hasDefault: boolean): Contender => {
       const address = `${connectionId}/${parameterIdOf(last)}`;
       const sample = hasDefault ? { address, value: defaultOf(last) } : { address };
-      const task: MemoryTask = { file, parameters, sample };
+      const task: MemoryTask = { hubFolder, file, parameters, sample };
       const nodeOptions = ['--expose-gc', ...profileOptions(profileFolder)];
       return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, nodeOptions) };
     };
@@ -47,10 +47,10 @@ export const memory: Subject = {
       cases.push({
         name,
         metrics: [
-          { key: 'heap', title: 'heap bytes each', digits: 0 },
-          { key: 'resident', title: 'resident bytes each', digits: 0 },
-          { key: 'declare', title: 'seconds until the hub runs', digits: 2 },
-          { key: 'busy', title: 'busy seconds until the hub runs', digits: 2 },
+          { key: 'heap', title: 'heap bytes each', digits: 0, better: 'less' },
+          { key: 'resident', title: 'resident bytes each', digits: 0, better: 'less' },
+          { key: 'declare', title: 'seconds until the hub runs', digits: 2, better: 'less' },
+          { key: 'busy', title: 'busy seconds until the hub runs', digits: 2, better: 'less' },
         ],
         contenders: cases.length === 0 ? [contender(file, hasDefault), map] : [contender(file, hasDefault)],
       });

@@ -1,58 +1,52 @@
 // Plain fan-out (design.md section 6): one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
 
-import { type ServerProcess, startHub, startServer } from '../process.ts';
-import type { FanOutResult, FanOutTask } from '../processes/fan-out-load.ts';
+import { startHub, startServer } from '../process.ts';
 import type { Contender, Subject } from '../subject.ts';
-import { measureServer } from './servers.ts';
+import { deskFlow, fanOutContender, levelAddress } from './fan-out.ts';
+import { missingNats, natsName, relayName, startNats } from './servers.ts';
 
-export const deskFlow = { connections: { desk: { type: 'dummy', parameters: ['level,F'] } } };
-export const levelAddress = 'desk/level';
+/** At so many sockets peers are measured as well, at others they are too slow to wait for. */
+const peerSockets = 1000;
+const peerRounds = 3;
 
 export const plainFanOut: Subject = {
   name: 'plain-fan-out',
   about: 'one socket writes, all sockets receive every change; the ceiling is a relay in raw uWebSockets.js',
   rounds: 5,
-  async cases({ sockets, window, warmUpMs, measureMs, profileFolder }, folder) {
-    const contender = (
-      name: string,
-      role: Contender['role'],
-      count: number,
-      start: () => Promise<ServerProcess>,
-    ): Contender => ({
-      name,
-      role,
-      async measure() {
-        const { deliveries, elapsedMs, serverBusyMs } = await measureServer<FanOutResult>(
-          start,
-          'fan-out-load',
-          ({ port, pid }): FanOutTask => ({
-            port,
-            serverPid: pid,
-            address: levelAddress,
-            sockets: count,
-            window,
-            warmUpMs,
-            measureMs,
-          }),
-        );
-        return {
-          rate: (deliveries / elapsedMs) * 1000,
-          perBusySecond: (deliveries / serverBusyMs) * 1000,
-          busy: (serverBusyMs / elapsedMs) * 100,
-        };
-      },
+  async cases(options, folder) {
+    const { sockets, window, natsWindow, warmUpMs, measureMs } = options;
+    return sockets.map((count) => {
+      const task = { dialect: 'plain', address: levelAddress, sockets: count, window, warmUpMs, measureMs } as const;
+      const contenders = [
+        fanOutContender({ name: 'hub', role: 'hub' }, task, () => startHub(deskFlow, folder, options)),
+        fanOutContender({ name: relayName, role: 'ceiling' }, task, () => startServer('relay', {})),
+      ];
+      const hasPeers = count === peerSockets || sockets.length === 1;
+      const missing = hasPeers ? missingNats() : undefined;
+      if (hasPeers) {
+        const peer = (name: string) => ({ name, role: 'peer', rounds: peerRounds }) as const;
+        contenders.push(fanOutContender(peer('ws'), task, () => startServer('ws-relay', {})));
+        if (missing === undefined)
+          contenders.push(
+            fanOutContender(peer(natsName), { ...task, dialect: 'nats', window: natsWindow }, () => startNats(folder)),
+          );
+      }
+      return {
+        name: `${count} sockets`,
+        metrics: [
+          {
+            key: 'rate',
+            title: 'deliveries/s',
+            digits: 0,
+            better: 'more',
+            targets: [{ against: relayName, atLeast: 0.95 }],
+          },
+          { key: 'perBusySecond', title: 'deliveries per busy second of the server', digits: 0, better: 'more' },
+          { key: 'busy', title: 'server busy, %', digits: 0 },
+        ],
+        contenders: contenders satisfies Contender[],
+        notes: missing === undefined ? [] : [missing],
+      };
     });
-    return sockets.map((count) => ({
-      name: `${count} sockets`,
-      metrics: [
-        { key: 'rate', title: 'deliveries/s', digits: 0 },
-        { key: 'perBusySecond', title: 'deliveries per busy second of the server', digits: 0 },
-        { key: 'busy', title: 'server busy, %', digits: 0 },
-      ],
-      contenders: [
-        contender('hub', 'hub', count, () => startHub(deskFlow, folder, profileFolder)),
-        contender('raw uWebSockets.js', 'ceiling', count, () => startServer('relay', {})),
-      ],
-    }));
   },
 };

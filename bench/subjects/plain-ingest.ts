@@ -4,14 +4,15 @@ import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { IngestResult, IngestTask } from '../processes/ingest-load.ts';
 import type { RelayTask } from '../processes/relay.ts';
 import type { Contender, Subject } from '../subject.ts';
-import { deskFlow, levelAddress } from './plain-fan-out.ts';
-import { measureServer } from './servers.ts';
+import { deskFlow, levelAddress } from './fan-out.ts';
+import { measureServer, relayName } from './servers.ts';
 
 export const plainIngest: Subject = {
   name: 'plain-ingest',
   about: 'one socket writes; the ceiling is a relay in raw uWebSockets.js, which publishes each message as it came',
   rounds: 5,
-  async cases({ warmUpMs, measureMs, profileFolder }, folder) {
+  async cases(options, folder) {
+    const { warmUpMs, measureMs } = options;
     const contender = (
       name: string,
       role: Contender['role'],
@@ -39,12 +40,18 @@ export const plainIngest: Subject = {
     return [true, false].map((isHeard) => ({
       name: isHeard ? 'the writer hears every change' : 'nobody hears of it',
       metrics: [
-        { key: 'rate', title: 'messages/s', digits: 0 },
+        {
+          key: 'rate',
+          title: 'messages/s',
+          digits: 0,
+          better: 'more',
+          targets: [{ against: relayName, atLeast: 0.6 }],
+        },
         { key: 'busy', title: 'server busy, %', digits: 0 },
       ],
       contenders: [
-        contender('hub', 'hub', { isHeard, readsBack: true }, () => startHub(deskFlow, folder, profileFolder)),
-        contender('raw uWebSockets.js', 'ceiling', { isHeard, readsBack: false }, () =>
+        contender('hub', 'hub', { isHeard, readsBack: true }, () => startHub(deskFlow, folder, options)),
+        contender(relayName, 'ceiling', { isHeard, readsBack: false }, () =>
           startServer('relay', { isHeard } satisfies RelayTask),
         ),
       ],

@@ -3,14 +3,15 @@
 import { startHub, startServer } from '../process.ts';
 import type { LatencyResult, LatencyTask } from '../processes/latency-load.ts';
 import type { Contender, Subject } from '../subject.ts';
-import { deskFlow, levelAddress } from './plain-fan-out.ts';
-import { measureServer } from './servers.ts';
+import { deskFlow, levelAddress } from './fan-out.ts';
+import { measureServer, relayName } from './servers.ts';
 
 export const plainLatency: Subject = {
   name: 'plain-latency',
   about: 'from the write of one socket to the arrival at each of all sockets, at an even rate of changes',
   rounds: 5,
-  async cases({ latencySockets, changesPerSecond, warmUpMs, measureMs, profileFolder }, folder) {
+  async cases(options, folder) {
+    const { latencySockets, changesPerSecond, warmUpMs, measureMs } = options;
     const measure = async (start: Parameters<typeof measureServer>[0], sockets: number) => {
       const task = { address: levelAddress, sockets, changesPerSecond, warmUpMs, measureMs };
       const result = await measureServer<LatencyResult>(
@@ -27,14 +28,14 @@ export const plainLatency: Subject = {
     return latencySockets.map((sockets) => ({
       name: `${sockets} sockets`,
       metrics: [
-        { key: 'p50', title: 'median, µs', digits: 0 },
-        { key: 'p99', title: 'p99, µs', digits: 0 },
+        { key: 'p50', title: 'median, µs', digits: 0, better: 'less' },
+        { key: 'p99', title: 'p99, µs', digits: 0, better: 'less', targets: [{ against: relayName, atMost: 1.15 }] },
         { key: 'rate', title: 'changes/s made', digits: 0 },
       ],
       contenders: [
-        { name: 'hub', role: 'hub', measure: () => measure(() => startHub(deskFlow, folder, profileFolder), sockets) },
+        { name: 'hub', role: 'hub', measure: () => measure(() => startHub(deskFlow, folder, options), sockets) },
         {
-          name: 'raw uWebSockets.js',
+          name: relayName,
           role: 'ceiling',
           measure: () => measure(() => startServer('relay', {}), sockets),
         },

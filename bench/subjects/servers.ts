@@ -1,6 +1,14 @@
-// How the subjects that have a server measure it: a fresh process, a load, and an orderly end.
+// How the subjects that have a server measure it: a fresh process, a load, and an orderly end. And which servers there are
+// besides the hub.
 
-import { performTask, type ServerProcess } from '../process.ts';
+import { spawnSync } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { performTask, type ServerProcess, startProgram } from '../process.ts';
+
+export const relayName = 'raw uWebSockets.js';
+export const natsName = 'NATS';
+const natsCommand = 'nats-server';
 
 /** Starts a server, runs a load against it and stops it, whatever happens; resolves to what the load reports. */
 export async function measureServer<Result>(
@@ -17,4 +25,27 @@ export async function measureServer<Result>(
     await server.stop().catch(() => {}); // what the load found comes first
     throw error;
   }
+}
+
+let hasNats: boolean | undefined;
+
+/** Says why NATS is not measured; undefined: it is there. */
+export function missingNats(): string | undefined {
+  hasNats ??= spawnSync(natsCommand, ['--version']).status === 0;
+  return hasNats
+    ? undefined
+    : `${natsName} was left out: there is no ${natsCommand} in PATH (Debian has a package of that name)`;
+}
+
+/** Starts NATS with WebSocket on a free port of this machine; no client is given up before a minute. */
+export async function startNats(folder: string): Promise<ServerProcess> {
+  const file = join(folder, 'nats.conf');
+  const settings = [
+    'listen: "127.0.0.1:-1"',
+    'websocket { listen: "127.0.0.1:-1", no_tls: true }',
+    'max_pending: 1GB',
+    'write_deadline: "60s"',
+  ];
+  await writeFile(file, settings.join('\n'));
+  return startProgram(natsCommand, ['-c', file], /websocket clients on ws:\/\/127\.0\.0\.1:(\d+)/);
 }

@@ -17,17 +17,17 @@ export const writeRule: Subject = {
   about:
     'one write through one from-to rule; the ceiling is BehaviorSubject → subscribe → BehaviorSubject in bare rxjs',
   rounds: 5,
-  async cases({ writes, profileFolder }, folder) {
+  async cases({ writes, profileFolder, hubFolder }, folder) {
     const file = join(folder, 'flow.json5');
     await writeFile(file, JSON.stringify(flow));
-    const ruleTask: WriteRuleTask = { writes, file, from: 'desk/from', to: 'desk/to' };
+    const ruleTask: WriteRuleTask = { hubFolder, writes, file, from: 'desk/from', to: 'desk/to' };
     const chainTask: WriteTask = { writes };
     return [
       {
         name: 'one rule',
         metrics: [
-          { key: 'median', title: 'ns per write, median', digits: 0 },
-          { key: 'p99', title: 'ns per write, p99', digits: 0 },
+          { key: 'median', title: 'ns per write, median', digits: 0, better: 'less' },
+          { key: 'p99', title: 'ns per write, p99', digits: 0, better: 'less' },
         ],
         contenders: [
           {

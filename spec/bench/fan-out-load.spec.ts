@@ -21,6 +21,7 @@ async function loadOn(relay: Relay): Promise<number> {
   const task: FanOutTask = {
     port,
     serverPid: process.pid,
+    dialect: 'plain',
     address: 'desk/level',
     sockets: 5,
     window: 16,

@@ -1,0 +1,84 @@
+// A socket of patchbay.v1 (lib/client/README.md), as far as loads need it: frames in, messages out, subscriptions.
+
+import type { Socket } from 'node:net';
+import { type FrameListener, FrameReader } from './frame-reader.ts';
+import { encodeClientFrame, encodeClientText, openWebSocket } from './web-socket.ts';
+
+export const v1Protocol = 'patchbay.v1';
+
+/** What a subscription asks for; `delivery` and `rate` are the hub's own unless given. */
+export interface Subscription {
+  readonly sub: number;
+  readonly include: readonly string[];
+  readonly rate?: number;
+  readonly delivery?: 'latest' | 'all';
+  readonly since?: { readonly epoch: string; readonly rev: number };
+}
+
+/** Any message of the hub; which keys it has says what it is. */
+export interface V1Message {
+  readonly hello?: { readonly epoch: string };
+  readonly sub?: number;
+  readonly mode?: 'snapshot' | 'resume';
+  readonly def?: readonly (readonly [id: number, address: string, type: string, access: string])[];
+  readonly set?: readonly (readonly [id: number, value: number])[];
+  readonly rev?: number;
+  readonly end?: number;
+  readonly ack?: number;
+  readonly errors?: readonly unknown[];
+  readonly error?: string;
+}
+
+export interface V1Socket {
+  readonly socket: Socket;
+  /** How many bytes of frames have come. */
+  receivedBytes(): number;
+  send(
+    message: Subscription | { readonly set: readonly (readonly [number | string, number])[]; readonly ack?: number },
+  ): void;
+}
+
+const textOpcode = 1;
+const closeOpcode = 8;
+const pingOpcode = 9;
+const pongOpcode = 10;
+
+/** Opens a socket; `onText` hears of the payload of each text, `onEnd` why the socket or its reading came to an end. */
+export async function openV1Socket(
+  port: number,
+  onText: (payload: Buffer) => void,
+  onEnd: (reason: string) => void,
+): Promise<V1Socket> {
+  let bytes = 0;
+  let opened: Socket | undefined;
+  const onFrame: FrameListener = (payload, opcode) => {
+    if (opcode === textOpcode) onText(payload);
+    else if (opcode === pingOpcode) opened?.write(encodeClientFrame(payload, pongOpcode));
+    else if (opcode === closeOpcode) onEnd(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
+    else onEnd(`expected texts, got opcode ${opcode}`);
+  };
+  const frames = new FrameReader(onFrame);
+  const onBytes = (chunk: Buffer, length: number) => {
+    bytes += length;
+    try {
+      frames.read(chunk, length);
+    } catch (error) {
+      onEnd((error as Error).message);
+    }
+  };
+  const socket = await openWebSocket(port, '/ws', { onBytes, onClose: onEnd }, v1Protocol);
+  opened = socket;
+  return {
+    socket,
+    receivedBytes: () => bytes,
+    send: (message) => void socket.write(encodeClientText(JSON.stringify(message))),
+  };
+}
+
+/** What a text of the hub says. Errors: when it says that something was wrong. */
+export function readMessage(text: string): V1Message {
+  const message = JSON.parse(text) as V1Message;
+  if (message.error !== undefined || (message.errors?.length ?? 0) > 0)
+    throw new Error(`expected no error, got ${text.slice(0, 300)}`);
+  return message;
+}

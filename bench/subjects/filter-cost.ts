@@ -1,0 +1,62 @@
+// What filters cost: changes of one parameter of 10,000, that one of 1, 100 or 1,000 different subscriptions lets through.
+
+import { connectionId, lineOf, parameterIdOf } from '../load/many-parameters.ts';
+import { startHub } from '../process.ts';
+import type { FanOutTask } from '../processes/fan-out-load.ts';
+import type { Subject } from '../subject.ts';
+import { fanOutContender } from './fan-out.ts';
+
+const parameters = 10_000;
+const flow = {
+  connections: {
+    [connectionId]: {
+      type: 'dummy',
+      parameters: Array.from({ length: parameters }, (_, index) => lineOf(index, false)),
+    },
+  },
+};
+
+export const filterCost: Subject = {
+  name: 'filter-cost',
+  about:
+    'processor time of the hub per change of one parameter of 10,000, which one of so many different subscriptions hears',
+  rounds: 5,
+  async cases(options, folder) {
+    const { filters, window, v1Window, warmUpMs, measureMs } = options;
+    const [least = 1, ...more] = filters;
+    const contender = (dialect: FanOutTask['dialect'], count: number, role: 'hub' | 'ceiling') =>
+      fanOutContender(
+        { name: role === 'hub' ? 'hub' : nameOf(count), role },
+        {
+          dialect,
+          address: `${connectionId}/${parameterIdOf(0)}`,
+          sockets: 1,
+          bystanders: count - 1,
+          isFiltered: true,
+          window: dialect === 'plain' ? window : v1Window,
+          warmUpMs,
+          measureMs,
+        },
+        () => startHub(flow, folder, options),
+      );
+    return (['plain', 'v1'] as const).flatMap((dialect) =>
+      more.map((count) => ({
+        name: `${dialect}, ${nameOf(count)}`,
+        metrics: [
+          {
+            key: 'busyNs',
+            title: 'ns of processor time per change',
+            digits: 0,
+            better: 'less',
+            targets: [{ against: nameOf(least), atMost: 1.5 }],
+          },
+        ],
+        contenders: [contender(dialect, count, 'hub'), contender(dialect, least, 'ceiling')],
+      })),
+    );
+  },
+};
+
+function nameOf(filters: number): string {
+  return filters === 1 ? '1 filter' : `${filters.toLocaleString('en')} filters`;
+}

@@ -1,0 +1,56 @@
+// Fan-out of `patchbay.v1` with the delivery `all`: one socket writes `set` messages, all sockets hear of every change. The
+// relay takes and sends one message per change, as it does in plain-fan-out; each contender has the window that suits it.
+
+import { startHub, startServer } from '../process.ts';
+import type { Subject } from '../subject.ts';
+import { deskFlow, fanOutContender, levelAddress } from './fan-out.ts';
+import { missingNats, natsName, relayName, startNats } from './servers.ts';
+
+export const v1FanOut: Subject = {
+  name: 'v1-fan-out',
+  about:
+    'patchbay.v1, every change to all sockets; one socket writes batches with ids. The relay and NATS: a message per change',
+  rounds: 5,
+  async cases(options, folder) {
+    const { v1Sockets, window, v1Window, natsWindow, warmUpMs, measureMs } = options;
+    const missing = missingNats();
+    return v1Sockets.map((sockets) => {
+      const task = { address: levelAddress, sockets, warmUpMs, measureMs };
+      return {
+        name: `${sockets} sockets`,
+        metrics: [
+          {
+            key: 'rate',
+            title: 'deliveries/s',
+            digits: 0,
+            better: 'more',
+            targets: [
+              { against: relayName, atLeast: 4 },
+              { against: natsName, atLeast: 1 },
+            ],
+          },
+          { key: 'perBusySecond', title: 'deliveries per busy second of the server', digits: 0, better: 'more' },
+          { key: 'busy', title: 'server busy, %', digits: 0 },
+        ],
+        contenders: [
+          fanOutContender({ name: 'hub', role: 'hub' }, { ...task, dialect: 'v1', window: v1Window }, () =>
+            startHub(deskFlow, folder, options),
+          ),
+          fanOutContender({ name: relayName, role: 'ceiling' }, { ...task, dialect: 'plain', window }, () =>
+            startServer('relay', {}),
+          ),
+          ...(missing === undefined
+            ? [
+                fanOutContender(
+                  { name: natsName, role: 'peer' },
+                  { ...task, dialect: 'nats', window: natsWindow },
+                  () => startNats(folder),
+                ),
+              ]
+            : []),
+        ],
+        notes: missing === undefined ? [] : [missing],
+      };
+    });
+  },
+};
