@@ -16,6 +16,7 @@ import { memory } from './subjects/memory.ts';
 import { plainFanOut } from './subjects/plain-fan-out.ts';
 import { plainIngest } from './subjects/plain-ingest.ts';
 import { plainLatency } from './subjects/plain-latency.ts';
+import { v1Dashboards, v1Stalled } from './subjects/v1-dashboards.ts';
 import { v1FanOut } from './subjects/v1-fan-out.ts';
 import { writeRule } from './subjects/write-rule.ts';
 
@@ -25,6 +26,8 @@ const subjects: readonly Subject[] = [
   plainIngest,
   plainLatency,
   v1FanOut,
+  v1Dashboards,
+  v1Stalled,
   filterCost,
   writeRule,
   memory,

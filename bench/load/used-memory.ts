@@ -1,9 +1,25 @@
-// What a process holds in memory, after garbage is collected (`node --expose-gc`).
+// What a process holds in memory, after garbage is collected: this one (`node --expose-gc`), or one that was started with
+// `tellingMemory`.
+
+import { readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 
 export interface UsedMemory {
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
+
+/** The options of Node for a server that is asked by `memoryOf`. */
+export const tellingMemory = [
+  '--expose-gc',
+  '--import',
+  join(import.meta.dirname, '..', 'processes', 'tell-memory.ts'),
+] as const;
+
+const tellDeadlineMs = 10_000;
+const lookEveryMs = 20;
 
 /** Collects garbage, more than once since finalizers free more, and tells what is left. */
 export function usedMemory(): UsedMemory {
@@ -11,4 +27,24 @@ export function usedMemory(): UsedMemory {
   for (let times = 0; times < 3; times++) gc();
   const { heapUsed, external, rss } = process.memoryUsage();
   return { heapBytes: heapUsed + external, residentBytes: rss };
+}
+
+/** Where a process tells of its memory. */
+export function memoryFileOf(pid: number): string {
+  return join(tmpdir(), `patchbay-bench-memory-${pid}.json`);
+}
+
+/** Asks a process that was started with `tellingMemory`. Errors: when it does not answer. */
+export async function memoryOf(pid: number): Promise<UsedMemory> {
+  const file = memoryFileOf(pid);
+  process.kill(pid, 'SIGUSR2');
+  for (let waitedMs = 0; waitedMs < tellDeadlineMs; waitedMs += lookEveryMs) {
+    await after(lookEveryMs);
+    try {
+      const memory = JSON.parse(readFileSync(file, 'utf8')) as UsedMemory;
+      rmSync(file);
+      return memory;
+    } catch {} // not yet
+  }
+  throw new Error(`expected process ${pid} to tell of its memory`);
 }
