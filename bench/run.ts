@@ -12,12 +12,15 @@ import { runRounds } from './rounds.ts';
 import type { Subject } from './subject.ts';
 import { filterCost } from './subjects/filter-cost.ts';
 import { httpRead } from './subjects/http-read.ts';
+import { idle } from './subjects/idle.ts';
 import { memory } from './subjects/memory.ts';
 import { plainFanOut } from './subjects/plain-fan-out.ts';
 import { plainIngest } from './subjects/plain-ingest.ts';
 import { plainLatency } from './subjects/plain-latency.ts';
 import { v1Dashboards, v1Stalled } from './subjects/v1-dashboards.ts';
 import { v1FanOut } from './subjects/v1-fan-out.ts';
+import { v1Ingest } from './subjects/v1-ingest.ts';
+import { v1Resume } from './subjects/v1-resume.ts';
 import { writeRule } from './subjects/write-rule.ts';
 
 const subjects: readonly Subject[] = [
@@ -28,7 +31,10 @@ const subjects: readonly Subject[] = [
   v1FanOut,
   v1Dashboards,
   v1Stalled,
+  v1Resume,
+  v1Ingest,
   filterCost,
+  idle,
   writeRule,
   memory,
 ];

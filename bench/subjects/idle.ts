@@ -1,0 +1,77 @@
+// Clients that do nothing: what each costs the hub more than a socket costs raw uWebSockets.js, and how soon all are there.
+
+import { openFilesLimit } from '../load/open-files.ts';
+import { tellingMemory } from '../load/used-memory.ts';
+import { type ServerProcess, startHub, startServer } from '../process.ts';
+import type { IdleResult, IdleTask } from '../processes/idle-load.ts';
+import type { Subject } from '../subject.ts';
+import { deskFlow, levelAddress } from './fan-out.ts';
+import { measureServer } from './servers.ts';
+
+const kibibyte = 1024;
+/** Files that a process opens besides its sockets, and sockets that are opened before it is measured. */
+const otherFiles = 300;
+
+export const idle: Subject = {
+  name: 'idle',
+  about: 'patchbay.v1 clients with one subscription, idle, against idle sockets of raw uWebSockets.js',
+  rounds: 3,
+  async cases(options, folder) {
+    const clients = Math.min(options.idleClients, openFilesLimit() - otherFiles);
+    const isLimited = clients < options.idleClients;
+    const measure = (start: () => Promise<ServerProcess>, include: string | undefined) =>
+      measureServer<IdleResult>(
+        start,
+        'idle-load',
+        ({ port, pid }): IdleTask => ({ port, serverPid: pid, clients, include }),
+      );
+    return [
+      {
+        name: `${clients.toLocaleString('en')} clients`,
+        metrics: [
+          {
+            key: 'more',
+            title: 'KiB more than a raw socket, resident',
+            digits: 2,
+            better: 'less',
+            targets: [{ atMost: 2 }],
+          },
+          { key: 'resident', title: 'KiB per client, resident', digits: 2 },
+          { key: 'heap', title: 'KiB per client, heap', digits: 2 },
+          { key: 'raw', title: 'KiB per raw socket, resident', digits: 2 },
+          {
+            key: 'seconds',
+            title: 'seconds until all are subscribed',
+            digits: 2,
+            better: 'less',
+            targets: [{ atMost: 10 }],
+          },
+          { key: 'rawSeconds', title: 'seconds until all raw sockets are connected', digits: 2 },
+        ],
+        contenders: [
+          {
+            name: 'hub',
+            role: 'hub',
+            async measure() {
+              const hub = await measure(() => startHub(deskFlow, folder, options, tellingMemory), levelAddress);
+              const raw = await measure(() => startServer('relay', {}, tellingMemory), undefined);
+              return {
+                more: (hub.residentBytes - raw.residentBytes) / kibibyte,
+                resident: hub.residentBytes / kibibyte,
+                heap: hub.heapBytes / kibibyte,
+                raw: raw.residentBytes / kibibyte,
+                seconds: hub.seconds,
+                rawSeconds: raw.seconds,
+              };
+            },
+          },
+        ],
+        notes: isLimited
+          ? [
+              `${options.idleClients.toLocaleString('en')} clients need more open files than this system allows (ulimit -Hn)`,
+            ]
+          : [],
+      },
+    ];
+  },
+};

@@ -1,0 +1,46 @@
+// Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
+
+import { plantOf } from '../load/many-parameters.ts';
+import { startHub } from '../process.ts';
+import type { V1IngestResult, V1IngestTask } from '../processes/v1-ingest-load.ts';
+import type { Subject } from '../subject.ts';
+import { measureServer } from './servers.ts';
+
+const parameters = 1000;
+const targetPerSecond = 1_500_000;
+
+export const v1Ingest: Subject = {
+  name: 'v1-ingest',
+  about: 'patchbay.v1, one socket sets 1,000 parameters with each message; 8 messages under way',
+  rounds: 5,
+  async cases(options, folder) {
+    const { warmUpMs, measureMs } = options;
+    return [true, false].map((isById) => ({
+      name: isById ? 'by id' : 'by address',
+      metrics: [
+        {
+          key: 'rate',
+          title: 'changes/s',
+          digits: 0,
+          better: 'more',
+          targets: isById ? [{ atLeast: targetPerSecond }] : [],
+        },
+        { key: 'perBusySecond', title: 'changes per busy second of the hub', digits: 0, better: 'more' },
+      ],
+      contenders: [
+        {
+          name: 'hub',
+          role: 'hub',
+          async measure() {
+            const { changes, elapsedMs, serverBusyMs } = await measureServer<V1IngestResult>(
+              () => startHub(plantOf(parameters), folder, options),
+              'v1-ingest-load',
+              ({ port, pid }): V1IngestTask => ({ port, serverPid: pid, parameters, isById, warmUpMs, measureMs }),
+            );
+            return { rate: (changes / elapsedMs) * 1000, perBusySecond: (changes / serverBusyMs) * 1000 };
+          },
+        },
+      ],
+    }));
+  },
+};
