@@ -13,21 +13,22 @@ export interface Machine {
   readonly commit: string;
 }
 
-export function describeMachine(): Machine {
+/** Describes this machine, and the source tree in a folder. */
+export function describeMachine(folder: string): Machine {
   return {
     processor: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     memoryBytes: totalmem(),
     system: `${type()} ${release()}`,
     node: process.version,
-    commit: commit(),
+    commit: commitOf(folder),
   };
 }
 
-function commit(): string {
+function commitOf(folder: string): string {
   const git = (...command: string[]) =>
     execFileSync('git', command, {
-      cwd: import.meta.dirname,
+      cwd: folder,
       encoding: 'utf8',
       stdio: ['ignore', 'pipe', 'ignore'],
     }).trim();

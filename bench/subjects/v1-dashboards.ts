@@ -16,7 +16,7 @@ const kibibyte = 1024;
 /** All are sent 1,000 values 30 times a second. */
 const busy = { parameters: 1000, changesPerSecond: 50, rate: 30 };
 /** In half a minute each is sent more than the system's buffers between hub and dashboard hold. */
-const many = { parameters: 1000, changesPerSecond: 50, rate: 30 };
+const many = { parameters: 400, changesPerSecond: 50, rate: 30 };
 
 export const v1Dashboards: Subject = {
   name: 'v1-dashboards',

@@ -1,0 +1,19 @@
+// Where the results of a benchmark are kept: `bench/results/<date>.md`, `.json`, `.svg`.
+
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const resultsFolder = join(import.meta.dirname, 'results');
+
+/** `2026-11-21T10-05-30Z`, for file names. */
+export function stampOf(date: string): string {
+  return date.replaceAll(':', '-').replace(/\.\d+/, '');
+}
+
+/** Writes `<name>.<extension>` for each content; returns their common path without the extension. */
+export async function keepResults(name: string, contents: Readonly<Record<string, string>>): Promise<string> {
+  await mkdir(resultsFolder, { recursive: true });
+  const path = join(resultsFolder, name);
+  for (const [extension, content] of Object.entries(contents)) await writeFile(`${path}.${extension}`, content);
+  return path;
+}
