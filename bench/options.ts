@@ -54,7 +54,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --window <n>               plain-fan-out, filter-cost: changes under way (64)
   --v1-sockets <n,…>         v1-fan-out: sockets (100,1000)
   --v1-window <n>            v1-fan-out: changes under way, hub (4096)
-  --nats-window <n>          changes under way, NATS (1024)
+  --nats-window <n>          changes under way, NATS (8192)
   --latency-sockets <n,…>    plain-latency: sockets (100)
   --changes-per-second <n>   plain-latency: changes (1000)
   --dashboards <n>           v1-dashboards: dashboards (500)
@@ -82,7 +82,7 @@ const numberOptions = {
   window: [[64], [64]],
   'v1-sockets': [[100, 1000], [20]],
   'v1-window': [[4096], [512]],
-  'nats-window': [[1024], [256]],
+  'nats-window': [[8192], [256]],
   'latency-sockets': [[100], [20]],
   'changes-per-second': [[1000], [1000]],
   dashboards: [[500], [20]],

@@ -37,6 +37,12 @@ export class ExpectedStream {
     return true;
   }
 
+  /** Whether a part ends, and the next begins, at `position` of the stream. */
+  isBetweenParts(position: number): boolean {
+    const place = position % this.#cycle.length;
+    return place === 0 || this.#ends.includes(place);
+  }
+
   /** Says where a chunk that does not match first differs, what should have come there and what came. */
   differenceAt(position: number, chunk: Buffer, length: number): string {
     let at = 0;

@@ -69,6 +69,7 @@ class NatsReceiver extends StreamReceiver {
     for (let part = ping.length - 1; at < 0 && part > 0; part--)
       if (payload.subarray(-part).equals(ping.subarray(0, part))) at = payload.length - part;
     if (at < 0 || !this.advance(payload, at)) throw this.difference(payload, payload.length);
+    if (!this.isBetweenChanges) throw this.difference(payload.subarray(at), payload.length - at);
     this.#endPing(payload.subarray(at));
   }
 

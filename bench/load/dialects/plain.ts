@@ -48,6 +48,10 @@ export class StreamReceiver implements Receiver {
     return true;
   }
 
+  protected get isBetweenChanges(): boolean {
+    return this.#stream.isBetweenParts(this.#position);
+  }
+
   protected difference(chunk: Buffer, length: number): Error {
     return new Error(this.#stream.differenceAt(this.#position, chunk, length));
   }
