@@ -18,7 +18,7 @@ interface Group {
 }
 
 const width = 860;
-const labelWidth = 300;
+const labelWidth = 170;
 const valueWidth = 60;
 const rowHeight = 20;
 const groupGap = 30;
@@ -34,33 +34,36 @@ const style = `
     text { fill: #e6edf3 } .line { stroke: #9198a1 } .hub { fill: #4d8dff } .peer { fill: #69717c }
   }`;
 
-/** Draws the first metric of each case that has a ceiling; 1 is the ceiling, more is better. */
+/** Draws the first metric of each case that has a ceiling, each case on a scale of its own; more is better. */
 export function drawChart(title: string, results: readonly SubjectResult[]): string {
   const groups = results.flatMap(({ name, cases }) => cases.flatMap((result) => groupOf(name, result)));
-  const most = Math.max(1, ...groups.flatMap(({ bars }) => bars.map(({ ratio }) => ratio.most)));
-  const scale = (width - labelWidth - valueWidth - margin) / most;
-  const rows: string[] = [];
+  const parts: string[] = [];
   let y = headHeight;
-  for (const { title: groupTitle, bars } of groups) {
-    y += groupGap;
-    rows.push(text('title', margin, y - 8, groupTitle));
-    for (const bar of bars) {
-      rows.push(...drawBar(bar, y, scale));
-      y += rowHeight;
-    }
+  for (const group of groups) {
+    parts.push(...drawGroup(group, y));
+    y += groupGap + group.bars.length * rowHeight;
   }
   const height = y + margin;
-  const one = round(labelWidth + scale);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img">`,
     `<title>${escapeText(title)}</title><style>${style}</style>`,
-    text('title', margin, 20, 'Times the ceiling: 1 is as much as it does, more is better'),
+    text('title', margin, 20, 'Times what it is held against (the dashed line): more is better'),
     text('', margin, 38, title),
-    ...rows,
-    `<line class="line" stroke-dasharray="3 3" x1="${one}" y1="${headHeight}" x2="${one}" y2="${height - margin}"/>`,
+    ...parts,
     '</svg>',
     '',
   ].join('\n');
+}
+
+function drawGroup({ title, bars }: Group, y: number): string[] {
+  const scale = (width - labelWidth - valueWidth - margin) / Math.max(1, ...bars.map(({ ratio }) => ratio.most));
+  const top = y + groupGap;
+  const one = round(labelWidth + scale);
+  return [
+    text('title', margin, top - 8, title),
+    ...bars.flatMap((bar, index) => drawBar(bar, top + index * rowHeight, scale)),
+    `<path class="line" stroke-dasharray="3 3" d="M${one} ${top}V${top + bars.length * rowHeight}"/>`,
+  ];
 }
 
 /** The contenders of a case but the ceiling; empty when it has none or nothing was measured. */

@@ -54,7 +54,7 @@ async function compareWith(tree: SourceTree, options: Options, chosen: readonly 
     const report = [formatMachine(machine, date), ...formatComparison(tree.commit, rounds, rows, mistakes), ''].join(
       '\n',
     );
-    const path = await keepResults(`compare-${stampOf(date)}`, {
+    const path = await keepResults(options.resultsFolder, `compare-${stampOf(date)}`, {
       md: report,
       json: `${JSON.stringify({ date, machine, before: tree.commit, options, results }, undefined, 2)}\n`,
     });

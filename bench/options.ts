@@ -11,6 +11,8 @@ export interface Options {
   readonly isQuick: boolean;
   /** Rounds per contender; undefined: what each subject sets for itself. */
   readonly rounds: number | undefined;
+  /** Where results are kept. */
+  readonly resultsFolder: string;
   /** Folder for CPU profiles of the hub's processes; undefined: none are written. */
   readonly profileFolder: string | undefined;
   readonly warmUpMs: number;
@@ -46,7 +48,8 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --rounds <n>               rounds per contender (a subject's own number unless said; compare: 9)
   --quick                    one short round of everything, small: shows that all of it works, measures nothing
   --hub <folder>             the source tree whose hub is measured (this one)
-  --profile                  CPU profiles of the hub's processes, into bench/results/profiles
+  --into <folder>            where results are kept (bench/results)
+  --profile                  CPU profiles of the hub's processes, into profiles/ below that
   --measure <ms>             how long a rate or a latency is measured (1200)
   --connections <n>          http-read: connections (64)
   --depths <n,…>             http-read: requests under way per connection (1,16)
@@ -67,8 +70,6 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --writes <n>               write-rule: writes (3000000)
   --parameters <n>           memory: parameters (1000000)
   --help`;
-
-const profileFolder = `${import.meta.dirname}/results/profiles`;
 
 /** Every option that takes numbers, with its values unless said: in full, and quick. */
 const numberOptions = {
@@ -114,7 +115,9 @@ const listOptions: readonly NumberOption[] = [
 
 /** Reads the command line; undefined when help is asked for. Errors: one sentence for an option that is none. */
 export function readOptions(args: readonly string[]): Options | undefined {
-  const texts = [...Object.keys(numberOptions), 'rounds', 'hub'].map((name) => [name, { type: 'string' }] as const);
+  const texts = [...Object.keys(numberOptions), 'rounds', 'hub', 'into'].map(
+    (name) => [name, { type: 'string' }] as const,
+  );
   const flags = ['help', 'quick', 'profile'].map((name) => [name, { type: 'boolean' }] as const);
   const options: NonNullable<ParseArgsConfig['options']> = Object.fromEntries([...texts, ...flags]);
   const parsed = parseArgs({ args: [...args], allowPositionals: true, options });
@@ -125,12 +128,14 @@ export function readOptions(args: readonly string[]): Options | undefined {
     readNumbers(name, values[name] as string | undefined, listOptions.includes(name as NumberOption));
   const numbers = (name: NumberOption): readonly number[] => read(name) ?? numberOptions[name][isQuick ? 1 : 0];
   const number = (name: NumberOption): number => numbers(name)[0]!;
+  const resultsFolder = resolve((values.into as string | undefined) ?? join(import.meta.dirname, 'results'));
   return {
     subjects: parsed.positionals,
     hubFolder: resolve((values.hub as string | undefined) ?? join(import.meta.dirname, '..')),
     isQuick,
     rounds: read('rounds')?.[0] ?? (isQuick ? 1 : undefined),
-    profileFolder: values.profile ? profileFolder : undefined,
+    resultsFolder,
+    profileFolder: values.profile ? join(resultsFolder, 'profiles') : undefined,
     warmUpMs: isQuick ? 100 : 600,
     measureMs: number('measure'),
     connections: number('connections'),

@@ -1,9 +1,7 @@
-// Where the results of a benchmark are kept: `bench/results/<date>.md`, `.json`, `.svg`.
+// How the results of a benchmark are kept: `<date>.md`, `.json`, `.svg`.
 
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-
-const resultsFolder = join(import.meta.dirname, 'results');
 
 /** `2026-11-21T10-05-30Z`, for file names. */
 export function stampOf(date: string): string {
@@ -11,9 +9,13 @@ export function stampOf(date: string): string {
 }
 
 /** Writes `<name>.<extension>` for each content; returns their common path without the extension. */
-export async function keepResults(name: string, contents: Readonly<Record<string, string>>): Promise<string> {
-  await mkdir(resultsFolder, { recursive: true });
-  const path = join(resultsFolder, name);
+export async function keepResults(
+  folder: string,
+  name: string,
+  contents: Readonly<Record<string, string>>,
+): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  const path = join(folder, name);
   for (const [extension, content] of Object.entries(contents)) await writeFile(`${path}.${extension}`, content);
   return path;
 }

@@ -31,7 +31,7 @@ async function run(options: Options, chosen: readonly Subject[]): Promise<number
       await runSubject(subject, options.rounds ?? subject.rounds, (folder) => subject.cases(options, folder), tell),
     );
   const report = `${options.isQuick ? 'A smoke run: its figures mean nothing.\n' : ''}${formatReport(machine, date, results)}\n`;
-  const path = await keepResults(stamp, {
+  const path = await keepResults(options.resultsFolder, stamp, {
     md: `${report}\n![Chart](${stamp}.svg)\n`,
     json: `${JSON.stringify({ date, machine, options, results }, undefined, 2)}\n`,
     svg: drawChart(formatMachine(machine, date), results),

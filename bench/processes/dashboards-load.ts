@@ -46,12 +46,13 @@ export interface DashboardsResult {
 const tickMs = 1;
 const longestBatch = 2000;
 const sampleEveryMs = 5;
-const settleMs = 500;
+const longestSettleMs = 500;
 const openAtOnce = 100;
 const deadlineMs = 20_000;
 
 await runTask(async (task: DashboardsTask) => {
   const { port, serverPid, parameters, warmUpMs, measureMs, stalled, tellsMemory } = task;
+  const settleMs = Math.min(longestSettleMs, measureMs);
   const { promise: failed, reject: fail } = Promise.withResolvers<never>();
   failed.catch(() => {});
   const onEnd = (reason: string) => fail(new Error(reason));

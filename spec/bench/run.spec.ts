@@ -1,0 +1,41 @@
+// Benchmarks as their users run them, small: that they work, with the hub and all that it is held against.
+
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { createFolder } from '../support/folder.ts';
+import { start } from '../support/process.ts';
+import { readXml } from '../support/xml.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+const limitMs = 110_000;
+const subjects = ['plain-fan-out', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle'];
+
+test('a quick run of subjects: right answers, a table, samples and a chart', async (t) => {
+  t.timeout(limitMs);
+  const folder = await createFolder(t);
+  const bench = start(t, [...subjects, '--quick', '--into', folder], { program: join(root, 'bench/run.ts') });
+  const { status, output, errors } = await bench.ended(limitMs);
+  t.is(status, 0, output + errors);
+  const names = [...output.matchAll(/^\*\*(.+)\*\*: /gm)].map(([, name]) => name);
+  t.deepEqual(names, subjects);
+  t.notRegex(output, /WRONG|NaN/);
+  const files = await readdir(folder);
+  const read = async (extension: string) =>
+    readFile(join(folder, files.find((name) => name.endsWith(extension)) ?? extension), 'utf8');
+  t.true((await read('.md')).startsWith(output));
+  t.is((JSON.parse(await read('.json')) as { results: unknown[] }).results.length, subjects.length);
+  t.is(readXml(await read('.svg'))[0], 'svg');
+});
+
+// a source tree that came without its history has nothing to be compared with
+(existsSync(join(root, '.git')) ? test : test.skip)('this tree against its own commit', async (t) => {
+  t.timeout(limitMs);
+  const folder = await createFolder(t);
+  const args = ['HEAD', 'write-rule', '--quick', '--rounds', '2', '--into', folder];
+  const compare = start(t, args, { program: join(root, 'bench/compare.ts') });
+  const { status, output, errors } = await compare.ended(limitMs);
+  t.is(status, 0, output + errors);
+  t.regex(output, /\| write-rule, one rule \| ns per write, median \| \d+ \| \d+ \| .*\| undecided \|/);
+});
