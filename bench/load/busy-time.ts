@@ -17,9 +17,18 @@ export function busyMsOfAll(pid: number): number {
   }
 }
 
-function readMs(file: string): number {
+/**
+ * Milliseconds that the main threads of processes could have run and had to wait for a core, as others used it: a latency that
+ * was measured meanwhile is that of the machine. NaN where it is not told.
+ */
+export function waitedMs(...pids: readonly number[]): number {
+  return pids.reduce((sum, pid) => sum + readMs(`/proc/${pid}/schedstat`, 1), 0);
+}
+
+/** A column of `schedstat`: 0 the time that ran, 1 the time that waited. */
+function readMs(file: string, column = 0): number {
   try {
-    return Number(readFileSync(file, 'utf8').split(' ', 1)[0]) / 1e6;
+    return Number(readFileSync(file, 'utf8').split(' ')[column]) / 1e6;
   } catch {
     return Number.NaN;
   }

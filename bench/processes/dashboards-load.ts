@@ -2,7 +2,7 @@
 // the time at which it was written, so that its age is known wherever it is shown. Some dashboards may stop reading for a while.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { busyMsOfAll } from '../load/busy-time.ts';
+import { busyMsOfAll, waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { Dashboard } from '../load/dashboard.ts';
 import { within } from '../load/deadline.ts';
@@ -31,6 +31,8 @@ export interface DashboardsTask {
 export interface DashboardsResult {
   readonly serverBusyMs: number;
   readonly loadBusyMs: number;
+  /** How long server and load waited for a core. */
+  readonly waitedMs: number;
   readonly elapsedMs: number;
   /** Milliseconds from the write of a value to its arrival, of all values that arrived; 0: the fraction 0.5, 1: 0.99. */
   readonly arrival: readonly [p50: number, p99: number];
@@ -85,13 +87,20 @@ await runTask(async (task: DashboardsTask) => {
   arrival.clear();
   let turn = 0;
   const sampler = setInterval(() => live[turn++ % live.length]!.sample(shown), sampleEveryMs);
-  const before = { at: performance.now(), server: busyMsOfAll(serverPid), load: busyMsOfAll(process.pid) };
+  const waited = () => waitedMs(serverPid, process.pid);
+  const before = {
+    at: performance.now(),
+    server: busyMsOfAll(serverPid),
+    load: busyMsOfAll(process.pid),
+    waited: waited(),
+  };
   await Promise.race([after(measureMs), failed]);
   clearInterval(sampler);
   const figures = {
     elapsedMs: performance.now() - before.at,
     serverBusyMs: busyMsOfAll(serverPid) - before.server,
     loadBusyMs: busyMsOfAll(process.pid) - before.load,
+    waitedMs: waited() - before.waited,
     arrival: [arrival.percentile(0.5), arrival.percentile(0.99)],
     shown: [shown.percentile(0.5), shown.percentile(0.99)],
     values: arrival.total,

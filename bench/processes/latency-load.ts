@@ -1,6 +1,7 @@
 // Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
 // counted from the moment it was handed to the network.
 
+import { waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
 import { countMistake, openSubscribers } from '../load/subscribers.ts';
@@ -20,6 +21,8 @@ export interface LatencyTask {
 export interface LatencyResult {
   readonly p50: number;
   readonly p99: number;
+  /** How much of the time, in %, server and load waited for a core. */
+  readonly waited: number;
   readonly changesPerSecond: number;
 }
 
@@ -49,6 +52,7 @@ await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warm
 
   keepApart(serverPid);
   const startedAt = performance.now();
+  const waitedBefore = waitedMs(serverPid, process.pid);
   const sendDue = () => {
     const due = Math.min(allChanges, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
     for (; sent < due; sent++) {
@@ -62,6 +66,8 @@ await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warm
     throw new Error(`not all changes arrived: ${countMistake(subscribers, allChanges)}`);
   });
   await Promise.race([done, subscribers.failed, deadline]);
+  const waited = waitedMs(serverPid, process.pid) - waitedBefore;
+  const elapsedMs = performance.now() - startedAt;
   await Promise.race([after(silenceMs), subscribers.failed]);
   const mistake = countMistake(subscribers, allChanges);
   if (mistake !== undefined) throw new Error(mistake);
@@ -69,6 +75,7 @@ await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warm
   return {
     p50: percentile(latenciesMs, 0.5),
     p99: percentile(latenciesMs, 0.99),
+    waited: (waited / elapsedMs) * 100,
     changesPerSecond: ((allChanges - warmUpChanges - 1) * 1000) / (sentAt.at(-1)! - sentAt[warmUpChanges]!),
   } satisfies LatencyResult;
 });

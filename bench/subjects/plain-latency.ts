@@ -4,7 +4,7 @@ import { startHub, startServer } from '../process.ts';
 import type { LatencyResult, LatencyTask } from '../processes/latency-load.ts';
 import type { Contender, Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
-import { measureServer, relayName } from './servers.ts';
+import { measureServer, relayName, waitedMetric } from './servers.ts';
 
 export const plainLatency: Subject = {
   name: 'plain-latency',
@@ -23,7 +23,7 @@ export const plainLatency: Subject = {
           ...task,
         }),
       );
-      return { p50: result.p50 * 1000, p99: result.p99 * 1000, rate: result.changesPerSecond };
+      return { p50: result.p50 * 1000, p99: result.p99 * 1000, rate: result.changesPerSecond, waited: result.waited };
     };
     return latencySockets.map((sockets) => ({
       name: `${sockets} sockets`,
@@ -31,6 +31,7 @@ export const plainLatency: Subject = {
         { key: 'p50', title: 'median, µs', digits: 0, better: 'less' },
         { key: 'p99', title: 'p99, µs', digits: 0, better: 'less', targets: [{ against: relayName, atMost: 1.15 }] },
         { key: 'rate', title: 'changes/s made', digits: 0 },
+        waitedMetric,
       ],
       contenders: [
         { name: 'hub', role: 'hub', measure: () => measure(() => startHub(deskFlow, folder, options), sockets) },

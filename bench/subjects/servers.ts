@@ -5,7 +5,10 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performTask, type ServerProcess, startProgram } from '../process.ts';
+import type { Metric } from '../subject.ts';
 
+/** A latency that was measured while server and load waited for cores is that of the machine. */
+export const waitedMetric: Metric = { key: 'waited', title: 'server and load waited for a core, %', digits: 1 };
 export const relayName = 'raw uWebSockets.js';
 export const natsName = 'NATS';
 const natsCommand = 'nats-server';

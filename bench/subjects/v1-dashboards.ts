@@ -7,7 +7,7 @@ import type { Options } from '../options.ts';
 import { startHub } from '../process.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
 import type { Measurement, Subject } from '../subject.ts';
-import { measureServer } from './servers.ts';
+import { measureServer, waitedMetric } from './servers.ts';
 
 const noStall = 'none stalled';
 const stalledShare = 1 / 20;
@@ -47,6 +47,7 @@ export const v1Dashboards: Subject = {
           { key: 'arrival99', title: 'from write to arrival, p99, ms', digits: 1 },
           { key: 'values', title: 'values/s that arrived', digits: 0 },
           { key: 'loadBusy', title: 'load busy, %', digits: 0 },
+          waitedMetric,
         ],
         contenders: [{ name: 'hub', role: 'hub', measure: () => measure(task, options, folder) }],
       },
@@ -83,6 +84,7 @@ export const v1Stalled: Subject = {
           { key: 'heap', title: 'heap KiB more per stalled one', digits: 0, targets: [{ atMost: 64 }] },
           { key: 'spared', title: 'bytes that the stalled were spared, %', digits: 0 },
           { key: 'busy', title: 'processor time of the hub, % of a core', digits: 0 },
+          waitedMetric,
         ],
         contenders: [
           { name: 'hub', role: 'hub', measure: contender(stalled, stallMs) },
@@ -104,10 +106,11 @@ async function measure(
     'dashboards-load',
     ({ port, pid }): DashboardsTask => ({ ...task, port, serverPid: pid }),
   );
-  const { elapsedMs, serverBusyMs, loadBusyMs, arrival, shown, values, growth, spared } = result;
+  const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, shown, values, growth, spared } = result;
   return {
     busy: (serverBusyMs / elapsedMs) * 100,
     loadBusy: (loadBusyMs / elapsedMs) * 100,
+    waited: (waitedMs / elapsedMs) * 100,
     arrival50: arrival[0],
     arrival99: arrival[1],
     shown50: shown[0],
