@@ -37,6 +37,11 @@ function compile(pattern: string, name: string): Filter {
       'bad-request',
       `${name}: expected at most ${maxPatternLength} characters, got ${pattern.length}`,
     );
+  return compileLinear(pattern, name);
+}
+
+/** Compiles a pattern, called `name`, for the linear-time engine. Errors: `bad-request`. */
+export function compileLinear(pattern: string, name: string): Filter {
   try {
     const compiled = RE2JS.compile(pattern);
     return findText(pattern) ?? ((address) => compiled.matcher(address).find());

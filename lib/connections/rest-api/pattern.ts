@@ -1,12 +1,12 @@
 // Patterns of addresses that clients send: globs, and regular expressions. All of them match in linear time, or nearly: no
 // pattern can stop the hub.
 
-import { anyOf, createFilter, type Filter } from './filter.ts';
+import { anyOf, compileLinear, createFilter, type Filter } from './filter.ts';
 
 /** `desk/*` or `{regex: '^desk/'}`. */
 export type Pattern = string | { readonly regex: string };
 
-/** A backtracking engine needs time that grows with the length of the address to this power at most. */
+/** A backtracking engine needs time that grows with the length of the address to about this power. */
 const maxNativeStars = 2;
 
 /** Creates the filter of patterns, any of which may match; none matches nothing. Errors: `bad-request` for a bad regex. */
@@ -27,12 +27,13 @@ function compile(pattern: Pattern): Filter {
   if (pattern === '**') return () => true;
   const start = pattern.slice(0, -2);
   if (pattern.endsWith('/**') && isAddress(start)) return (address) => address.startsWith(start);
-  const regex = `^${pattern
+  const runs = pattern.replace(/\*{3,}/g, '**');
+  const regex = `^${runs
     .split(/(\*\*\/|\*\*|\*)/)
     .map(translate)
     .join('')}$`;
-  const stars = pattern.match(/\*+/g)!.length;
-  if (stars > maxNativeStars) return createFilter([regex], 'glob');
+  const stars = runs.match(/\*+/g)!.length;
+  if (stars > maxNativeStars) return compileLinear(`(?s)${regex}`, 'glob');
   const native = new RegExp(regex, 's');
   return (address) => native.test(address);
 }
