@@ -4,6 +4,9 @@
 import type { Change, Parameter } from '../../model/parameter.ts';
 import { type Audience, Feed } from './feed.ts';
 
+/** How many audiences that have left parameters may remember, if fewer than this are there. */
+const maxForgotten = 64;
+
 export class FanOut {
   /** Bounded by the number of parameters, of which it forgets those that are no more. */
   readonly #feeds = new Map<Parameter, Feed>();
@@ -15,6 +18,8 @@ export class FanOut {
   #list: Audience[] | undefined = [];
   #came = 0;
   #left = 0;
+  /** How many had left when all parameters forgot them. */
+  #swept = 0;
   #nextId = 1;
 
   join(audience: Audience): void {
@@ -26,6 +31,8 @@ export class FanOut {
     if (!this.#audiences.delete(audience)) return;
     this.#left++;
     this.#list = undefined;
+    const { size } = this.#audiences;
+    if (size === 0 || this.#left - this.#swept > Math.max(size, maxForgotten)) this.#sweep();
   }
 
   /** Tells a change to every audience that its parameter matches. */
@@ -62,9 +69,20 @@ export class FanOut {
     return feed;
   }
 
-  #match(feed: Feed): void {
-    if (feed.left !== this.#left)
+  /** Forgets those who have left also where nothing changes. */
+  #sweep(): void {
+    this.#swept = this.#left;
+    for (const feed of this.#feeds.values()) this.#forgetLeft(feed);
+  }
+
+  #forgetLeft(feed: Feed): void {
+    if (feed.left !== this.#left && feed.listeners.length > 0)
       feed.listeners = feed.listeners.filter(({ audience }) => this.#audiences.has(audience));
+    feed.left = this.#left;
+  }
+
+  #match(feed: Feed): void {
+    this.#forgetLeft(feed);
     const { address } = feed.parameter;
     this.#list ??= [...this.#audiences.keys()];
     let first = this.#list.length;
@@ -72,6 +90,5 @@ export class FanOut {
     for (const audience of this.#list.slice(first))
       if (audience.matches(address)) feed.listeners.push(audience.listenTo(feed));
     feed.matched = this.#came;
-    feed.left = this.#left;
   }
 }
