@@ -19,6 +19,7 @@ export async function within<T>(promise: Promise<T>, what: string, limitMs = dea
 export class Inbox<T> {
   readonly #waiting: ((item: T) => void)[] = [];
   readonly #items: T[] = [];
+  #listener: ((item: T) => void) | undefined = undefined;
 
   /** How many items have come and were not taken. */
   get length(): number {
@@ -26,9 +27,19 @@ export class Inbox<T> {
   }
 
   put(item: T): void {
+    if (this.#listener !== undefined) {
+      this.#listener(item);
+      return;
+    }
     const take = this.#waiting.shift();
     if (take) take(item);
     else this.#items.push(item);
+  }
+
+  /** Hands over all items from here on, those that wait first. */
+  listen(listener: (item: T) => void): void {
+    this.#listener = listener;
+    for (const item of this.#items.splice(0)) listener(item);
   }
 
   /** Takes the oldest item, waiting for it if need be. */

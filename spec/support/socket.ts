@@ -78,10 +78,16 @@ export interface RawClient {
 }
 
 /** Opens a WebSocket of raw frames. Errors: when it is refused. */
-export async function openRawClient(t: ExecutionContext, port: number, query = '', ca?: string): Promise<RawClient> {
+export async function openRawClient(
+  t: ExecutionContext,
+  port: number,
+  query = '',
+  ca?: string,
+  headers: Record<string, string> = {},
+): Promise<RawClient> {
   const wire = await openWire(t, port, ca);
   const { socket } = wire;
-  wire.send(request(`GET /ws${query}`, { headers: handshake() }));
+  wire.send(request(`GET /ws${query}`, { headers: { ...handshake(), ...headers } }));
   const { status, text } = await wire.answer();
   if (status !== 101) throw new Error(`the WebSocket was refused: ${status} ${text}`);
   const frames = new Inbox<RawFrame>();
