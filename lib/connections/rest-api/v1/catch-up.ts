@@ -7,7 +7,7 @@ import type { HubPort } from '../../connection.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { defFrame, definition, frameLength, isTrigger, setFrame } from './frames.ts';
-import { itemOf, type Slot } from './slot.ts';
+import { itemOf } from './slot.ts';
 import type { Subscription } from './subscription.ts';
 
 /** A subscription of which all that changed after `from` is to be sent; `isNew`: its definitions as well. */
@@ -23,8 +23,9 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** How many parameters are looked at before the frame so far is sent. */
+/** How many parameters are looked at, and for how many patterns, before the frame so far is sent. */
 const stepSize = 1024;
+const stepPatterns = 16_384;
 
 export class CatchUp {
   readonly #sources: Sources;
@@ -35,13 +36,15 @@ export class CatchUp {
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
   #walked: number;
-  #owed: readonly Slot[] = [];
+  readonly #stepSize: number;
 
   constructor(sources: Sources, client: Client, pictures: readonly Picture[], ends: readonly number[]) {
     this.#sources = sources;
     this.#client = client;
     this.#pictures = pictures;
     this.ends = ends;
+    const patternCount = pictures.reduce((count, { subscription }) => count + subscription.patternCount, 1);
+    this.#stepSize = Math.min(stepSize, Math.ceil(stepPatterns / patternCount));
     this.#walked = Math.min(...pictures.map(({ from }) => from), sources.hub.revision);
     const fresh = pictures.filter(({ isNew }) => isNew);
     if (fresh.length > 0) this.#definitions = matching(sources.hub, fresh);
@@ -57,20 +60,13 @@ export class CatchUp {
     }));
   }
 
-  /** Adds parameters whose newest values are to be sent. */
-  owe(slots: readonly Slot[]): void {
-    this.#owed = slots;
-  }
-
-  /** Sends what the socket takes, looking at about so many parameters; says what stopped it. */
-  run(budget = Number.POSITIVE_INFINITY): 'done' | 'full' | 'more' {
-    for (let left = budget; left > 0; ) {
+  /** Sends what the socket takes, for some milliseconds at most; says what stopped it. */
+  run(endMs: number): 'done' | 'full' | 'more' {
+    for (;;) {
       if (this.#client.isFull) return 'full';
-      const looked = this.#define() || this.#sendOwed() || this.#sendWalked();
-      if (looked === 0) return 'done';
-      left -= looked;
+      if (!this.#define() && !this.#sendWalked()) return 'done';
+      if (performance.now() >= endMs) return 'more';
     }
-    return 'more';
   }
 
   /** Tells that the pictures are complete. */
@@ -78,12 +74,12 @@ export class CatchUp {
     for (const id of this.ends) this.#client.send(`{"end":${id},"rev":${revision}}`);
   }
 
-  /** Sends a frame of definitions; returns how many parameters it looked at. */
-  #define(): number {
-    if (this.#definitions === undefined) return 0;
+  /** Sends a frame of definitions; returns whether there was anything to look at. */
+  #define(): boolean {
+    if (this.#definitions === undefined) return false;
     let definitions = '';
     let looked = 0;
-    while (looked < stepSize && definitions.length < frameLength) {
+    while (looked < this.#stepSize && definitions.length < frameLength) {
       const { done, value: parameter } = this.#definitions.next();
       if (done) {
         this.#definitions = undefined;
@@ -95,34 +91,17 @@ export class CatchUp {
       definitions = definitions === '' ? text : `${definitions},${text}`;
     }
     if (definitions !== '') this.#client.send(defFrame(definitions));
-    return looked;
+    return looked > 0;
   }
 
-  #sendOwed(): number {
-    if (this.#owed.length === 0) return 0;
-    let count = 0;
-    let items = '';
-    let definitions = '';
-    while (count < this.#owed.length && items.length < frameLength) {
-      const { feed } = this.#owed[count++]!;
-      const { value, lastChange } = feed.parameter;
-      items += `${items && ','}${itemOf(feed, value!, lastChange!.revision)}`;
-      if (this.#client.definedAfter >= 0) definitions += `${definitions && ','}${definition(feed)}`;
-    }
-    this.#owed = this.#owed.slice(count);
-    if (definitions !== '') this.#client.send(defFrame(definitions));
-    this.#client.send(setFrame(items, this.#client.seen));
-    return count;
-  }
-
-  /** Sends a frame of values; returns how many parameters it looked at. */
-  #sendWalked(): number {
-    if (this.#pictures.length === 0) return 0;
+  /** Sends a frame of values; returns whether there was anything to look at. */
+  #sendWalked(): boolean {
+    if (this.#pictures.length === 0) return false;
     this.#walk ??= changedSince(this.#sources.hub, this.#pictures, this.#walked);
     let items = '';
     let definitions = '';
     let looked = 0;
-    while (looked < stepSize && items.length + definitions.length < frameLength) {
+    while (looked < this.#stepSize && items.length + definitions.length < frameLength) {
       const { done, value: parameter } = this.#walk.next();
       if (done) {
         this.#walk = undefined;
@@ -137,13 +116,16 @@ export class CatchUp {
       if (this.#client.definedAfter >= 0) definitions += `${definitions && ','}${definition(feed)}`;
     }
     if (definitions !== '') this.#client.send(defFrame(definitions));
-    if (items !== '') this.#client.send(setFrame(items, this.#walked));
+    const { place, view } = this.#client;
+    if (items !== '') this.#client.send(setFrame(items, place < 0 ? this.#walked : Math.min(this.#walked, view!.sent)));
     this.#client.seen = Math.max(this.#client.seen, this.#walked);
-    return looked;
+    return looked > 0;
   }
 
   /** Whether a picture has the parameter and lacks its change of this revision; infinite: its definition. */
-  #isWanted({ address }: Parameter, revision: number): boolean {
+  #isWanted(parameter: Parameter, revision: number): boolean {
+    const { address } = parameter;
+    if (this.#sources.hub.find(address) !== parameter) return false;
     const isDefinition = revision === Number.POSITIVE_INFINITY;
     return this.#pictures.some(
       ({ subscription, from, isNew }) => (isDefinition ? isNew : revision > from) && subscription.matches(address),

@@ -2,6 +2,7 @@
 // live, and hears what its view flushes, or behind, and is caught up.
 
 import type { Origin } from '../../../model/parameter.ts';
+import type { Feed } from '../feed.ts';
 import type { Socket } from '../sockets.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Segment } from './losses.ts';
@@ -22,13 +23,20 @@ export class Client {
   place = -1;
   /** While it is behind: everything up to this revision has been sent. */
   seen = 0;
-  /** What brings it up to date; undefined: it is live, or has to read first. */
+  /** What waits in its view with a revision up to this one is not for it. */
+  joinedAt = 0;
+  /** Sends it pictures that it lacks; undefined: it lacks none. */
   catchUp: CatchUp | undefined = undefined;
-  /** Counts what it misses; `missesOnlyFires`: the rest it is sent by its catch-up. */
+  /** Counts what it misses while it is behind; `missesOnlyFires`: the rest it is sent by its catch-up. */
   segment: Segment | undefined = undefined;
-  missesOnlyFires = false;
-  /** Definitions of parameters that did not change after this revision were not sent to it; -1: all were. */
+  missesOnlyFires = true;
+  /** What it has missed and was not told, counted for it alone. Bounded by its view, which gives up whoever holds most. */
+  readonly missed = new Map<Feed, number>();
+  /** Frames about parameters that came and went, for which it had no room. */
+  unsent: string[] = [];
+  /** Definitions of parameters that did not change after this revision were not sent to it, of triggers the other; -1: all were. */
   definedAfter = -1;
+  firesDefinedAfter = -1;
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
   fullSinceMs: number | undefined = undefined;
   isClosed = false;
@@ -60,16 +68,17 @@ export class Client {
     this.#look();
   }
 
-  /** Closes the socket; one that does not take the close frame is cut after a while, 0: it is not. */
-  end(code: number, reason: string, cutAfterMs: number): void {
-    if (this.isClosed) return;
-    if (cutAfterMs > 0) setTimeout(() => this.isClosed || this.socket.close(), cutAfterMs).unref();
-    this.socket.end(code, reason);
+  /** Closes the socket; the server cuts it when the close frame is not taken. */
+  end(code: number, reason: string): void {
+    if (!this.isClosed) this.socket.end(code, reason);
   }
 
   /** Whether the socket has room again. */
   hasDrained(): boolean {
-    if (this.socket.getBufferedAmount() > maxUnreadBytes / 2) return false;
+    if (this.socket.getBufferedAmount() > maxUnreadBytes / 2) {
+      this.fullSinceMs = performance.now(); // it reads, if slowly
+      return false;
+    }
     this.fullSinceMs = undefined;
     return true;
   }

@@ -60,6 +60,8 @@ export interface Parcel {
 /** Packs frames into parcels that a socket takes in one piece. */
 export class Packer {
   readonly parcels: Parcel[] = [];
+  /** The lowest of the revisions that the parameters had before what waited. */
+  leastPrevious = Number.POSITIVE_INFINITY;
 
   put(frame: string, slots: readonly Slot[]): void {
     const bytes = Buffer.from(frame);
@@ -69,7 +71,10 @@ export class Packer {
       this.parcels.push(last);
     }
     last.frames.push(bytes);
-    for (const slot of slots) last.slots.push(slot);
+    for (const slot of slots) {
+      last.slots.push(slot);
+      if (slot.previousRevision < this.leastPrevious) this.leastPrevious = slot.previousRevision;
+    }
     last.bytes += bytes.length;
   }
 }

@@ -18,6 +18,8 @@ export interface Span {
 
 export abstract class Lane {
   abstract readonly delivery: 'latest' | 'all';
+  /** Whether something waits that must not be sent twice. */
+  abstract readonly isExact: boolean;
   readonly rate: number;
   /** The revision of the oldest change that waits; undefined: none does. */
   oldest: number | undefined = undefined;
@@ -47,49 +49,75 @@ export abstract class Lane {
     this.#flush();
   }
 
-  /** Encodes all that waits; then nothing does. */
-  take(packer: Packer, span: Span): void {
+  /** Encodes what waits of revisions after `after`; it goes on waiting. */
+  abstract encode(packer: Packer, span: Span, after: number, onlyFires?: boolean): void;
+
+  /** Yields the slot of each change that waits, of revisions after `after`. */
+  abstract waiting(after: number): Generator<Slot, void, void>;
+
+  /** Forgets what waits. */
+  clear(): void {
     this.oldest = undefined;
-    this.encode(packer, span);
+    this.forget();
   }
 
   /** Keeps a change; returns how many are kept. */
   protected abstract add(slot: Slot, change: Change, isFirst: boolean): number;
-  protected abstract encode(packer: Packer, span: Span): void;
+  protected abstract forget(): void;
 }
 
 export class LatestLane extends Lane {
   readonly delivery = 'latest';
   #slots: Slot[] = [];
   #fires: Slot[] = [];
+  #fireRevisions: number[] = [];
 
-  protected override add(slot: Slot, { parameter }: Change, isFirst: boolean): number {
-    if (isTrigger(parameter)) return this.#fires.push(slot);
+  override get isExact(): boolean {
+    return this.#fires.length > 0;
+  }
+
+  override encode(packer: Packer, { before, after: reached }: Span, after: number, onlyFires = false): void {
+    const fires = this.#fires.filter((_, index) => this.#fireRevisions[index]! > after);
+    const slots = onlyFires ? [] : this.#slotsAfter(after);
+    let items = '';
+    let first = 0;
+    for (let index = 0; index < slots.length; index++) {
+      const { feed } = slots[index]!;
+      const text = itemOf(feed, feed.parameter.value!, feed.parameter.lastChange!.revision);
+      items = items === '' ? text : `${items},${text}`;
+      const isLast = index === slots.length - 1;
+      if (items.length < frameLength && !isLast) continue;
+      packer.put(setFrame(items, isLast && fires.length === 0 ? reached : before), slots.slice(first, index + 1));
+      first = index + 1;
+      items = '';
+    }
+    putFires(packer, fires, before, reached);
+  }
+
+  override *waiting(after: number): Generator<Slot, void, void> {
+    yield* this.#slotsAfter(after);
+    for (const [index, slot] of this.#fires.entries()) if (this.#fireRevisions[index]! > after) yield slot;
+  }
+
+  protected override add(slot: Slot, { parameter, revision }: Change, isFirst: boolean): number {
+    if (isTrigger(parameter)) {
+      this.#fireRevisions.push(revision);
+      return this.#fires.push(slot);
+    }
     if (isFirst) this.#slots.push(slot);
     return 0;
   }
 
-  protected override encode(packer: Packer, { before, after }: Span): void {
-    const slots = this.#slots;
+  protected override forget(): void {
+    for (const slot of this.#slots) slot.isPending = false;
+    for (const slot of this.#fires) slot.isPending = false;
     this.#slots = [];
-    let items = '';
-    let first = 0;
-    for (let index = 0; index < slots.length; index++) {
-      const slot = slots[index]!;
-      const { feed } = slot;
-      slot.isPending = false;
-      const text = itemOf(feed, feed.parameter.value!, feed.revision);
-      items = items === '' ? text : `${items},${text}`;
-      const isLast = index === slots.length - 1;
-      if (items.length < frameLength && !isLast) continue;
-      packer.put(setFrame(items, isLast ? after : before), slots.slice(first, index + 1));
-      first = index + 1;
-      items = '';
-    }
-    const fires = this.#fires;
     this.#fires = [];
-    for (const slot of fires) slot.isPending = false;
-    putFires(packer, fires, after);
+    this.#fireRevisions = [];
+  }
+
+  #slotsAfter(after: number): readonly Slot[] {
+    return after < 0 ? this.#slots : this.#slots.filter(({ feed }) => feed.parameter.lastChange!.revision > after);
   }
 }
 
@@ -99,44 +127,68 @@ export class AllLane extends Lane {
   #values: Value[] = [];
   #revisions: number[] = [];
 
+  override get isExact(): boolean {
+    return this.#slots.length > 0;
+  }
+
+  override encode(packer: Packer, { before, after: reached }: Span, after: number, onlyFires = false): void {
+    let items = '';
+    let slots: Slot[] = [];
+    let areFires = false;
+    let revision = before;
+    const end = () => {
+      if (items === '') return;
+      const rev = Math.max(before, Math.min(revision, reached));
+      packer.put(areFires ? firedFrame(items, rev) : setFrame(items, rev), slots);
+      items = '';
+      slots = [];
+    };
+    for (let index = this.#firstAfter(after); index < this.#slots.length; index++) {
+      const slot = this.#slots[index]!;
+      const { feed } = slot;
+      const isFire = isTrigger(feed.parameter);
+      if (onlyFires && !isFire) continue;
+      if (isFire !== areFires) end();
+      areFires = isFire;
+      revision = this.#revisions[index]!;
+      const text = isFire ? String(feed.id) : itemOf(feed, this.#values[index]!, revision);
+      items = items === '' ? text : `${items},${text}`;
+      slots.push(slot);
+      if (items.length >= frameLength) end();
+    }
+    revision = reached;
+    end();
+  }
+
+  override *waiting(after: number): Generator<Slot, void, void> {
+    for (let index = this.#firstAfter(after); index < this.#slots.length; index++) yield this.#slots[index]!;
+  }
+
   protected override add(slot: Slot, { value, revision }: Change): number {
     this.#values.push(value);
     this.#revisions.push(revision);
     return this.#slots.push(slot);
   }
 
-  protected override encode(packer: Packer, { before, after }: Span): void {
-    const slots = this.#slots;
-    const values = this.#values;
-    const revisions = this.#revisions;
+  protected override forget(): void {
+    for (const slot of this.#slots) slot.isPending = false;
     this.#slots = [];
     this.#values = [];
     this.#revisions = [];
-    const reached = (index: number) => Math.max(before, Math.min(revisions[index]!, after));
-    let items = '';
-    let first = 0;
-    for (let index = 0; index < slots.length; index++) {
-      const { feed } = slots[index]!;
-      slots[index]!.isPending = false;
-      const isFire = isTrigger(feed.parameter);
-      const text = isFire ? String(feed.id) : itemOf(feed, values[index]!, revisions[index]!);
-      items = items === '' ? text : `${items},${text}`;
-      const next = slots[index + 1];
-      const goesOn = next !== undefined && isTrigger(next.feed.parameter) === isFire;
-      if (items.length < frameLength && goesOn) continue;
-      const frame = isFire ? firedFrame(items, reached(index)) : setFrame(items, reached(index));
-      packer.put(frame, slots.slice(first, index + 1));
-      first = index + 1;
-      items = '';
-    }
+  }
+
+  #firstAfter(after: number): number {
+    let index = 0;
+    while (index < this.#revisions.length && this.#revisions[index]! <= after) index++;
+    return index;
   }
 }
 
-function putFires(packer: Packer, fires: readonly Slot[], revision: number): void {
+function putFires(packer: Packer, fires: readonly Slot[], before: number, reached: number): void {
   let first = 0;
   for (const ids of cut(fires.map(({ feed }) => String(feed.id)))) {
-    const count = ids.split(',').length;
-    packer.put(firedFrame(ids, revision), fires.slice(first, first + count));
-    first += count;
+    const end = first + ids.split(',').length;
+    packer.put(firedFrame(ids, end === fires.length ? reached : before), fires.slice(first, end));
+    first = end;
   }
 }

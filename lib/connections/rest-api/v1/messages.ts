@@ -90,7 +90,7 @@ function noItem(index: number, item: unknown): HubError {
   return new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(item)}`);
 }
 
-function receiveSub({ epoch, views, bound }: Receiver, client: Client, message: object): void {
+function receiveSub({ hub, epoch, views, bound }: Receiver, client: Client, message: object): void {
   const subscription = readSubscription(message, bound);
   const { id, rate, delivery, since } = subscription;
   const before = client.subscriptions.get(id);
@@ -98,10 +98,13 @@ function receiveSub({ epoch, views, bound }: Receiver, client: Client, message: 
     throw new HubError('bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
   const canResume = since?.epoch === epoch && views.canResume(since.rev);
   const isSame = since === undefined && before?.patterns === subscription.patterns;
-  client.send(JSON.stringify({ sub: id, mode: canResume || isSame ? 'resume' : 'snapshot', rate, delivery }));
-  if (canResume) client.definedAfter = Math.max(client.definedAfter, since.rev);
+  if (canResume) {
+    client.definedAfter = Math.max(client.definedAfter, since.rev);
+    client.firesDefinedAfter = hub.revision;
+  }
   const from = isSame ? undefined : canResume ? since.rev : 0;
-  views.subscribe(client, subscription, from);
+  const answer = { sub: id, mode: from === 0 && !canResume ? 'snapshot' : 'resume', rate, delivery };
+  views.subscribe(client, subscription, from, JSON.stringify(answer));
 }
 
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
@@ -109,8 +112,7 @@ const unsubSchema = z.strictObject({ unsub: subscriptionId });
 function receiveUnsub({ views }: Receiver, client: Client, message: object): void {
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.has(unsub)) throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
-  views.unsubscribe(client, unsub);
-  client.send(JSON.stringify({ unsub }));
+  views.unsubscribe(client, unsub, JSON.stringify({ unsub }));
 }
 
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });

@@ -14,8 +14,6 @@ import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = 100;
-/** How long a client that was given up has to take the close frame. */
-const lastReadMs = 10_000;
 
 /** Close codes; those from 4500 on say that trying again will end the same way. */
 const closeCodes = { goingAway: 1001, stalled: 4001, senseless: 4500 } as const;
@@ -33,7 +31,7 @@ export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext):
   const giveUp = (client: Client) => {
     views.remove(client);
     stalls.delete(client);
-    setImmediate(() => client.end(closeCodes.stalled, 'you did not read', lastReadMs));
+    setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
   const stalls = new StallWatch(settings.stallTimeout, giveUp);
   const views = new Views(hub, fanOut, giveUp);
@@ -83,7 +81,7 @@ class V1Session implements Session {
     } catch (error) {
       const text = asHubError(error, receiver.log).message;
       this.#client.send(JSON.stringify({ error: text, sub: subscriptionOf(message) }));
-      if (++this.#mistakes >= maxMistakes) this.#client.end(closeCodes.senseless, 'too many messages made no sense', 0);
+      if (++this.#mistakes >= maxMistakes) this.#client.end(closeCodes.senseless, 'too many messages made no sense');
     }
   }
 
@@ -107,7 +105,7 @@ class V1Session implements Session {
   end(): void {
     const reason = 'the hub stops';
     this.#client.send(JSON.stringify({ bye: { code: closeCodes.goingAway, reason, retry: true } }));
-    this.#client.end(closeCodes.goingAway, reason, 0);
+    this.#client.end(closeCodes.goingAway, reason);
   }
 }
 
@@ -124,6 +122,7 @@ function helloOf({ epoch, hub }: Receiver): object {
 
 /** The number of the subscription that a message is about, for the answer to a mistake. */
 function subscriptionOf(message: ArrayBuffer): number | undefined {
+  if (message.byteLength > maxMessageBytes) return undefined;
   try {
     const { sub } = JSON.parse(Buffer.from(message).toString()) as { sub?: unknown };
     return typeof sub === 'number' ? sub : undefined;

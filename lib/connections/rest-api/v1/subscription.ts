@@ -22,6 +22,7 @@ export interface Subscription {
   /** Equal for subscriptions that are sent the same. */
   readonly key: string;
   readonly matches: Filter;
+  readonly patternCount: number;
   /** The only addresses that it can match; undefined: any. */
   readonly addresses: readonly string[] | undefined;
   /** Where the client was when its link broke. */
@@ -64,20 +65,23 @@ const schema = z.strictObject({
 /** Reads a subscription; `bound` is what no client sees beyond. Errors: `bad-request`. */
 export function readSubscription(message: object, bound: Filter): Subscription {
   const { sub, include, exclude, rate, delivery, since } = parse(schema, message);
+  const count = include.length + exclude.length;
+  if (count > maxPatterns)
+    throw new HubError('bad-request', `include, exclude: expected at most ${maxPatterns} patterns, got ${count}`);
   const regexes = [...include, ...exclude].filter((one) => typeof one !== 'string').length;
   if (regexes > maxRegexes)
     throw new HubError('bad-request', `include, exclude: expected at most ${maxRegexes} regexes, got ${regexes}`);
-  const honoured = rate === 0 ? 0 : Math.min(Math.max(rate, leastRate), maxRate);
   const isIncluded = createPatternFilter(include);
   const isExcluded = createPatternFilter(exclude);
   const patternKey = JSON.stringify([keyOf(include), keyOf(exclude)]);
   return {
     id: sub,
-    rate: honoured,
+    rate: honour(rate),
     delivery,
     patterns: patternKey,
-    key: `${delivery} ${honoured} ${patternKey}`,
+    key: `${delivery} ${honour(rate)} ${patternKey}`,
     matches: (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+    patternCount: count + 128 * regexes,
     addresses: include.every(isAddress) ? include : undefined,
     since,
   };
@@ -97,6 +101,13 @@ export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown)
       ? `expected no key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
       : `expected ${issue!.message}, got ${describe(issue!.input)}`;
   throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
+}
+
+/** The rate that the hub keeps: one of some hundreds, so that those who want about the same are served together. */
+function honour(rate: number): number {
+  if (rate === 0) return 0;
+  const bounded = Math.min(Math.max(rate, leastRate), maxRate);
+  return bounded < 10 ? Math.floor(bounded * 10 + 1e-9) / 10 : Math.floor(bounded);
 }
 
 function keyOf(list: readonly Pattern[]): readonly unknown[] {

@@ -21,13 +21,13 @@ export class Ticker {
     if (this.#due.push(flushable) > 1) return;
     const waitMs = this.#lastMs + this.#periodMs - performance.now();
     if (waitMs <= 0) setImmediate(() => this.#tick());
-    else setTimeout(() => this.#tick(), waitMs);
+    else setTimeout(() => this.#tick(), Math.ceil(waitMs));
   }
 
   #tick(): void {
     const now = performance.now();
     const late = now - this.#lastMs - this.#periodMs;
-    this.#lastMs = late < this.#periodMs ? now - Math.max(0, late) : now; // the grid stays, as long as it is kept
+    this.#lastMs = late < this.#periodMs ? now - late : now; // the grid stays, as long as it is kept
     const due = this.#due;
     this.#due = [];
     for (const flushable of due) flushable.flush();

@@ -2,24 +2,34 @@
 // lane of the liveliest subscription that matches; a flush sends the same bytes to every live client. Who is full leaves at the
 // frame that finds no room, and nobody waits.
 
-import type { HubPort } from '../../connection.ts';
 import type { Audience, Feed } from '../feed.ts';
+import { CatchUp, type Picture, type Sources } from './catch-up.ts';
 import type { Client } from './client.ts';
-import { cut, defFrame, definition, firedFrame, isTrigger, lostFrame, Packer, type Parcel } from './frames.ts';
+import {
+  cut,
+  defFrame,
+  definition,
+  firedFrame,
+  frameLength,
+  isTrigger,
+  lostFrame,
+  Packer,
+  type Parcel,
+  setFrame,
+} from './frames.ts';
 import { AllLane, type Lane, LatestLane } from './lane.ts';
 import { Losses } from './losses.ts';
-import { Slot } from './slot.ts';
+import { itemOf, Slot } from './slot.ts';
 import type { Subscription } from './subscription.ts';
 import type { Ticker } from './ticker.ts';
 
 /** How many counts of missed changes a view keeps; beyond, whoever has been full longest is given up. */
 const maxLosses = 100_000;
-/** Those that have caught up are live with the next flush, which does not wait longer than this allows. */
-const joinsPerSecond = 30;
+/** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
+const maxUnsent = 64;
 
 /** What views have in common. */
-export interface ViewContext {
-  readonly hub: HubPort;
+export interface ViewContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
   /** Tells of parameters that have come and gone, before anything else is told of them. */
   tellStructure(): void;
@@ -30,26 +40,21 @@ export interface ViewContext {
 export class View implements Audience {
   /** Equal for what clients share. */
   readonly key: string;
-  /** Whether some subscription wants every change. */
+  /** Whether some subscription wants every change: then what a client misses is counted, or else only the fires. */
   readonly isExact: boolean;
   readonly live: Client[] = [];
   readonly behind = new Set<Client>();
-  readonly #joining = new Set<Client>();
+  /** Those of both for whom not all is that waits: it is encoded for them by themselves, until that has been sent. */
+  readonly #fresh = new Set<Client>();
   readonly #losses = new Losses();
   readonly #lanes: Lane[] = [];
   readonly #subscriptions: readonly Subscription[];
   readonly #context: ViewContext;
-  readonly #joins: Ticker;
-  #isJoinRequested = false;
-  /** Everything up to this revision has been sent to live clients. */
-  #sent: number;
 
   constructor(key: string, context: ViewContext, subscriptions: Iterable<Subscription>) {
     this.key = key;
     this.#context = context;
     this.#subscriptions = [...subscriptions].sort(byLiveliness);
-    this.#joins = context.tickerOf(joinsPerSecond);
-    this.#sent = context.hub.revision;
     for (const subscription of this.#subscriptions)
       if (this.#laneOf(subscription) === undefined) this.#lanes.push(this.#createLane(subscription));
     this.isExact = this.#lanes.some(({ delivery }) => delivery === 'all');
@@ -57,70 +62,81 @@ export class View implements Audience {
 
   readonly matches = (address: string): boolean => this.#subscriptions.some(({ matches }) => matches(address));
 
+  /** Everything up to this revision has been sent to live clients. */
+  get sent(): number {
+    return this.#reach(undefined);
+  }
+
   listenTo(feed: Feed): Slot {
     const { address } = feed.parameter;
     const subscription = this.#subscriptions.find(({ matches }) => matches(address))!;
     return new Slot(this, feed, this.#laneOf(subscription)!);
   }
 
-  /** Sends all that waits, and lets those join who have caught up. */
+  /** Sends all that waits. */
   flush(): void {
     this.#flush(this.#lanes);
   }
 
-  /** Makes a client live with the next flush; it has nothing more to catch up with. */
-  join(client: Client): void {
-    this.#joining.add(client);
-    if (this.live.length === 0 || this.#lanes.every(({ oldest }) => oldest === undefined)) this.flush();
-    else if (!this.#isJoinRequested) {
-      this.#isJoinRequested = true;
-      this.#joins.request({
-        flush: () => {
-          this.#isJoinRequested = false;
-          if (this.#joining.size > 0) this.flush();
-        },
-      });
+  /** Takes in a client that has been sent all that waits for it elsewhere; `isLive`: up to this moment, but for its pictures. */
+  enter(client: Client, isLive: boolean): void {
+    client.joinedAt = this.#context.hub.revision;
+    if (isLive) client.place = this.live.push(client) - 1;
+    else {
+      this.behind.add(client);
+      client.missesOnlyFires ||= !this.isExact;
     }
+    this.#settleIn(client);
   }
 
+  /** Makes a client live that has the newest value of all but what waits; sends it what waits and it does not have. */
+  goLive(client: Client): void {
+    this.#sendWaiting(client, client.place < 0);
+    client.joinedAt = this.#context.hub.revision;
+    client.missesOnlyFires = false;
+    if (client.place < 0) {
+      this.#release(client);
+      this.behind.delete(client);
+      client.place = this.live.push(client) - 1;
+    }
+    this.#settleIn(client);
+  }
+
+  /** Takes out a client that goes elsewhere: it is sent what waits, or has missed it. */
+  take(client: Client): void {
+    this.#gather(client);
+    if (client.place >= 0) this.#sendWaiting(client, false);
+    else if (client.missesOnlyFires) this.#sendWaiting(client, true);
+    else for (const lane of this.#lanes) for (const slot of lane.waiting(client.joinedAt)) note(client, slot, 1);
+    this.leave(client);
+  }
+
+  /** Takes out a client; it is sent nothing. */
   leave(client: Client): void {
     this.#leaveLive(client);
+    this.#release(client);
     this.behind.delete(client);
-    this.#joining.delete(client);
-    if (client.segment === undefined) return;
-    this.#losses.take(client.segment);
-    client.segment = undefined;
+    this.#fresh.delete(client);
   }
 
-  /** Tells a client what it has missed; returns of what it needs the newest value. */
-  tellLosses(client: Client): Slot[] {
-    const missed = this.#losses.take(client.segment!);
-    const { missesOnlyFires } = client;
-    client.segment = undefined;
-    const owed: Slot[] = [];
-    const lost: string[] = [];
-    for (const [slot, count] of missed) {
-      const { id, parameter } = slot.feed;
-      const isState = !isTrigger(parameter);
-      if (isState && missesOnlyFires) continue;
-      const isCounted = !isState || slot.lane.delivery === 'all';
-      const countLost = isState ? count - 1 : count; // the newest value is still to come
-      if (isCounted && countLost > 0) lost.push(`"${id}":${countLost}`);
-      if (isState && this.#context.hub.find(parameter.address) === parameter) owed.push(slot);
+  /** Tells a client what it has missed and sends it the newest values of that, until it is full; it is live then, or waits for a picture. */
+  settle(client: Client): void {
+    this.#gather(client);
+    if (!client.missesOnlyFires) {
+      for (const lane of this.#lanes) for (const slot of lane.waiting(client.joinedAt)) note(client, slot, 1);
+      client.joinedAt = this.#context.hub.revision;
+      this.#settleIn(client);
     }
-    for (const counts of cut(lost)) client.send(lostFrame(counts));
-    return owed;
+    while (client.missed.size > 0 && !client.isFull) this.#sendMissed(client);
+    if (client.missed.size === 0 && !client.missesOnlyFires && client.place < 0) this.goLive(client);
   }
 
-  /** Begins to count what a client that is behind misses from here on. */
-  countLosses(client: Client, onlyFires: boolean): void {
-    client.segment = this.#losses.open();
-    client.missesOnlyFires = onlyFires;
-  }
-
-  /** Sends a frame to all clients that are not full. */
+  /** Sends a frame about parameters that came or went to all clients; those that are full get it later. */
   sendToAll(frame: string): void {
-    for (const client of [...this.live, ...this.behind]) if (!client.isFull) client.send(frame);
+    for (const client of [...this.live, ...this.behind]) {
+      if (!client.isFull && client.unsent.length === 0) client.send(frame);
+      else if (client.unsent.push(frame) > maxUnsent) this.#context.giveUp(client);
+    }
   }
 
   #createLane({ rate, delivery }: Subscription): Lane {
@@ -135,13 +151,21 @@ export class View implements Audience {
 
   #flush(lanes: readonly Lane[]): void {
     this.#context.tellStructure();
-    const before = this.#sent;
-    const packer = new Packer();
-    for (const lane of this.#joining.size > 0 ? this.#lanes : lanes)
-      if (lane.oldest !== undefined) lane.take(packer, { before, after: this.#reach(lane) });
-    this.#sent = this.#reach(undefined);
-    if (packer.parcels.length > 0) this.#deliver(packer.parcels, before);
-    for (const client of this.#joining) this.#admit(client);
+    const due = lanes.filter(({ oldest }) => oldest !== undefined);
+    if (due.length === 0) return;
+    const before = this.sent;
+    const shared = new Packer();
+    const fresh = [...this.#fresh];
+    const own = new Map(fresh.map(({ joinedAt }) => [joinedAt, new Packer()]));
+    for (const lane of due) {
+      const span = { before, after: this.#reach(lane) };
+      lane.encode(shared, span, -1);
+      for (const [joinedAt, packer] of own) lane.encode(packer, span, joinedAt);
+    }
+    for (const lane of due) lane.clear();
+    this.#deliver(shared, before);
+    for (const client of fresh) this.#deliverTo(client, own.get(client.joinedAt)!, before);
+    this.#bound();
   }
 
   /** The revision up to which live clients have everything, once a lane has been sent. */
@@ -152,75 +176,132 @@ export class View implements Audience {
     return reached;
   }
 
-  #deliver(parcels: readonly Parcel[], before: number): void {
+  /** Sends to all who are not fresh. */
+  #deliver(packer: Packer, before: number): void {
+    const { parcels } = packer;
     /** Who misses parcels, from which on. */
     const missing: [client: Client, first: number][] = [];
-    if (this.behind.size > 0) missing.push(...this.#sendFires(parcels));
+    if (this.behind.size > 0) {
+      const frames = fireFrames(parcels);
+      for (const client of this.behind) {
+        if (client.segment !== undefined || frames.length === 0 || this.#fresh.has(client)) continue;
+        if (client.isFull) missing.push([client, 0]);
+        else client.sendAll(frames);
+      }
+    }
     const { live } = this;
     for (let place = live.length - 1; place >= 0; place--) {
       const client = live[place]!;
-      if (client.definedAfter >= 0 && !client.isFull) sendMissingDefinitions(client, parcels);
-      let next = 0;
-      for (; next < parcels.length && !client.isFull; next++) client.sendAll(parcels[next]!.frames);
+      if (client.joinedAt > before) continue;
+      const next = send(client, packer);
       if (next === parcels.length) continue;
-      this.#leaveLive(client);
-      this.behind.add(client);
-      client.seen = before;
-      client.missesOnlyFires = false;
+      this.#fallBehind(client, before);
       missing.push([client, next]);
     }
-    if (missing.length > 0 || this.#losses.isOpen) this.#countLosses(parcels, missing);
-  }
-
-  /** Sends fires to those who are being caught up; returns who cannot take them. */
-  #sendFires(parcels: readonly Parcel[]): [Client, number][] {
-    const fires = parcels.flatMap(({ slots }) => slots).filter(({ feed }) => isTrigger(feed.parameter));
-    if (fires.length === 0) return [];
-    const definitions = [...cut([...new Set(fires)].map(({ feed }) => definition(feed)))].map(defFrame);
-    const ids = [...cut(fires.map(({ feed }) => String(feed.id)))].map((some) => firedFrame(some, undefined));
-    const frames = [...definitions, ...ids].map((frame) => Buffer.from(frame));
-    const missing: [Client, number][] = [];
-    for (const client of this.behind) {
-      if (client.segment !== undefined) continue;
-      if (!client.isFull) client.sendAll(frames);
-      else {
-        client.missesOnlyFires = true;
-        missing.push([client, 0]);
-      }
-    }
-    return missing;
-  }
-
-  #countLosses(parcels: readonly Parcel[], missing: readonly [Client, number][]): void {
+    if (missing.length === 0 && !this.#losses.isOpen) return;
     for (const [index, { slots }] of parcels.entries()) {
       for (const [client, first] of missing) if (first === index) client.segment = this.#losses.open();
       this.#losses.count(this.isExact ? slots : slots.filter(({ feed }) => isTrigger(feed.parameter)));
     }
-    while (this.#losses.size > maxLosses) {
-      const waiting = [...this.behind].filter(({ segment, isFull }) => segment !== undefined && isFull);
-      const [longest] = waiting.sort((one, other) => one.fullSinceMs! - other.fullSinceMs!);
-      if (longest === undefined) break;
-      this.#context.giveUp(longest);
-      this.leave(longest);
+  }
+
+  /** Sends to a client that is fresh. */
+  #deliverTo(client: Client, packer: Packer, before: number): void {
+    if (client.view !== this) return;
+    const { parcels } = packer;
+    if (client.place >= 0) {
+      const next = send(client, packer);
+      if (next < parcels.length) {
+        this.#fallBehind(client, before);
+        miss(client, parcels.slice(next));
+      }
+    } else if (client.missesOnlyFires && !client.isFull) client.sendAll(fireFrames(parcels));
+    else miss(client, parcels);
+    this.#settleIn(client);
+  }
+
+  /** Encodes for a client by itself as long as something waits that it must not be sent. */
+  #settleIn(client: Client): void {
+    if (client.joinedAt > this.sent && this.#lanes.some(({ isExact }) => isExact)) {
+      this.#fresh.add(client);
+      return;
+    }
+    client.joinedAt = Math.min(client.joinedAt, this.sent); // newest values may come twice
+    this.#fresh.delete(client);
+    if (client.place < 0 && !client.missesOnlyFires) client.segment ??= this.#losses.open();
+  }
+
+  /** Sends a client what waits and it does not have; what it has no room for it has missed. */
+  #sendWaiting(client: Client, onlyFires: boolean): void {
+    const packer = new Packer();
+    const before = this.sent;
+    const due = this.#lanes.filter(({ oldest }) => oldest !== undefined);
+    for (const lane of due) {
+      const isAll = !onlyFires && client.missed.size === 0 && lane === due.at(-1);
+      const after = isAll ? this.#context.hub.revision : before;
+      lane.encode(packer, { before, after }, client.joinedAt, onlyFires);
+    }
+    miss(client, packer.parcels.slice(send(client, packer)));
+  }
+
+  /** Sends a client a frame of what it has missed. */
+  #sendMissed(client: Client): void {
+    const definitions: string[] = [];
+    const lost: string[] = [];
+    const items: string[] = [];
+    let length = 0;
+    for (const [feed, count] of client.missed) {
+      client.missed.delete(feed);
+      const { id, parameter } = feed;
+      if (this.#context.hub.find(parameter.address) !== parameter || !this.matches(parameter.address)) continue;
+      const isState = !isTrigger(parameter);
+      const countLost = isState ? count - 1 : count; // the newest value follows
+      if (countLost > 0) lost.push(`"${id}":${countLost}`);
+      if (isState) items.push(itemOf(feed, parameter.value!, parameter.lastChange!.revision));
+      if (client.definedAfter >= 0 || client.catchUp !== undefined) definitions.push(definition(feed));
+      length += 20 + (items.at(-1)?.length ?? 0) + (definitions.at(-1)?.length ?? 0);
+      if (length >= frameLength) break;
+    }
+    if (definitions.length > 0) client.send(defFrame(definitions.join()));
+    if (lost.length > 0) client.send(lostFrame(lost.join()));
+    if (items.length > 0) client.send(setFrame(items.join(), Math.min(client.seen, this.sent)));
+  }
+
+  /** Gives up those who have been full longest, until what is counted for all is within its bound. */
+  #bound(): void {
+    if (!this.#losses.isOpen && this.#fresh.size === 0) return;
+    const waiting = [...this.behind].filter(({ isFull }) => isFull);
+    let size = waiting.reduce((sum, { missed }) => sum + missed.size, this.#losses.size);
+    if (size <= maxLosses) return;
+    waiting.sort((one, other) => one.fullSinceMs! - other.fullSinceMs!);
+    for (const client of waiting) {
+      const losses = this.#losses.size;
+      this.#context.giveUp(client);
+      size -= client.missed.size + losses - this.#losses.size;
+      if (size <= maxLosses) break;
     }
   }
 
-  /** Makes a client live that has all up to this flush; one that turns out to be full goes on later. */
-  #admit(client: Client): void {
-    this.#joining.delete(client);
-    if (client.catchUp?.run() !== 'done') return;
-    if (client.segment !== undefined) {
-      const owed = this.tellLosses(client);
-      client.catchUp.owe(owed);
-      if (client.catchUp.run() !== 'done') {
-        this.countLosses(client, false);
-        return;
-      }
-    }
-    client.catchUp.end(this.#sent);
-    client.catchUp = undefined;
-    this.behind.delete(client);
-    client.place = this.live.push(client) - 1;
+  #fallBehind(client: Client, before: number): void {
+    this.#leaveLive(client);
+    this.behind.add(client);
+    client.seen = Math.max(before, client.joinedAt);
+    if (this.isExact) return;
+    client.missesOnlyFires = true;
+    const pictures = picturesSince(client, client.catchUp?.remaining ?? []);
+    client.catchUp = new CatchUp(this.#context, client, pictures, client.catchUp?.ends ?? []);
+  }
+
+  /** Adds what was counted for a client and others to what it has missed. */
+  #gather(client: Client): void {
+    if (client.segment === undefined) return;
+    for (const [slot, count] of this.#losses.take(client.segment)) note(client, slot, count);
+    client.segment = undefined;
+  }
+
+  #release(client: Client): void {
+    if (client.segment !== undefined) this.#losses.take(client.segment);
+    client.segment = undefined;
   }
 
   #leaveLive(client: Client): void {
@@ -234,12 +315,57 @@ export class View implements Audience {
   }
 }
 
+/** Adds to pictures those of all other subscriptions of a client, as of what it has seen. */
+export function picturesSince(client: Client, pictures: readonly Picture[]): Picture[] {
+  const others = [...client.subscriptions.values()].filter(
+    (one) => !pictures.some(({ subscription }) => subscription === one),
+  );
+  return [...pictures, ...others.map((subscription) => ({ subscription, from: client.seen, isNew: false }))];
+}
+
+/** Sends parcels to a client until it is full; returns how many it took. */
+function send(client: Client, { parcels, leastPrevious }: Packer): number {
+  const lacksAll = client.catchUp !== undefined;
+  const lacksSome = leastPrevious <= client.firesDefinedAfter;
+  let next = 0;
+  for (; next < parcels.length && !client.isFull; next++) {
+    if (lacksAll || lacksSome) sendDefinitions(client, parcels[next]!, lacksAll);
+    client.sendAll(parcels[next]!.frames);
+  }
+  return next;
+}
+
 /** A client that has resumed knows the definitions of what has changed since, and is sent others when they are needed. */
-function sendMissingDefinitions(client: Client, parcels: readonly Parcel[]): void {
-  const lacking = new Set<Slot>();
-  for (const { slots } of parcels)
-    for (const slot of slots) if (slot.previousRevision <= client.definedAfter) lacking.add(slot);
-  for (const definitions of cut([...lacking].map(({ feed }) => definition(feed)))) client.send(defFrame(definitions));
+function sendDefinitions(client: Client, { slots }: Parcel, lacksAll: boolean): void {
+  const lacking = slots.filter(
+    ({ previousRevision, feed }) =>
+      lacksAll || previousRevision <= (isTrigger(feed.parameter) ? client.firesDefinedAfter : client.definedAfter),
+  );
+  for (const definitions of cut(definitionsOf(lacking))) client.send(defFrame(definitions));
+}
+
+/** The fires of parcels with their definitions, for those who are being sent pictures. */
+function fireFrames(parcels: readonly Parcel[]): Uint8Array[] {
+  const fires = parcels.flatMap(({ slots }) => slots.filter(({ feed }) => isTrigger(feed.parameter)));
+  const definitions = [...cut(definitionsOf(fires))].map(defFrame);
+  const ids = [...cut(fires.map(({ feed }) => String(feed.id)))].map((some) => firedFrame(some, undefined));
+  return [...definitions, ...ids].map((frame) => Buffer.from(frame));
+}
+
+function definitionsOf(slots: readonly Slot[]): string[] {
+  return [...new Set(slots.map(({ feed }) => feed))].map(definition);
+}
+
+function miss(client: Client, parcels: readonly Parcel[]): void {
+  for (const { slots } of parcels) for (const slot of slots) note(client, slot, 1);
+}
+
+/** Counts changes that a client has missed: of a parameter of which it wants the newest value alone, one is enough. */
+function note(client: Client, { feed, lane }: Slot, count: number): void {
+  const isState = !isTrigger(feed.parameter);
+  if (isState && client.missesOnlyFires) return;
+  const isCounted = !isState || lane.delivery === 'all';
+  client.missed.set(feed, isCounted ? (client.missed.get(feed) ?? 0) + count : 1);
 }
 
 /** `all` before `latest`, then the higher rate; 0 is the highest. */

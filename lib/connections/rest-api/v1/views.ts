@@ -10,13 +10,13 @@ import type { Client } from './client.ts';
 import { cut, defFrame, definition } from './frames.ts';
 import type { Subscription } from './subscription.ts';
 import { createTickers } from './ticker.ts';
-import { View, type ViewContext } from './view.ts';
+import { picturesSince, View, type ViewContext } from './view.ts';
 
 export class Views {
   readonly #hub: HubPort;
   readonly #fanOut: FanOut;
   readonly #context: ViewContext;
-  readonly #queue = new CatchUpQueue();
+  readonly #queue = new CatchUpQueue((client, endMs) => this.#advance(client, endMs));
   /** Bounded by the number of clients. */
   readonly #views = new Map<string, View>();
   /** Parameters that have come and gone and of which clients do not know yet; bounded by what one reload swaps. */
@@ -30,7 +30,7 @@ export class Views {
   constructor(hub: HubPort, fanOut: FanOut, giveUp: (client: Client) => void) {
     this.#hub = hub;
     this.#fanOut = fanOut;
-    this.#context = { hub, tickerOf: createTickers(), giveUp, tellStructure: () => this.#tellStructure() };
+    this.#context = { hub, fanOut, tickerOf: createTickers(), giveUp, tellStructure: () => this.#tellStructure() };
   }
 
   /** Tells of a new parameter. */
@@ -43,6 +43,7 @@ export class Views {
 
   /** Tells of a parameter that is no more. */
   forget(feed: Feed): void {
+    if (this.#goneAt < this.#hub.revision) for (const view of this.#views.values()) view.flush(); // what it was last
     this.#goneAt = this.#hub.revision;
     if (this.#views.size === 0) return;
     this.#tellSoon();
@@ -55,83 +56,103 @@ export class Views {
   }
 
   /**
-   * Adds a subscription of a client, or replaces the one of its number, and has it sent what is new to it: all, or what changed
-   * after a revision; undefined: what it lacks of the one that is replaced, which had the same patterns.
+   * Adds a subscription of a client, or replaces the one of its number, says so with `answer`, and has the client sent what is
+   * new to it: all, or what changed after a revision; undefined: what it lacks of the one that is replaced, which had the same
+   * patterns.
    */
-  subscribe(client: Client, subscription: Subscription, from: number | undefined): void {
+  subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
     const ends = [...new Set([...(client.catchUp?.ends ?? []), id])];
-    const pictures = this.#leave(client);
-    const others = pictures.filter((picture) => picture.subscription.id !== id);
-    const replaced = pictures.find((picture) => picture.subscription.id === id);
-    const own = from === undefined ? { ...replaced!, subscription } : { subscription, from, isNew: from === 0 };
-    this.#enter(client, new Map(client.subscriptions).set(id, subscription), [...others, own], ends);
+    this.#move(client, new Map(client.subscriptions).set(id, subscription), ends, answer, (pictures) => {
+      const others = pictures.filter((picture) => picture.subscription.id !== id);
+      if (from !== undefined) return [...others, { subscription, from, isNew: from === 0 }];
+      const replaced = pictures.filter((picture) => picture.subscription.id === id);
+      return [...others, ...replaced.map((picture) => ({ ...picture, subscription }))];
+    });
   }
 
-  /** Ends a subscription of a client. */
-  unsubscribe(client: Client, id: number): void {
+  /** Ends a subscription of a client, and says so with `answer`. */
+  unsubscribe(client: Client, id: number, answer: string): void {
     const ends = (client.catchUp?.ends ?? []).filter((end) => end !== id);
-    const pictures = this.#leave(client).filter(({ subscription }) => subscription.id !== id);
     const subscriptions = new Map(client.subscriptions);
     subscriptions.delete(id);
-    this.#enter(client, subscriptions, pictures, ends);
+    this.#move(client, subscriptions, ends, answer, (pictures) =>
+      pictures.filter(({ subscription }) => subscription.id !== id),
+    );
   }
 
   /** Forgets a client, whose socket may be closed. */
   remove(client: Client): void {
-    if (client.view !== undefined) this.#part(client, client.view);
+    const { view } = client;
+    if (view === undefined) return;
+    view.leave(client);
+    this.#part(client, view);
+    client.missed.clear();
+    client.unsent = [];
   }
 
   /** Goes on with a client that reads again. */
   resume(client: Client): void {
-    const { view, catchUp } = client;
-    if (view === undefined || client.place >= 0) return;
-    if (this.#goneAt >= client.seen) {
-      this.#context.giveUp(client); // it was not told what has gone
-      return;
-    }
-    if (catchUp === undefined) {
-      if (this.#cameAt >= client.seen) client.definedAfter = Math.max(client.definedAfter, client.seen);
-      const owed = client.segment === undefined ? [] : view.tellLosses(client);
-      const pictures = view.isExact ? [] : picturesSince(client);
-      client.catchUp = new CatchUp({ hub: this.#hub, fanOut: this.#fanOut }, client, pictures, []);
-      if (view.isExact) {
-        client.catchUp.owe(owed);
-        view.countLosses(client, false);
-      }
-    } else if (client.segment !== undefined && client.missesOnlyFires) view.tellLosses(client);
+    const { view } = client;
+    if (view === undefined) return;
+    if (client.place >= 0 && client.missed.size > 0) view.settle(client); // before it is sent anything that is newer
     this.#queue.add(client);
   }
 
-  /** Puts a client into the view of its subscriptions, where it is live once it has been sent the pictures. */
-  #enter(
+  /** Puts a client into the view of its subscriptions. One that is live stays so, and is sent what it lacks besides. */
+  #move(
     client: Client,
     subscriptions: ReadonlyMap<number, Subscription>,
-    pictures: readonly Picture[],
     ends: readonly number[],
+    answer: string,
+    change: (pictures: Picture[]) => Picture[],
   ): void {
+    const { view: before, catchUp } = client;
+    const isLive = client.place >= 0;
+    const wasCounted = before !== undefined && !isLive && !client.missesOnlyFires;
+    if (before !== undefined) {
+      before.take(client);
+      this.#part(client, before);
+    }
+    client.send(answer);
     client.subscriptions = subscriptions;
-    if (subscriptions.size === 0) return;
-    client.view = this.#viewOf(subscriptions);
-    client.view.behind.add(client);
-    client.catchUp = new CatchUp({ hub: this.#hub, fanOut: this.#fanOut }, client, pictures, ends);
+    if (subscriptions.size === 0) {
+      client.missesOnlyFires = true;
+      client.missed.clear();
+      return;
+    }
+    let pictures = change(catchUp?.remaining ?? []);
+    const view = this.#viewOf(subscriptions);
+    if (wasCounted && !view.isExact) {
+      client.seen = this.#hub.revision;
+      pictures = picturesSince(client, pictures);
+    }
+    client.view = view;
+    view.enter(client, isLive);
+    client.catchUp = new CatchUp(this.#context, client, pictures, ends);
     this.#queue.add(client);
   }
 
-  /** Takes a client out of its view; returns what it lacks of what it subscribed to. */
-  #leave(client: Client): Picture[] {
-    const { view, catchUp } = client;
-    if (view === undefined) return [];
-    if (client.place >= 0) view.flush();
-    if (client.place >= 0) client.seen = this.#hub.revision;
-    if (client.segment !== undefined) view.tellLosses(client);
-    this.#part(client, view);
-    return catchUp === undefined || catchUp.remaining.length === 0 ? picturesSince(client) : catchUp.remaining;
+  /** Works for a client until then; returns whether there is more to do at once. */
+  #advance(client: Client, endMs: number): boolean {
+    const view = client.view!;
+    this.#tellStructure();
+    if (client.view !== view) return false; // it was given up
+    while (client.unsent.length > 0 && !client.isFull) client.send(client.unsent.shift()!);
+    if (client.isFull) return false;
+    if (client.segment !== undefined || client.missed.size > 0) view.settle(client);
+    if (client.isFull || client.catchUp === undefined) return false;
+    const stopped = client.catchUp.run(endMs);
+    if (stopped !== 'done') return stopped === 'more';
+    view.goLive(client);
+    if (client.missed.size > 0) return false; // it is full
+    client.catchUp.end(this.#hub.revision);
+    client.catchUp = undefined;
+    return false;
   }
 
   #part(client: Client, view: View): void {
     this.#queue.remove(client);
-    view.leave(client);
     client.view = undefined;
     client.catchUp = undefined;
     if (view.live.length > 0 || view.behind.size > 0) return;
@@ -168,13 +189,4 @@ export class Views {
       for (const definitions of cut(came.filter(isHeard).map(definition))) view.sendToAll(defFrame(definitions));
     }
   }
-}
-
-/** All subscriptions of a client that was live, or has not been sent what it missed. */
-function picturesSince(client: Client): Picture[] {
-  return [...client.subscriptions.values()].map((subscription) => ({
-    subscription,
-    from: client.seen,
-    isNew: false,
-  }));
 }
