@@ -12,10 +12,14 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['model/', []],
   ['graph/', ['model/', 'rxjs']],
   ['expression/', ['model/', '@marcbachmann/cel-js']],
+  ['json5/', ['model/', 'json5']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
-  ['connections/rest-api/', ['connections/connection.ts', 'model/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types']],
+  [
+    'connections/rest-api/',
+    ['connections/connection.ts', 'model/', 'json5/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types'],
+  ],
   [
     'connections/keyboard/',
     [
@@ -40,7 +44,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'connections/connection.ts',
       'rxjs',
       'zod',
-      'json5',
+      'json5/',
       'chokidar',
       'fastest-levenshtein',
     ],

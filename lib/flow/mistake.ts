@@ -2,8 +2,8 @@
 
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
+import type { Position } from '../json5/positions.ts';
 import { describe } from '../model/error.ts';
-import type { Position } from './positions.ts';
 import type { FlowFile } from './read.ts';
 
 export type SettingPath = readonly (string | number)[];

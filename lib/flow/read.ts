@@ -5,11 +5,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import JSON5 from 'json5';
+import type { Position } from '../json5/positions.ts';
+import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, messageOf } from '../model/error.ts';
-import { toJson } from './json.ts';
 import type { MistakeList, SettingPath } from './mistake.ts';
-import { findDuplicateKeys, findPosition, type Position } from './positions.ts';
 
 /** One flow file, parsed but not checked. `name` is the path as given, `folder` what its relative paths start from. */
 export interface FlowFile {
@@ -102,29 +101,13 @@ async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowF
     return undefined;
   }
   try {
-    const file: FlowFile = {
-      name,
-      folder: dirname(resolve(name)),
-      data: parseJson5(text),
-      positionOf: (path) => findPosition(text, path),
-    };
-    for (const { path, position } of findDuplicateKeys(text))
-      mistakes.add(file, path, `expected "${path.at(-1)}" once, got it again`, position);
+    const { data, duplicates, positionOf } = readJson5(text);
+    const file: FlowFile = { name, folder: dirname(resolve(name)), data, positionOf };
+    for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
     return file;
   } catch (error) {
-    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
-    const position = lineNumber === undefined ? undefined : { line: lineNumber, column: columnNumber ?? 1 };
-    mistakes.addFile(name, `expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
+    mistakes.addFile(name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
     return undefined;
-  }
-}
-
-/** Files may have a million lines; the engine's own parser reads them many times faster than one in JavaScript. */
-function parseJson5(text: string): unknown {
-  try {
-    return JSON.parse(toJson(text));
-  } catch {
-    return JSON5.parse(text);
   }
 }
 

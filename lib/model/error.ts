@@ -5,6 +5,7 @@
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
   'bad-flow': 'Mistake in a flow file',
+  'bad-json5': 'Not JSON5',
   'bad-request': 'Malformed request',
   'body-too-large': 'Body too large',
   'body-type': 'Unsupported body type',

@@ -5,6 +5,7 @@ import type { ErrorCode } from '../../model/error.ts';
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
   'bad-flow': '500 Internal Server Error',
+  'bad-json5': '500 Internal Server Error',
   'bad-request': '400 Bad Request',
   'body-too-large': '413 Content Too Large',
   'body-type': '415 Unsupported Media Type',

@@ -1,7 +1,7 @@
 // Positions in JSON5 text, and keys that an object has twice.
 
 import test from 'ava';
-import { findDuplicateKeys, findPosition } from '../../lib/flow/positions.ts';
+import { findDuplicateKeys, findPosition } from '../../lib/json5/positions.ts';
 
 const text = `// a comment with { and "
 {

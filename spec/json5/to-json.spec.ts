@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import JSON5 from 'json5';
-import { toJson } from '../../lib/flow/json.ts';
+import { toJson } from '../../lib/json5/to-json.ts';
 
 const space = fc.constantFrom('', ' ', '\n', '// x, ]\n', '/* } */', '\t', '\u00a0');
 const key = fc.constantFrom('a', '$b', 'true', '"k"', "'k2'", "'k\"3'", '__proto__', 'é', '1');

@@ -1,14 +1,15 @@
 // Where things stand in a JSON5 text: the line and column of a path, and keys that an object has twice, which a parser
 // keeps silent about. Works on text that has already been parsed, so its grammar can be loose.
 
-import { endOfString } from './json.ts';
+import { endOfString } from './to-json.ts';
 
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-type Path = readonly (string | number)[];
+/** Where something is in the data: keys of objects and places in lists. */
+export type Path = readonly (string | number)[];
 
 /** Where a token starts: punctuation, a quote, a comment, or anything else up to one of those. */
 const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;

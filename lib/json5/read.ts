@@ -1,0 +1,57 @@
+// Reads a JSON5 text that people write: what it says, where each part of it stands, and what is wrong with it as text.
+
+import JSON5 from 'json5';
+import { HubError, messageOf } from '../model/error.ts';
+import { findDuplicateKeys, findPosition, type Path, type Position } from './positions.ts';
+import { toJson } from './to-json.ts';
+
+/** A JSON5 text that was understood; a key that an object has twice is a mistake all the same. */
+export interface Json5Text {
+  readonly data: unknown;
+  /** The second of two keys of the same name in one object, and what is wrong with it. */
+  readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
+  /** The position of a path, or of its nearest parent that is there. */
+  positionOf(path: Path): Position | undefined;
+}
+
+/** A text that is no JSON5: `message` says what was expected, `position` where. */
+export class Json5Error extends HubError {
+  readonly position: Position | undefined;
+
+  constructor(message: string, position: Position | undefined) {
+    super('bad-json5', message);
+    this.position = position;
+  }
+}
+
+/** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
+export function readJson5(text: string): Json5Text {
+  const data = parse(text);
+  return {
+    data,
+    duplicates: findDuplicateKeys(text).map((found) => ({
+      ...found,
+      message: `expected "${found.path.at(-1)}" once, got it again`,
+    })),
+    positionOf: (path) => findPosition(text, path),
+  };
+}
+
+/** Files may have a million lines; the engine's own parser reads them many times faster than one in JavaScript. */
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(toJson(text));
+  } catch {
+    return parseSlowly(text);
+  }
+}
+
+function parseSlowly(text: string): unknown {
+  try {
+    return JSON5.parse(text);
+  } catch (error) {
+    const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
+    const position = lineNumber === undefined ? undefined : { line: lineNumber, column: columnNumber ?? 1 };
+    throw new Json5Error(`expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
+  }
+}
