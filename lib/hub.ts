@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs';
-import type { AnyConnectionType, ConnectionStatus, HubPort, Log } from './connections/connection.ts';
+import type { AnyConnectionType, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { checkFlowFiles } from './flow/check.ts';
 import { type Difference, formatDifference } from './flow/difference.ts';
@@ -15,8 +15,8 @@ import type { ReportFault } from './flow/rule.ts';
 import { createRuleStates, type RuleStates } from './flow/rule-states.ts';
 import { RunningConnections } from './flow/running-connections.ts';
 import { RunningRules } from './flow/running-rules.ts';
-import type { Supervisor } from './flow/supervisor.ts';
-import { createTraces, type Traces } from './flow/trace.ts';
+import type { SupervisedStatus, Supervisor } from './flow/supervisor.ts';
+import { createTraces } from './flow/trace.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
@@ -111,8 +111,13 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const { log, scheduler = monotonicScheduler } = options;
   const graph = new Graph(options.now);
   const traces = createTraces(graph);
-  const statuses = { connections: () => connections.statuses(), rules: () => states.statuses(rules.plans) };
-  const hub = createPort(graph, traces, statuses);
+  const hub = createPort(graph, {
+    connections: () => connections.statuses(),
+    control: (id, action, by) => connections.control(id, action, by),
+    rules: () => rules.statuses(),
+    switchRule: (name, file, isEnabled, by) => rules.switch(name, file, isEnabled, by),
+    runsOf: (rule) => rules.runsOf(rule),
+  });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
   const gate = createLogGate(() => scheduler.now());
@@ -123,14 +128,15 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
       log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
     );
   };
-  const rules = new RunningRules({ graph, scheduler, traces, reportFault });
+  const rules = new RunningRules({ graph, scheduler, traces, reportFault }, states);
   const drops = graph.dropped$.subscribe({ next: (drop) => reportLoop(log, gate, states, drop) });
 
   /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
   const swap = (next: Plan): Reload => {
     const swapping = connections.compare(next.connections);
     connections.swapGateways(swapping);
-    const startRules = rules.stopLeaving(options.safe ? [] : next.rules, swapping.gone);
+    const plans = options.safe ? next.rules.map((plan) => ({ ...plan, isEnabled: false })) : next.rules;
+    const startRules = rules.stopLeaving(plans, swapping.gone);
     return { connections: connections.swapOthers(swapping), rules: startRules() };
   };
   const stop = async () => {
@@ -150,12 +156,13 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     await stop();
     throw error;
   }
-  const ruleCount = options.safe ? 0 : plan.rules.length;
+  const ruleCount = hub.rules().filter(({ enabled }) => enabled).length;
   log.info(
     { connections: plan.connections.length, rules: ruleCount, parameters: graph.size },
     `patchbay ${version} runs ${plan.connections.length} connections, ${ruleCount} rules, ${graph.size} parameters`,
   );
-  if (options.safe) log.warn({ rules: plan.rules.length }, `safe: none of the ${plan.rules.length} rules runs`);
+  const { length: planned } = plan.rules.filter(({ isEnabled }) => isEnabled);
+  if (options.safe) log.warn({ rules: planned }, `safe: none of the ${planned} rules runs`);
   return Object.assign(hub, { swap, stop });
 }
 
@@ -201,7 +208,10 @@ function logReload(log: Log, { connections, rules }: Reload): void {
   else log.info({ connections, rules }, `reloaded: ${parts.map(([what, text]) => `${what}: ${text}`).join('; ')}`);
 }
 
-function createPort(graph: Graph, traces: Traces, statuses: Pick<HubPort, 'connections' | 'rules'>): HubPort {
+/** What the port tells of what runs, and does with it. */
+type Running = Pick<HubPort, 'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf'>;
+
+function createPort(graph: Graph, running: Running): HubPort {
   return {
     version,
     epoch: randomUUID(),
@@ -218,13 +228,12 @@ function createPort(graph: Graph, traces: Traces, statuses: Pick<HubPort, 'conne
     write: (address, input, origin) => graph.write(address, input, origin),
     writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
     turn: (work) => graph.turn(work),
-    ...statuses,
-    runsOf: (rule) => traces.runsOf(rule),
+    ...running,
   };
 }
 
 /** The first state of a connection after it was started. */
-function firstState({ status$ }: Supervisor): Promise<ConnectionStatus> {
+function firstState({ status$ }: Supervisor): Promise<SupervisedStatus> {
   return firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
 }
 

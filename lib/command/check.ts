@@ -8,7 +8,7 @@ import type { Console } from './console.ts';
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   try {
     const { connections, rules } = await loadFlows(paths);
-    console.print(`ok: ${connections.length} connections, ${rules.length} rules`);
+    console.print(`ok: ${connections.length} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
     return 0;
   } catch (error) {
     const lines = messageOf(error).split('\n');

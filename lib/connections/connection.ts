@@ -8,7 +8,7 @@ import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value, ValueType } from '../model/value.ts';
 
-/** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings. */
+/** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings, or stopped by hand. */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
 /**
@@ -69,6 +69,11 @@ export interface Claim {
   readonly scope: string;
 }
 
+/** Whether two connections cannot both have what they claim. */
+export function isSameClaim(one: Claim, other: Claim): boolean {
+  return one.name === other.name && (one.scope === other.scope || one.scope === '*' || other.scope === '*');
+}
+
 interface ConnectionBasics<Config> {
   readonly type: string;
   /** true: it reaches out of the process; tests in virtual time declare it only, and set its parameters themselves. */
@@ -126,7 +131,18 @@ export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly reason: string;
   readonly since: number;
+  /** As its settings say. */
+  readonly enabled: boolean;
+  /** How many parameters it has. */
+  readonly parameters: number;
+  /** The flow file that declares it. */
+  readonly file: string;
 }
+
+/** What can be done with a connection by hand. */
+export const connectionActions = ['start', 'stop', 'restart'] as const;
+
+export type ConnectionAction = (typeof connectionActions)[number];
 
 /** The whole graph, as gateways see it. */
 export interface HubPort {
@@ -153,8 +169,18 @@ export interface HubPort {
   /** Makes one turn of all that `work` writes. Errors: those of `work`. */
   turn(work: () => void): void;
   connections(): readonly ConnectionStatus[];
-  /** How each of the running rules is doing, top to bottom. */
+  /**
+   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
+   * when that makes no sense.
+   */
+  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
+  /** How each of the rules is doing, top to bottom. */
   rules(): readonly RuleStatus[];
+  /**
+   * Switches a rule on or off, until it is switched again or its flow file is another. Errors: `not-found` with the nearest
+   * name, `conflict` when several rules have the name.
+   */
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
 }

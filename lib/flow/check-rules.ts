@@ -20,6 +20,13 @@ import { createStreams } from './streams.ts';
 
 type Variables = Readonly<Record<string, ValueType | undefined>>;
 
+/** The folders that a rule is in. */
+interface Folders {
+  readonly names: readonly string[];
+  readonly isEnabled: boolean;
+}
+
+const outside: Folders = { names: [], isEnabled: true };
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const ownNames: ReadonlySet<string> = new Set(['value', 'previous', 'now', 'sum', 'param']);
 
@@ -34,13 +41,15 @@ export class RuleCheck {
   }
 
   /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
-  addAll(file: FlowFile, path: SettingPath, items: readonly unknown[], isEnabled: boolean): void {
+  addAll(file: FlowFile, path: SettingPath, items: readonly unknown[], within: Folders = outside): void {
     items.forEach((item, index) => {
       const itemPath = [...path, index];
       if (typeof item === 'object' && item !== null && 'folder' in item) {
         const folder = this.#mistakes.parse(folderSchema, item, file, itemPath, true);
-        if (folder) this.addAll(file, [...itemPath, 'rules'], folder.rules, isEnabled && folder.enabled);
-      } else this.#addRule(file, itemPath, item, isEnabled);
+        if (folder === undefined) return;
+        const isEnabled = within.isEnabled && folder.enabled;
+        this.addAll(file, [...itemPath, 'rules'], folder.rules, { names: [...within.names, folder.folder], isEnabled });
+      } else this.#addRule(file, itemPath, item, within);
     });
   }
 
@@ -66,16 +75,26 @@ export class RuleCheck {
       if (rule === undefined) return;
       const to = this.#destinations(file, path, rule.to);
       const body = { stream: rule.from, addresses: streams.addressesOf(rule.from), connect: streams.connect };
-      const plan = { name: rule.name ?? `→ ${to.join(', ')}`, file: file.name, body, to };
       const addresses = [...streams.heard.map(({ address }) => address), ...to];
-      if (rule.enabled) this.#plans.push({ ...plan, addresses, key: ruleKey(file, index) });
+      this.#plans.push({
+        name: rule.name ?? `→ ${to.join(', ')}`,
+        file: file.name,
+        fileVersion: file.version,
+        folder: [],
+        isEnabled: rule.enabled,
+        body,
+        to,
+        addresses,
+        key: ruleKey(file, [file.version, index]),
+      });
     });
   }
 
-  /** The rules that run, top to bottom, each with its place in the order of settling. */
+  /** All rules, top to bottom, each with its place in the order of settling; for one that runs none that is off counts. */
   finish(connections: readonly ConnectionPlan[]): RulePlan[] {
     const writers = new Map<string, number[]>();
-    this.#plans.forEach(({ to }, index) => {
+    this.#plans.forEach(({ to, isEnabled }, index) => {
+      if (!isEnabled) return;
       for (const address of to) writers.set(address, [...(writers.get(address) ?? []), index]);
     });
     const inputsOf = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
@@ -92,7 +111,7 @@ export class RuleCheck {
     return this.#plans.map((plan, index) => ({ ...plan, settleOrder: place.get(index)! }));
   }
 
-  #addRule(file: FlowFile, path: SettingPath, item: unknown, isEnabled: boolean): void {
+  #addRule(file: FlowFile, path: SettingPath, item: unknown, within: Folders): void {
     const rule = this.#mistakes.parse(ruleSchema, item, file, path);
     if (rule === undefined) return;
     const { from, variables } = this.#source(file, path, rule.from, rule.require);
@@ -113,8 +132,17 @@ export class RuleCheck {
     const sources = sourcesOf({ body });
     const name = rule.name ?? `${sources.join(', ')} → ${to.join(', ')}`;
     const addresses = [...sources, ...lookedAt, ...to];
-    if (isEnabled && rule.enabled)
-      this.#plans.push({ name, file: file.name, body, to, addresses, key: ruleKey(file, item) });
+    this.#plans.push({
+      name,
+      file: file.name,
+      fileVersion: file.version,
+      folder: within.names,
+      isEnabled: within.isEnabled && rule.enabled,
+      body,
+      to,
+      addresses,
+      key: ruleKey(file, item),
+    });
   }
 
   #source(

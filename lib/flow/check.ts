@@ -2,7 +2,13 @@
 // both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
 
 import { resolve } from 'node:path';
-import { type AnyConnectionType, type Claim, isExternal, type ResolvePath } from '../connections/connection.ts';
+import {
+  type AnyConnectionType,
+  type Claim,
+  isExternal,
+  isSameClaim,
+  type ResolvePath,
+} from '../connections/connection.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
@@ -34,7 +40,7 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
   const rules = new RuleCheck((file, path, address) => connections.declaration(file, path, address), mistakes);
   for (const { file, data } of contents)
     if (typeof data.rules === 'function') rules.addProgram(file, data.rules);
-    else rules.addAll(file, ['rules'], data.rules ?? [], true);
+    else rules.addAll(file, ['rules'], data.rules ?? []);
   const testable: Testable = {
     find: (file, path, address) => connections.declaration(file, path, address),
     isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && isExternal(type)),
@@ -49,7 +55,7 @@ function isProgram(data: unknown): boolean {
 }
 
 /** A connection with its settings, before what it listens to is checked. */
-type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs | 'key'> & {
+type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs | 'key' | 'file'> & {
   readonly file: FlowFile;
   readonly data: unknown;
   readonly parameters: ParameterDeclaration[];
@@ -103,10 +109,10 @@ class ConnectionCheck {
   finish(): ConnectionPlan[] {
     const find: FindDeclaration = (file, path, address) => this.declaration(file, path, address);
     const checked = checkInputs(this.#found, find, this.#mistakes);
-    return this.#found.map(({ file: _, data, ...plan }) => {
+    return this.#found.map(({ file, data, ...plan }) => {
       const files = plan.type.files?.(plan.config, resolver(plan.folder)) ?? [];
       this.namedFiles.push(...files);
-      return { ...plan, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
+      return { ...plan, file: file.name, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
     });
   }
 
@@ -161,7 +167,7 @@ class ConnectionCheck {
 
   #claim({ file, id, type, config, folder }: FoundConnection): void {
     for (const claim of type.claims?.(config, resolver(folder)) ?? []) {
-      const other = this.#claims.find(({ claim: taken }) => conflict(claim, taken));
+      const other = this.#claims.find(({ claim: taken }) => isSameClaim(claim, taken));
       if (other)
         this.#mistakes.add(file, ['connections', id], `expected ${claim.name} for itself, "${other.id}" has it too`);
       this.#claims.push({ claim, id });
@@ -195,8 +201,4 @@ function resolver(folder: string): ResolvePath {
 function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): ParameterDeclaration[] {
   if (!hasStatus) return [...parameters];
   return [...parameters, { id: statusParameterId, type: 'B', access: 'read-only', defaultValue: false }];
-}
-
-function conflict(a: Claim, b: Claim): boolean {
-  return a.name === b.name && (a.scope === b.scope || a.scope === '*' || b.scope === '*');
 }

@@ -20,9 +20,9 @@ export function connectionKey(
   return hash.digest('base64');
 }
 
-/** The key of a rule: its file, and what the file says of it; of a program it is its version and the rule's place. */
-export function ruleKey({ name, version }: { name: string; version?: string }, item: unknown): string {
-  return JSON.stringify([name, version, item]);
+/** The key of a rule: its file, and what the file says of it; of a program, which says nothing, its version and the rule's place. */
+export function ruleKey({ name }: { name: string }, item: unknown): string {
+  return JSON.stringify([name, item]);
 }
 
 /** Stands for the content of a file; a file that cannot be read has the mark of its error. */

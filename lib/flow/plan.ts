@@ -12,6 +12,8 @@ import type { TestPlan } from './test-plan.ts';
 /** A connection as it will run. `folder` is what relative paths of its settings start from. */
 export interface ConnectionPlan extends CheckedInputs {
   readonly id: string;
+  /** The flow file that declares it. */
+  readonly file: string;
   readonly type: AnyConnectionType;
   readonly config: unknown;
   readonly enabled: boolean;
@@ -31,6 +33,12 @@ export type Source =
 export interface RulePlan {
   readonly name: string;
   readonly file: string;
+  /** Names the content of the file; undefined: there is no file. */
+  readonly fileVersion: string | undefined;
+  /** The names of the folders that it is in, outermost first. */
+  readonly folder: readonly string[];
+  /** false: it is checked, and runs only once it is switched on. */
+  readonly isEnabled: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
   /** Every parameter that the rule reads or writes: when a reload replaces one of them, the rule starts anew. */

@@ -15,7 +15,7 @@ export interface FlowFile {
   readonly name: string;
   readonly folder: string;
   readonly data: unknown;
-  /** Of a flow file in TypeScript: names its content, since what it says cannot be compared. */
+  /** Names the content of the file. */
   readonly version?: string;
   positionOf(path: SettingPath): Position | undefined;
 }
@@ -78,9 +78,7 @@ async function readFlowFile(name: string, mistakes: MistakeList): Promise<FlowFi
 /** Imports a flow file in TypeScript, anew each time that its content has changed. */
 async function importFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
   try {
-    const version = createHash('sha256')
-      .update(await readFile(name))
-      .digest('hex');
+    const version = versionOf(await readFile(name));
     const module = (await import(`${pathToFileURL(resolve(name))}?${version}`)) as { default?: unknown };
     if (typeof module.default === 'object' && module.default !== null)
       return { name, folder: dirname(resolve(name)), data: module.default, version, positionOf: () => undefined };
@@ -102,13 +100,17 @@ async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowF
   }
   try {
     const { data, duplicates, positionOf } = readJson5(text);
-    const file: FlowFile = { name, folder: dirname(resolve(name)), data, positionOf };
+    const file: FlowFile = { name, folder: dirname(resolve(name)), data, version: versionOf(text), positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
     return file;
   } catch (error) {
     mistakes.addFile(name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
     return undefined;
   }
+}
+
+function versionOf(content: string | Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
 }
 
 function cannotRead(error: unknown): string {

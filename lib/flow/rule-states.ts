@@ -24,8 +24,8 @@ export interface RuleStates {
   failed(rule: RuleName, reason: string): void;
   /** Writes of the rule were dropped by the limits of a turn. */
   limited(rule: RuleName, reason: string): void;
-  /** The present status of each of the rules, in their order. */
-  statuses(rules: readonly Required<RuleName>[]): RuleStatus[];
+  /** The present state of a rule that runs. */
+  stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'>;
 }
 
 /** Creates the record of all rules; it is bounded by their number. `now` is monotonic milliseconds. */
@@ -47,19 +47,15 @@ export function createRuleStates(now: () => number): RuleStates {
     limited(rule, reason) {
       enter(rule, 'limited', reason).dropped++;
     },
-    statuses: (rules) =>
-      rules.map((rule) => {
-        const { name, file = '' } = rule;
-        const record = records.get(keyOf(rule));
-        const isShown = record !== undefined && now() < record.until;
-        return {
-          name,
-          file,
-          state: isShown ? record.state : 'running',
-          reason: isShown ? record.reason : '',
-          faults: record?.faults ?? 0,
-          dropped: record?.dropped ?? 0,
-        };
-      }),
+    stateOf(rule) {
+      const record = records.get(keyOf(rule));
+      const isShown = record !== undefined && now() < record.until;
+      return {
+        state: isShown ? record.state : 'running',
+        reason: isShown ? record.reason : '',
+        faults: record?.faults ?? 0,
+        dropped: record?.dropped ?? 0,
+      };
+    },
   };
 }

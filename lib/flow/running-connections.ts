@@ -3,13 +3,21 @@
 
 import { resolve } from 'node:path';
 import type { SchedulerLike } from 'rxjs';
-import type { ConnectionStatus, HubPort, Log } from '../connections/connection.ts';
+import {
+  type Claim,
+  type ConnectionAction,
+  type ConnectionStatus,
+  type HubPort,
+  isSameClaim,
+  type Log,
+} from '../connections/connection.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Origin, ParameterDeclaration } from '../model/parameter.ts';
 import { type Difference, differenceOf } from './difference.ts';
+import { unknownName } from './mistake.ts';
 import type { ConnectionPlan } from './plan.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 
@@ -21,9 +29,16 @@ export interface ConnectionRuntime {
 }
 
 interface Entry {
+  /** `enabled` of it is false while the connection is stopped by hand, and true when it was started by hand. */
   readonly plan: ConnectionPlan;
+  /** As its settings say. */
+  readonly enabled: boolean;
+  /** How many parameters it has. */
+  readonly parameters: number;
   readonly supervisor: Supervisor;
 }
+
+type UnstartedEntry = Omit<Entry, 'supervisor'>;
 
 /** How long a connection waits at most for one before it to finish what it claims too, such as a file being written. */
 const longestWaitMs = 1800;
@@ -48,7 +63,32 @@ export class RunningConnections {
   }
 
   statuses(): ConnectionStatus[] {
-    return [...this.#entries.values()].map(({ supervisor }) => supervisor.status);
+    return [...this.#entries.values()].map(statusOf);
+  }
+
+  /**
+   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
+   * when that makes no sense.
+   */
+  control(id: string, action: ConnectionAction, by: Origin): ConnectionStatus {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) throw new HubError('not-found', unknownName('connection', id, [...this.#entries.keys()]));
+    const { state } = entry.supervisor.status;
+    const isStopped = state === 'disabled';
+    if (isStopped !== (action === 'start'))
+      throw new HubError(
+        'conflict',
+        `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
+      );
+    const plan = { ...entry.plan, enabled: action !== 'stop' };
+    if (action === 'stop') {
+      this.#stop(entry.supervisor, `stopped by ${by.name}`);
+      this.#entries = new Map(this.#entries).set(id, { ...entry, plan });
+    } else {
+      if (isStopped) this.#assertFree(plan);
+      this.#start([{ ...entry, plan }], this.#stopAll([entry]));
+    }
+    return statusOf(this.#entries.get(id)!);
   }
 
   /** The supervisors of gateways. */
@@ -101,9 +141,10 @@ export class RunningConnections {
     const isToCome = (plan: ConnectionPlan) => this.#entries.get(plan.id)?.plan !== plan;
     this.#exchange(leaving.filter(isLeft), coming.filter(isToCome));
     const entries = plans.map((plan): [string, Entry] => {
-      const { supervisor } = this.#entries.get(plan.id)!;
-      supervisor.settleAt(plan.settleOrder);
-      return [plan.id, { plan: withoutDeclarations(plan), supervisor }];
+      const entry = this.#entries.get(plan.id)!;
+      entry.supervisor.settleAt(plan.settleOrder);
+      const created = createEntry(plan);
+      return [plan.id, { ...entry, ...created, plan: { ...created.plan, enabled: entry.plan.enabled } }];
     });
     this.#entries = new Map(entries);
     return differenceOf(
@@ -120,29 +161,48 @@ export class RunningConnections {
 
   /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn. */
   #exchange(left: readonly Entry[], plans: readonly ConnectionPlan[]): Entry[] {
-    const ends = left.flatMap(({ plan, supervisor }) => {
-      const end = this.#stop(supervisor);
-      return supervisor.isBusy && !isGateway(plan) ? [end] : [];
-    });
+    const ready = this.#stopAll(left);
     const before = new Map(left.map(({ plan }) => [plan.id, plan]));
     const after = new Map(plans.map((plan) => [plan.id, plan]));
     for (const plan of before.values()) this.#runtime.graph.remove(this.#leavingNodes(plan, after.get(plan.id)));
     for (const plan of plans) this.#declare(plan);
-    const ready = ends.length === 0 ? undefined : Promise.race([Promise.all(ends), deadline(longestWaitMs)]);
-    const entries = plans.map(withoutDeclarations).map((plan) => ({ plan, supervisor: this.#supervise(plan) }));
+    const all = new Map(this.#entries);
+    for (const id of before.keys()) all.delete(id);
+    this.#entries = all;
+    return this.#start(plans.map(createEntry), ready);
+  }
+
+  /** Starts connections whose parameters are declared, in one turn; those that claim something once `ready` resolves. */
+  #start(coming: readonly UnstartedEntry[], ready: Promise<unknown> | undefined): Entry[] {
+    const entries = coming.map((entry) => ({ ...entry, supervisor: this.#supervise(entry.plan) }));
     this.#runtime.graph.turn(() => {
       for (const { plan, supervisor } of entries)
         supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
     });
-    const all = new Map(this.#entries);
-    for (const id of before.keys()) all.delete(id);
-    for (const entry of entries) all.set(entry.plan.id, entry);
-    this.#entries = all;
+    this.#entries = new Map([...this.#entries, ...entries.map((entry) => [entry.plan.id, entry] as const)]);
     return entries;
   }
 
-  #stop(supervisor: Supervisor): Promise<void> {
-    const end = supervisor.stop();
+  /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */
+  #stopAll(left: readonly Entry[]): Promise<unknown> | undefined {
+    const ends = left.flatMap(({ plan, supervisor }) => {
+      const end = this.#stop(supervisor);
+      return supervisor.isBusy && !isGateway(plan) ? [end] : [];
+    });
+    return ends.length === 0 ? undefined : Promise.race([Promise.all(ends), deadline(longestWaitMs)]);
+  }
+
+  /** Errors: `conflict` when a connection that is not disabled has what this one claims. */
+  #assertFree(plan: ConnectionPlan): void {
+    const others = [...this.#entries.values()].filter(({ supervisor }) => supervisor.status.state !== 'disabled');
+    for (const { plan: other } of others)
+      for (const claim of claimsOf(plan))
+        if (claimsOf(other).some((taken) => isSameClaim(claim, taken)))
+          throw new HubError('conflict', `start: expected ${claim.name} for itself, "${other.id}" has it too`);
+  }
+
+  #stop(supervisor: Supervisor, reason?: string): Promise<void> {
+    const end = supervisor.stop(reason);
     this.#stopping.add(end);
     end.finally(() => this.#stopping.delete(end));
     return end;
@@ -186,12 +246,24 @@ export class RunningConnections {
   }
 }
 
+function createEntry(plan: ConnectionPlan): UnstartedEntry {
+  return { plan: withoutDeclarations(plan), enabled: plan.enabled, parameters: plan.parameters.length };
+}
+
 /** What is declared lives in the graph; a plan that runs need not keep it a second time. */
 function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
   const { declaring = [] } = plan.type;
   if (declaring.length === 0) return plan;
   const needed = Object.entries(plan.config as object).filter(([setting]) => !declaring.includes(setting));
   return { ...plan, parameters: [], config: Object.fromEntries(needed) };
+}
+
+function claimsOf({ type, config, folder }: ConnectionPlan): readonly Claim[] {
+  return type.claims?.(config, (path) => resolve(folder, path)) ?? [];
+}
+
+function statusOf({ plan, enabled, parameters, supervisor }: Entry): ConnectionStatus {
+  return { ...supervisor.status, enabled, parameters, file: plan.file };
 }
 
 function isGateway({ type }: ConnectionPlan): boolean {

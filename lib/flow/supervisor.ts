@@ -41,24 +41,27 @@ export interface SupervisorOptions {
   readonly resolvePath: (path: string) => string;
 }
 
+/** How a connection is doing, as far as its supervisor knows. */
+export type SupervisedStatus = Omit<ConnectionStatus, 'enabled' | 'parameters' | 'file'>;
+
 /** One connection under supervision. */
 export interface Supervisor {
   /** Replays the present status, completes when stopped, never errors. */
-  readonly status$: Observable<ConnectionStatus>;
-  readonly status: ConnectionStatus;
+  readonly status$: Observable<SupervisedStatus>;
+  readonly status: SupervisedStatus;
   /** Starts the connection, or when `ready` resolves; what is written to it until then waits. */
   start(ready?: Promise<unknown>): void;
   /** Places its work that waits for consistent values anew among that of others. */
   settleAt(order: number): void;
   /** Whether it has begun something that it has not finished yet. */
   readonly isBusy: boolean;
-  /** Stops the connection; resolves when it has finished what it had begun. */
-  stop(): Promise<void>;
+  /** Stops the connection; resolves when it has finished what it had begun. With a reason it is shown as disabled. */
+  stop(reason?: string): Promise<void>;
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const { plan, graph, owner, scheduler, log } = options;
-  const status$ = new BehaviorSubject<ConnectionStatus>({
+  const status$ = new BehaviorSubject<SupervisedStatus>({
     id: plan.id,
     type: plan.type.type,
     description: plan.description,
@@ -176,8 +179,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     get isBusy() {
       return unfinished.size > 0;
     },
-    async stop() {
+    async stop(reason) {
       subscription.unsubscribe();
+      if (reason !== undefined) enter('disabled', reason);
       status$.complete();
       await Promise.all(unfinished);
     },

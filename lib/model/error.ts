@@ -10,6 +10,7 @@ export const errorCatalogue = {
   'body-too-large': 'Body too large',
   'body-type': 'Unsupported body type',
   'cannot-start': 'Connection cannot start',
+  conflict: 'Not possible as things are',
   'foreign-host': 'Foreign host',
   'foreign-origin': 'Foreign origin',
   internal: 'Internal error',

@@ -1,12 +1,21 @@
-// How a rule is doing, for operators: it runs, it is limited because it loops, or it fails on values.
+// How a rule is doing, for operators: it runs, it is limited because it loops, it fails on values, or it is switched off.
 
-/** limited: writes of it were dropped by the limits of a turn lately; failing: it failed on a value lately. */
-export type RuleState = 'running' | 'limited' | 'failing';
+/**
+ * limited: writes of it were dropped by the limits of a turn lately; failing: it failed on a value lately; disabled: it does
+ * not run, by its flow file or by hand.
+ */
+export type RuleState = 'running' | 'limited' | 'failing' | 'disabled';
 
 /** `faults` and `dropped` count since the rule was first heard of; `reason` is one sentence, empty while it runs. */
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;
+  /** The names of the folders that it is in, outermost first. */
+  readonly folder: readonly string[];
+  readonly enabled: boolean;
+  /** The addresses that it listens to. */
+  readonly from: readonly string[];
+  readonly to: readonly string[];
   readonly state: RuleState;
   readonly reason: string;
   readonly faults: number;

@@ -253,7 +253,7 @@ test('two ports, and port 0 twice, are no mistake; nor is one port on two addres
   t.is((await loadFlows([folder])).connections.length, 7);
 });
 
-test('rules run top to bottom, depth first, without those that are switched off', async (t) => {
+test('rules are top to bottom, depth first; those that are switched off are told apart', async (t) => {
   const named = (name: string, more: object = {}) => ({ name, from: 'desk/mic', to: 'desk/lamp', ...more });
   const rules = [
     named('1'),
@@ -266,7 +266,16 @@ test('rules run top to bottom, depth first, without those that are switched off'
   ];
   const folder = await createFolder(t, { 'a.json5': { connections, rules } });
   t.deepEqual(
-    (await loadFlows([folder])).rules.map(({ name }) => name),
-    ['1', '2', '3', '4', '5'],
+    (await loadFlows([folder])).rules.map(({ name, isEnabled, folder }) => [...folder, isEnabled ? name : `(${name})`]),
+    [
+      ['1'],
+      ['f', '2'],
+      ['f', 'g', '3'],
+      ['f', 'g', '(off)'],
+      ['f', '4'],
+      ['off', '(off)'],
+      ['off', 'h', '(off)'],
+      ['5'],
+    ],
   );
 });

@@ -12,6 +12,9 @@ export function healthOf(hub: HubPort): string {
     epoch: hub.epoch,
     revision: hub.revision,
     uptimeSeconds: Math.floor((Date.now() - hub.startedAt) / 1000),
-    connections: connections.map(({ since, ...status }) => ({ ...status, since: new Date(since).toISOString() })),
+    connections: connections.map(({ id, type, description, state, reason, since }) => ({
+      ...{ id, type, description, state, reason },
+      since: new Date(since).toISOString(),
+    })),
   })}\n`;
 }

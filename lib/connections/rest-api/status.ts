@@ -10,6 +10,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'body-too-large': '413 Content Too Large',
   'body-type': '415 Unsupported Media Type',
   'cannot-start': '500 Internal Server Error',
+  conflict: '409 Conflict',
   'foreign-host': '403 Forbidden',
   'foreign-origin': '403 Forbidden',
   internal: '500 Internal Server Error',
