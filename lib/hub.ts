@@ -5,12 +5,11 @@ import { readFileSync } from 'node:fs';
 import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
-import { checkFlowFiles } from './flow/check.ts';
 import { type Difference, formatDifference } from './flow/difference.ts';
+import { type HubLog, Journal } from './flow/journal.ts';
+import { FlowLoader, reportOf } from './flow/load.ts';
 import { createLogGate } from './flow/log-gate.ts';
-import { formatMistake, MistakeList } from './flow/mistake.ts';
 import type { Plan } from './flow/plan.ts';
-import { readFlowFiles } from './flow/read.ts';
 import type { ReportFault } from './flow/rule.ts';
 import { createRuleStates, type RuleStates } from './flow/rule-states.ts';
 import { RunningConnections } from './flow/running-connections.ts';
@@ -21,6 +20,8 @@ import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
 import { HubError, messageOf } from './model/error.ts';
+
+export type { HubLog } from './flow/journal.ts';
 
 export interface HubOptions {
   /** Flow files, and folders of them. */
@@ -45,6 +46,8 @@ export interface Reload {
 export interface StartOptions extends Pick<HubOptions, 'log' | 'scheduler' | 'safe'> {
   /** Tells the time of changes in milliseconds since 1970. */
   readonly now?: () => number;
+  /** What the last load of the flow files said; left out: that of the plan. */
+  readonly files?: HubPort['files'];
   /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
   readonly prepare?: (graph: Graph) => void;
 }
@@ -55,11 +58,6 @@ export interface PlanHub extends HubPort {
   swap(plan: Plan): Reload;
   /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
   stop(): Promise<void>;
-}
-
-/** A log that makes logs with fixed data for its parts, as pino does. */
-export interface HubLog extends Log {
-  child(data: object): Log;
 }
 
 export interface Hub extends HubPort {
@@ -84,22 +82,21 @@ export const monotonicScheduler: SchedulerLike = {
 };
 
 /** Reads and checks flow files. Errors: `bad-flow`, one line per mistake, all of them. */
-export async function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
-  const mistakes = new MistakeList();
-  const plan = checkFlowFiles(await readFlowFiles(paths, mistakes), types, mistakes);
-  if (mistakes.items.length > 0) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
-  return plan;
+export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
+  return new FlowLoader(paths, types).load();
 }
 
 /** Starts a hub. Errors: `bad-flow` with every mistake; `cannot-start` when a gateway cannot; then nothing runs. */
 export async function startHub(options: HubOptions): Promise<Hub> {
-  const { paths, types, log } = options;
+  const { paths, types = connectionTypes } = options;
+  const log = Journal.of(options.log);
   const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
   try {
-    const plan = await loadFlows(paths, types);
-    const hub = await startPlan(plan, options);
+    const loader = new FlowLoader(paths, types);
+    const plan = await loader.load();
+    const hub = await startPlan(plan, { ...options, log, files: () => loader.report });
     watcher?.alsoWatch(plan.furtherFiles);
-    return keepReloading(hub, options, watcher);
+    return keepReloading(hub, loader, log, watcher);
   } catch (error) {
     await watcher?.close();
     throw error;
@@ -108,7 +105,8 @@ export async function startHub(options: HubOptions): Promise<Hub> {
 
 /** Starts a hub from what was loaded. Errors: `cannot-start` when a gateway cannot; then nothing runs. */
 export async function startPlan(plan: Plan, options: StartOptions): Promise<PlanHub> {
-  const { log, scheduler = monotonicScheduler } = options;
+  const { scheduler = monotonicScheduler } = options;
+  const log = Journal.of(options.log);
   const graph = new Graph(options.now);
   const traces = createTraces(graph);
   const hub = createPort(graph, {
@@ -117,6 +115,8 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     rules: () => rules.statuses(),
     switchRule: (name, file, isEnabled, by) => rules.switch(name, file, isEnabled, by),
     runsOf: (rule) => rules.runsOf(rule),
+    files: options.files ?? (() => reportOf(plan, [])),
+    log: (after, least) => log.read(after, least),
   });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
@@ -167,12 +167,12 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
 }
 
 /** Adds reloads, one after another, to a hub that runs. */
-function keepReloading(running: PlanHub, { paths, types, log }: HubOptions, watcher: FlowWatcher | undefined): Hub {
+function keepReloading(running: PlanHub, loader: FlowLoader, log: Log, watcher: FlowWatcher | undefined): Hub {
   let isStopped = false;
   const stopRunning = running.stop;
   const reloadNow = async (): Promise<Reload> => {
     try {
-      const next = await loadFlows(paths, types);
+      const next = await loader.load();
       if (isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       const reload = running.swap(next);
       watcher?.alsoWatch(next.furtherFiles);
@@ -180,6 +180,7 @@ function keepReloading(running: PlanHub, { paths, types, log }: HubOptions, watc
       return reload;
     } catch (error) {
       if (isStopped) throw error;
+      if (loader.report.isLoaded) loader.refuse(messageOf(error));
       for (const line of messageOf(error).split('\n')) log.error({}, line);
       log.error({}, 'not reloaded: the flow files as they were before run on');
       throw error;
@@ -209,7 +210,7 @@ function logReload(log: Log, { connections, rules }: Reload): void {
 }
 
 /** What the port tells of what runs, and does with it. */
-type Running = Pick<HubPort, 'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf'>;
+type Running = Pick<HubPort, 'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log'>;
 
 function createPort(graph: Graph, running: Running): HubPort {
   return {

@@ -3,6 +3,8 @@
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import { z } from 'zod';
+import type { LoadReport } from '../model/load-report.ts';
+import type { LogLevel, LogPage } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
@@ -181,6 +183,10 @@ export interface HubPort {
    * name, `conflict` when several rules have the name.
    */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
+  /** What the last load of the flow files said. */
+  files(): LoadReport;
+  /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
+  log(after: number, least: LogLevel): LogPage;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
 }

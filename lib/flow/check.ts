@@ -46,7 +46,13 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
     isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && isExternal(type)),
   };
   const tests = contents.flatMap(({ file, data }) => checkTests(file, data.tests, testable, mistakes));
-  return { connections: plans, rules: rules.finish(plans), tests, furtherFiles: connections.namedFiles };
+  const checked = rules.finish(plans);
+  const reports = files.map(({ name }) => ({
+    path: name,
+    connections: plans.filter(({ file }) => file === name).length,
+    rules: checked.filter(({ file }) => file === name).length,
+  }));
+  return { files: reports, connections: plans, rules: checked, tests, furtherFiles: connections.namedFiles };
 }
 
 /** Whether a flow file is TypeScript's: its rules are a function. */

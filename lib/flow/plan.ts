@@ -2,6 +2,7 @@
 
 import type { Observable } from 'rxjs';
 import type { AnyConnectionType } from '../connections/connection.ts';
+import type { FileReport } from '../model/load-report.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { Ears } from './ears.ts';
 import type { CheckedInputs } from './inputs.ts';
@@ -67,6 +68,8 @@ export interface StreamBody {
 }
 
 export interface Plan {
+  /** The flow files, each with how much it declares. */
+  readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
   readonly tests: readonly TestPlan[];

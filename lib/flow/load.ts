@@ -1,0 +1,54 @@
+// Loads flow files, at the start and at each reload, and keeps what the last load said of each of them.
+
+import type { AnyConnectionType } from '../connections/connection.ts';
+import { HubError } from '../model/error.ts';
+import type { FileReport, LoadReport } from '../model/load-report.ts';
+import { checkFlowFiles } from './check.ts';
+import { formatMistake, type Mistake, MistakeList } from './mistake.ts';
+import type { Plan } from './plan.ts';
+import { readFlowFiles } from './read.ts';
+
+export class FlowLoader {
+  readonly #paths: readonly string[];
+  readonly #types: ReadonlyMap<string, AnyConnectionType>;
+  #report: LoadReport = { time: Date.now(), isLoaded: false, reason: '', files: [] };
+
+  constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>) {
+    this.#paths = paths;
+    this.#types = types;
+  }
+
+  /** What the last load said. */
+  get report(): LoadReport {
+    return this.#report;
+  }
+
+  /** Reads and checks the files. Errors: `bad-flow`, one line per mistake, all of them. */
+  async load(): Promise<Plan> {
+    const mistakes = new MistakeList();
+    const plan = checkFlowFiles(await readFlowFiles(this.#paths, mistakes), this.#types, mistakes);
+    this.#report = reportOf(plan, mistakes.items);
+    if (mistakes.items.length > 0) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
+    return plan;
+  }
+
+  /** Notes why files without a mistake do not run all the same. */
+  refuse(reason: string): void {
+    this.#report = { ...this.#report, isLoaded: false, reason };
+  }
+}
+
+/** Every file that was found, and what is named as one but is none. */
+export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
+  const files = new Map<string, FileReport & { mistakes: string[] }>();
+  const fileOf = (path: string) => {
+    const file = files.get(path) ?? { path, connections: 0, rules: 0, mistakes: [] };
+    files.set(path, file);
+    return file;
+  };
+  for (const file of plan.files) files.set(file.path, { ...file, mistakes: [] });
+  for (const mistake of mistakes) fileOf(mistake.file).mistakes.push(formatMistake(mistake));
+  const isLoaded = mistakes.length === 0;
+  const reason = isLoaded ? '' : 'there are mistakes in the flow files';
+  return { time: Date.now(), isLoaded, reason, files: [...files.values()] };
+}
