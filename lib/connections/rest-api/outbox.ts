@@ -3,13 +3,20 @@
 
 import type { Value } from '../../model/value.ts';
 import { FrameEncoder } from './plain-frame.ts';
+import type { Tally } from './tally.ts';
 
 /** How many frames wait at most; with more they leave at once. */
 const maxHeldFrames = 65_536;
 
+/** What sockets subscribe to, and how much has been published on it. */
+export interface Topic {
+  readonly name: ArrayBuffer;
+  readonly sent: Tally;
+}
+
 export interface Outbox {
   /** Has a frame published on a topic; `prefix` is its part before the value. */
-  put(topic: ArrayBuffer, prefix: Uint8Array, value: Value): void;
+  put(topic: Topic, prefix: Uint8Array, value: Value): void;
   /** Publishes now what waits. */
   flush(): void;
 }
@@ -17,7 +24,7 @@ export interface Outbox {
 /** `publish` is handed bytes that are valid during its call only. */
 export function createOutbox(publish: (topic: ArrayBuffer, frame: Uint8Array) => void): Outbox {
   const encoder = new FrameEncoder();
-  const topics: ArrayBuffer[] = [];
+  const topics: Topic[] = [];
   const prefixes: Uint8Array[] = [];
   const values: Value[] = [];
   const flush = () => {
@@ -30,7 +37,9 @@ export function createOutbox(publish: (topic: ArrayBuffer, frame: Uint8Array) =>
         value = values[index]!;
         frame = encoder.encode(prefix, value);
       }
-      publish(topics[index]!, frame);
+      const { name, sent } = topics[index]!;
+      publish(name, frame);
+      sent.add(frame.length);
     }
     topics.length = 0;
     prefixes.length = 0;

@@ -5,29 +5,32 @@ import { encodeText } from '../../net/uws.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Audience, Feed, Listener } from './feed.ts';
 import type { Filter } from './filter.ts';
-import type { Outbox } from './outbox.ts';
+import type { Outbox, Topic } from './outbox.ts';
 import { framePrefix } from './plain-frame.ts';
+import { Tally } from './tally.ts';
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 export class PlainGroup implements Audience {
   readonly topic: string;
   readonly matches: Filter;
-  readonly #topicBytes: ArrayBuffer;
+  /** How much has been published to its members. */
+  readonly sent = new Tally();
+  readonly #topic: Topic;
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
   members = 0;
 
   constructor(topic: string, matches: Filter, prefixOf: PrefixOf, put: Outbox['put']) {
     this.topic = topic;
-    this.#topicBytes = encodeText(topic);
+    this.#topic = { name: encodeText(topic), sent: this.sent };
     this.matches = matches;
     this.#prefixOf = prefixOf;
     this.#put = put;
   }
 
   listenTo({ parameter }: Feed): Listener {
-    const topic = this.#topicBytes;
+    const topic = this.#topic;
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
     return { audience: this, tell: ({ value }) => put(topic, prefix, value) };

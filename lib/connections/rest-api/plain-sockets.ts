@@ -5,6 +5,7 @@
 import { HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HubPort, Log } from '../connection.ts';
+import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from './client-status.ts';
 import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
@@ -12,10 +13,12 @@ import { encodeFrame } from './plain-frame.ts';
 import { type PlainGroup, PlainGroups } from './plain-group.ts';
 import { PlainReader } from './plain-message.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
+import { type Sent, Tally } from './tally.ts';
 
 /** How much of what it missed a client that is behind is sent ahead of its reading. */
 const catchUpBytes = 256 * 1024;
 const goingAway = 1001;
+const nothing: Sent = { frames: 0, bytes: 0 };
 
 /** Serves clients that ask for no subprotocol. */
 export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): PlainProtocol {
@@ -34,7 +37,7 @@ export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): P
       const patterns = query.getAll('filter').sort();
       const key = JSON.stringify(patterns);
       const group = groups.join(key, createFilter(patterns));
-      return new PlainClient(shared, key, group, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
+      return new PlainClient(shared, key, patterns, group, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
     },
     note: (change) => round.note(change.revision),
     close() {
@@ -64,15 +67,32 @@ interface Shared {
 class PlainClient implements Session {
   readonly #shared: Shared;
   readonly #key: string;
+  readonly #filters: readonly string[];
   readonly #group: PlainGroup;
   readonly #origin: Origin;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
+  /** In milliseconds of a monotonic clock: since when it is not live, and when it read last while it was not. */
+  #behindSinceMs = performance.now();
+  #readAtMs = 0;
+  /** What was sent to it beside what was published to its group, and how much that was when it last became live. */
+  readonly #own = new Tally();
+  #published: Sent = nothing;
+  #groupBefore: Sent = nothing;
+  #received = 0;
 
-  constructor(shared: Shared, key: string, group: PlainGroup, origin: Origin, seen: number | undefined) {
+  constructor(
+    shared: Shared,
+    key: string,
+    filters: readonly string[],
+    group: PlainGroup,
+    origin: Origin,
+    seen: number | undefined,
+  ) {
     this.#shared = shared;
     this.#key = key;
+    this.#filters = filters;
     this.#group = group;
     this.#origin = origin;
     this.#seen = seen;
@@ -89,6 +109,7 @@ class PlainClient implements Session {
   receive(message: ArrayBuffer, isBinary: boolean): void {
     const { hub, log, reader } = this.#shared;
     let address: string | undefined;
+    this.#received++;
     try {
       if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
       address = reader.read(message);
@@ -97,12 +118,14 @@ class PlainClient implements Session {
       if (parameter === undefined) hub.write(address, value, this.#origin);
       else hub.writeTo(parameter, value, this.#origin);
     } catch (error) {
-      this.#socket.send(JSON.stringify({ error: asHubError(error, log).message, p: address }), false, false);
+      this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address }));
     }
   }
 
   dropped(): void {
     if (this.#seen !== undefined) return;
+    this.#published = this.#sentByGroup();
+    this.#behindSinceMs = performance.now();
     this.#seen = this.#shared.round.safeRevision();
     this.#shared.leaving.add(this); // it leaves after this call: the server is sending to the topic's members
     setImmediate(() => {
@@ -118,6 +141,7 @@ class PlainClient implements Session {
   }
 
   drained(): void {
+    this.#readAtMs = performance.now();
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#catchUp();
   }
 
@@ -126,13 +150,42 @@ class PlainClient implements Session {
     this.#shared.groups.leave(this.#key);
   }
 
+  status(nowMs: number): SessionStatus {
+    const { frames, bytes } = this.#sentByGroup();
+    const lagMs = this.#seen === undefined ? 0 : nowMs - this.#behindSinceMs;
+    const isStalled = Math.min(lagMs, nowMs - this.#readAtMs) >= stalledAfterMs;
+    return {
+      state: this.#seen === undefined ? 'live' : isStalled ? 'stalled' : 'catching up',
+      unreadBytes: this.#socket.getBufferedAmount(),
+      lagMs,
+      sentBytes: this.#own.bytes + bytes,
+      sentFrames: this.#own.frames + frames,
+      receivedMessages: this.#received,
+    };
+  }
+
+  interests(): Interests {
+    return { filters: this.#filters.slice(0, shownPatterns) };
+  }
+
   /** Says goodbye. */
   end(): void {
     this.#socket.end(goingAway, 'the hub stops');
   }
 
+  #send(frame: string): void {
+    this.#own.add(Buffer.byteLength(frame));
+    this.#socket.send(frame, false, false);
+  }
+
+  /** What was published while it was live. */
+  #sentByGroup(): Sent {
+    return this.#seen === undefined ? this.#group.sent.since(this.#groupBefore) : this.#published;
+  }
+
   #goLive(): void {
     this.#seen = undefined;
+    this.#groupBefore = this.#group.sent.since(this.#published);
     this.#socket.subscribe(this.#group.topic);
   }
 
@@ -144,7 +197,7 @@ class PlainClient implements Session {
     outbox.flush(); // what is published after the walk must be newer than what the walk sends
     for (const { address, value, lastChange } of hub.changedSince(this.#seen)) {
       if (socket.getBufferedAmount() > catchUpBytes) return;
-      if (value !== undefined && this.#group.matches(address)) socket.send(encodeFrame(address, value), false, false);
+      if (value !== undefined && this.#group.matches(address)) this.#send(encodeFrame(address, value));
       this.#seen = lastChange!.revision;
     }
     this.#goLive();

@@ -14,6 +14,7 @@ import { explainParameter, explainPath } from './explain.ts';
 import { createGuard } from './guard.ts';
 import { healthOf } from './health.ts';
 import { listParameters, parametersPath, readParameter } from './parameters.ts';
+import { remoteAddress } from './remote-address.ts';
 import { acceptsJson, jsonType, replyError, textType } from './reply.ts';
 import { createRouter } from './router.ts';
 import { type Settings, settingsSchema } from './settings.ts';
@@ -130,18 +131,6 @@ function replyNotFound(response: HttpResponse, request: HttpRequest): void {
 
 function redirectToHub(response: HttpResponse): void {
   response.writeStatus('302 Found').writeHeader('Location', '/hub/').end();
-}
-
-/** The client's address as people write it; IPv4 that comes by an IPv6 socket as IPv4. */
-function remoteAddress(response: HttpResponse): string {
-  const text = Buffer.from(response.getRemoteAddressAsText()).toString();
-  const mapped = /^(?:0000:){5}ffff:(..)(..):(..)(..)$/.exec(text);
-  return mapped === null
-    ? text
-    : mapped
-        .slice(1)
-        .map((byte) => Number.parseInt(byte, 16))
-        .join('.');
 }
 
 /** Whether all interfaces of the machine are listened on. */

@@ -5,9 +5,11 @@ import { HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
+import type { Interests, SessionStatus } from './client-status.ts';
 import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, type Filter } from './filter.ts';
 import { servePlain } from './plain-sockets.ts';
+import { remoteAddress } from './remote-address.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 import { serveV1 } from './v1/sockets.ts';
@@ -23,6 +25,8 @@ export type Socket = WebSocket<Tenant>;
 /** What the server keeps with a socket: it copies fields, and so takes no object of a class. */
 interface Tenant {
   readonly session: Session;
+  readonly address: string;
+  readonly protocol: string;
 }
 
 /** One client, from the handshake to the end of its socket. */
@@ -35,6 +39,18 @@ export interface Session {
   drained(): void;
   /** Its socket is gone. */
   close(): void;
+  /** How it is doing; `nowMs` is of the monotonic clock. */
+  status(nowMs: number): SessionStatus;
+  interests(): Interests;
+}
+
+/** A client that is connected. `since` is milliseconds since 1970. */
+export interface ConnectedClient {
+  readonly id: number;
+  readonly address: string;
+  readonly protocol: 'plain' | 'patchbay.v1';
+  readonly since: number;
+  readonly session: Session;
 }
 
 /** A protocol of the socket. */
@@ -49,6 +65,7 @@ export interface Protocol {
 
 export interface Sockets {
   readonly count: number;
+  clients(): Iterable<ConnectedClient>;
   /** Sends a change to every client whose filter it matches. */
   tell(change: Change): void;
   /** Tells of a parameter that is new. */
@@ -82,7 +99,9 @@ export function serveSockets({ admit, originOf, ...options }: SocketsOptions): S
   const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
   const plain = servePlain(context);
   const v1 = serveV1(context);
-  let count = 0;
+  /** Bounded by `maxClients`. */
+  const clients = new Map<Session, ConnectedClient>();
+  let lastId = 0;
 
   app.ws<Tenant>('/ws', {
     maxPayloadLength: hardMessageBytes,
@@ -92,31 +111,36 @@ export function serveSockets({ admit, originOf, ...options }: SocketsOptions): S
     upgrade(response, request, socketContext) {
       admit(response, request, true, () => {
         const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
-        if (count >= settings.maxClients) throw new HubError('too-many-clients', expected);
+        if (clients.size >= settings.maxClients) throw new HubError('too-many-clients', expected);
         const protocol = offers(request, v1.name) ? v1 : plain;
         const session = protocol.accept(originOf(response), request);
         const key = request.getHeader('sec-websocket-key');
         const extensions = request.getHeader('sec-websocket-extensions');
-        response.upgrade({ session }, key, protocol.name, extensions, socketContext);
+        const address = remoteAddress(response);
+        response.upgrade({ session, address, protocol: protocol.name }, key, protocol.name, extensions, socketContext);
       });
     },
     open(socket) {
-      count++;
-      socket.getUserData().session.open(socket);
+      const { session, address, protocol } = socket.getUserData();
+      const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
+      clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
+      session.open(socket);
     },
     message: (socket, message, isBinary) => socket.getUserData().session.receive(message, isBinary),
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),
     close(socket) {
-      count--;
-      socket.getUserData().session.close();
+      const { session } = socket.getUserData();
+      clients.delete(session);
+      session.close();
     },
   });
 
   return {
     get count() {
-      return count;
+      return clients.size;
     },
+    clients: () => clients.values(),
     tell(change) {
       plain.note(change);
       fanOut.tell(change);

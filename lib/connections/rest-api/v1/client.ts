@@ -4,6 +4,7 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { Feed } from '../feed.ts';
 import type { Socket } from '../sockets.ts';
+import { Tally } from '../tally.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Segment } from './losses.ts';
 import type { Subscription } from './subscription.ts';
@@ -40,6 +41,10 @@ export class Client {
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
   fullSinceMs: number | undefined = undefined;
   isClosed = false;
+  /** Since when it is behind, in the same clock; undefined: it is live, or has no subscription. */
+  behindSinceMs: number | undefined = undefined;
+  readonly sent = new Tally();
+  received = 0;
   readonly #fill: (client: Client) => void;
 
   /** `fill` is called when the socket is found full. */
@@ -53,6 +58,7 @@ export class Client {
   }
 
   send(frame: string | Uint8Array): void {
+    this.sent.add(typeof frame === 'string' ? Buffer.byteLength(frame) : frame.length);
     if (this.socket.send(frame, false, false) !== 1) this.#look();
   }
 
@@ -63,7 +69,10 @@ export class Client {
       return;
     }
     this.socket.cork(() => {
-      for (const frame of frames) this.socket.send(frame, false, false);
+      for (const frame of frames) {
+        this.socket.send(frame, false, false);
+        this.sent.add(frame.length);
+      }
     });
     this.#look();
   }

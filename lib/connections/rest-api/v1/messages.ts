@@ -6,8 +6,9 @@ import type { HubPort, Log } from '../../connection.ts';
 import { asHubError } from '../exchange.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Filter } from '../filter.ts';
+import { parse } from '../parse.ts';
 import type { Client } from './client.ts';
-import { parse, readSubscription, subscriptionId } from './subscription.ts';
+import { readSubscription, subscriptionId } from './subscription.ts';
 import type { Views } from './views.ts';
 
 export const maxMessageBytes = 64 * 1024;

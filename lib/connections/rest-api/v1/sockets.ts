@@ -3,12 +3,14 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
+import type { Interests, SessionStatus } from '../client-status.ts';
 import { asHubError } from '../exchange.ts';
 import type { Feed } from '../feed.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
 import { Client } from './client.ts';
 import { maxMessageBytes, maxSubscriptions, type Receiver, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
+import { interestsOf, statusOf } from './status.ts';
 import { maxPatterns, maxRate, maxRegexes } from './subscription.ts';
 import { Views } from './views.ts';
 
@@ -75,6 +77,7 @@ class V1Session implements Session {
 
   receive(message: ArrayBuffer, isBinary: boolean): void {
     const { receiver } = this.#shared;
+    this.#client.received++;
     try {
       receive(receiver, this.#client, message, isBinary);
       this.#mistakes = 0;
@@ -99,6 +102,14 @@ class V1Session implements Session {
     this.#shared.stalls.delete(this.#client);
     this.#shared.receiver.views.remove(this.#client);
     this.#client.isClosed = true;
+  }
+
+  status(nowMs: number): SessionStatus {
+    return statusOf(this.#client, nowMs);
+  }
+
+  interests(): Interests {
+    return interestsOf(this.#client);
   }
 
   /** Says goodbye. */

@@ -1,8 +1,9 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
-import { describe, HubError } from '../../../model/error.ts';
+import { HubError } from '../../../model/error.ts';
 import type { Filter } from '../filter.ts';
+import { parse } from '../parse.ts';
 import { createPatternFilter, isAddress, type Pattern } from '../pattern.ts';
 
 export const maxPatterns = 2048;
@@ -85,22 +86,6 @@ export function readSubscription(message: object, bound: Filter): Subscription {
     addresses: include.every(isAddress) ? include : undefined,
     since,
   };
-}
-
-/** Parses a message of a client. Errors: `bad-request` with the first mistake. */
-export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
-  const result = shape.safeParse(message, { reportInput: true });
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  const path = issue!.path
-    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`))
-    .join('')
-    .replace(/^\./, '');
-  const expected =
-    issue!.code === 'unrecognized_keys'
-      ? `expected no key ${issue!.keys.map((key) => JSON.stringify(key)).join(', ')}`
-      : `expected ${issue!.message}, got ${describe(issue!.input)}`;
-  throw new HubError('bad-request', path === '' ? expected : `${path}: ${expected}`);
 }
 
 /** The rate that the hub keeps: one of some hundreds, so that those who want about the same are served together. */

@@ -84,6 +84,7 @@ export class View implements Audience {
     if (isLive) client.place = this.live.push(client) - 1;
     else {
       this.behind.add(client);
+      client.behindSinceMs ??= performance.now();
       client.missesOnlyFires ||= !this.isExact;
     }
     this.#settleIn(client);
@@ -97,6 +98,7 @@ export class View implements Audience {
     if (client.place < 0) {
       this.#release(client);
       this.behind.delete(client);
+      client.behindSinceMs = undefined;
       client.place = this.live.push(client) - 1;
     }
     this.#settleIn(client);
@@ -285,6 +287,7 @@ export class View implements Audience {
   #fallBehind(client: Client, before: number): void {
     this.#leaveLive(client);
     this.behind.add(client);
+    client.behindSinceMs = performance.now();
     client.seen = Math.max(before, client.joinedAt);
     if (this.isExact) return;
     client.missesOnlyFires = true;

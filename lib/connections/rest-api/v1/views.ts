@@ -118,6 +118,7 @@ export class Views {
     client.subscriptions = subscriptions;
     if (subscriptions.size === 0) {
       client.missesOnlyFires = true;
+      client.behindSinceMs = undefined;
       client.missed.clear();
       return;
     }

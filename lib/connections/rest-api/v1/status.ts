@@ -1,0 +1,32 @@
+// How a client of patchbay.v1 is doing, for operators.
+
+import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../client-status.ts';
+import type { Client } from './client.ts';
+import type { Subscription } from './subscription.ts';
+
+/** `nowMs` is of the monotonic clock. */
+export function statusOf(client: Client, nowMs: number): SessionStatus {
+  const { behindSinceMs, fullSinceMs, sent, received } = client;
+  const since = Math.min(behindSinceMs ?? nowMs, fullSinceMs ?? nowMs);
+  const isLive = behindSinceMs === undefined && fullSinceMs === undefined;
+  const isStalled = fullSinceMs !== undefined && nowMs - fullSinceMs >= stalledAfterMs;
+  return {
+    state: isLive ? 'live' : isStalled ? 'stalled' : 'catching up',
+    unreadBytes: client.socket.getBufferedAmount(),
+    lagMs: nowMs - since,
+    sentBytes: sent.bytes,
+    sentFrames: sent.frames,
+    receivedMessages: received,
+  };
+}
+
+export function interestsOf({ subscriptions }: Client): Interests {
+  return { subscriptions: [...subscriptions.values()].map(describeSubscription) };
+}
+
+function describeSubscription({ id, rate, delivery, patterns }: Subscription) {
+  const [include, exclude] = (JSON.parse(patterns) as string[][]).map((list) =>
+    list.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern) as unknown),
+  );
+  return { id, include, exclude, rate, delivery };
+}
