@@ -47,10 +47,12 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
   };
   const tests = contents.flatMap(({ file, data }) => checkTests(file, data.tests, testable, mistakes));
   const checked = rules.finish(plans);
+  const connectionsBy = Map.groupBy(plans, ({ file }) => file);
+  const rulesBy = Map.groupBy(checked, ({ file }) => file);
   const reports = files.map(({ name }) => ({
     path: name,
-    connections: plans.filter(({ file }) => file === name).length,
-    rules: checked.filter(({ file }) => file === name).length,
+    connections: connectionsBy.get(name)?.length ?? 0,
+    rules: rulesBy.get(name)?.length ?? 0,
   }));
   return { files: reports, connections: plans, rules: checked, tests, furtherFiles: connections.namedFiles };
 }

@@ -145,7 +145,7 @@ test('unknown names, unknown states and bad queries are answered as elsewhere', 
     ['trace?rule=a&rule=b', 400, /got more\n$/],
   ];
   for (const [path, status, text] of cases) {
-    const response = await fetch(`http://127.0.0.1:${port}/hub/${path}`);
+    const response = await fetch(`http://127.0.0.1:${port}/hub/${path}`, { headers: { accept: 'text/plain' } });
     t.is(response.status, status, path);
     t.regex(await response.text(), text);
   }

@@ -1,4 +1,4 @@
-// Conditional and range requests of static files (RFC 9110 sections 13.1, 13.2 and 14).
+// Conditional and range requests (RFC 9110 sections 13.1, 13.2 and 14).
 
 export interface FileState {
   readonly bytes: number;
@@ -20,9 +20,13 @@ export interface ByteRange {
 
 /** Whether the client has the present state of the file already; `If-None-Match` goes before `If-Modified-Since`. */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: ConditionalHeaders, file: FileState): boolean {
-  if (ifNoneMatch !== '')
-    return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === file.etag);
+  if (ifNoneMatch !== '') return matchesTag(ifNoneMatch, file.etag);
   return ifModifiedSince !== '' && seconds(file.modified) <= seconds(new Date(ifModifiedSince));
+}
+
+/** Whether `If-None-Match` names a tag. */
+export function matchesTag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }
 
 /** The part that is asked for; undefined means all: no range, several ranges, or a range of another state of the file. */

@@ -9,8 +9,14 @@ const paths = [
   ['/hub/client.js', "the client library for pages: import { connect } from '/hub/client.js'"],
   ['/hub/parameters', 'all parameters with state and metadata; ?filter=<regex>'],
   ['/hub/explain/<address>', 'why a parameter is as it is'],
-  ['/hub/rules', 'how each rule is doing: running, limited, failing'],
+  ['/hub/connections', 'how each connection is doing; POST /hub/connections/<id> starts, stops or restarts one'],
+  ['/hub/rules', 'how each rule is doing: running, limited, failing, disabled; POST switches one on or off'],
   ['/hub/trace?rule=<name>', 'the last runs of a rule'],
+  ['/hub/files', 'the flow files, and what the last load said of them'],
+  ['/hub/log?after=<n>&level=<level>', 'the newest entries of the log'],
+  ['/hub/clients', 'who is connected by WebSocket, slow ones first'],
+  ['/hub/dashboards', 'the dashboards of the console; /hub/dashboards/<name>'],
+  ['/hub/openapi.json', 'all of this for machines, OpenAPI 3.1'],
   ['/hub/health', 'how the hub and its connections are'],
 ] as const;
 

@@ -13,14 +13,20 @@ const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
 /** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
 export function serveFile(root: string, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
-  return replyFile(response, request, log, (path, query) => locate(root, path, query));
+  return replyFile(response, request, log, (path, query) => {
+    if (builtIn.has(decodePath(path).split('/', 2)[1]!)) throw noSuchFile(path);
+    return findFile(root, path, path, query);
+  });
 }
 
-/** Finds the real file of a path; a folder is its index.html, at the path with a slash. Errors: `not-found`, `bad-address`. */
-async function locate(root: string, path: string, query: string): Promise<Place> {
-  const segments = decodePath(path).split('/').slice(1);
+/**
+ * Finds the real file of a path below a root, asked for as `path`; a folder is its index.html, at the path with a slash.
+ * Errors: `not-found`, `bad-address`.
+ */
+export async function findFile(root: string, path: string, below: string, query: string): Promise<Place> {
+  const segments = decodePath(below).split('/').slice(1);
   if (segments.some((segment) => segment.startsWith('.') || /[\\\0]/.test(segment))) throw noSuchFile(path);
-  if (builtIn.has(segments[0]!) || segments.slice(0, -1).includes('')) throw noSuchFile(path);
+  if (segments.slice(0, -1).includes('')) throw noSuchFile(path);
   const realRoot = await realpath(root);
   const isSlashed = segments.at(-1) === '';
   const asked = await realpath(join(realRoot, ...segments));

@@ -2,26 +2,24 @@
 
 import { HubError } from '../../model/error.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
-import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { HttpRequest } from '../../net/uws.ts';
 import type { HubPort } from '../connection.ts';
 import { decodePath } from './parameters.ts';
-import { jsonType } from './reply.ts';
 
 export const explainPath = '/hub/explain/';
 
 /**
- * Answers `{"parameter":…,"value":…,"chain":[…],"forgotten":0}`, newest change first; 404 without such a parameter, 503
+ * `{"parameter":…,"value":…,"chain":[…],"forgotten":0}`, newest change first; 404 without such a parameter, 503
  * while its state is unknown, or before a trigger has fired. The change that began it all is the last of the chain, unless
  * some are forgotten.
  */
-export function explainParameter(hub: HubPort, response: HttpResponse, request: HttpRequest): void {
+export function explainParameter(hub: HubPort, request: HttpRequest): object {
   const address = decodePath(request.getUrl().slice(explainPath.length));
   const parameter = hub.find(address);
   if (parameter === undefined)
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
   if (parameter.lastChange === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
-  response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store');
-  response.end(`${JSON.stringify(explain(parameter, parameter.lastChange))}\n`);
+  return explain(parameter, parameter.lastChange);
 }
 
 function explain({ address, value }: Parameter, lastChange: Change): object {

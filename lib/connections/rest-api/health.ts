@@ -3,10 +3,10 @@
 import type { HubPort } from '../connection.ts';
 
 /** `{"status":"ok","version":…,"epoch":…,"revision":…,"connections":[…]}`; `degraded` when a connection is not well. */
-export function healthOf(hub: HubPort): string {
+export function healthOf(hub: HubPort): object {
   const connections = hub.connections();
   const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
-  return `${JSON.stringify({
+  return {
     status: isWell ? 'ok' : 'degraded',
     version: hub.version,
     epoch: hub.epoch,
@@ -16,5 +16,5 @@ export function healthOf(hub: HubPort): string {
       ...{ id, type, description, state, reason },
       since: new Date(since).toISOString(),
     })),
-  })}\n`;
+  };
 }

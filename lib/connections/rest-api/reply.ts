@@ -1,8 +1,10 @@
 // Answers: values and errors as plain text, or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC 9457).
 
+import { createHash } from 'node:crypto';
 import { errorCatalogue, type HubError } from '../../model/error.ts';
 import { toText, type Value } from '../../model/value.ts';
 import { encodeText, type HttpResponse } from '../../net/uws.ts';
+import { matchesTag } from './conditional.ts';
 import { httpStatus } from './status.ts';
 
 export const textType = 'text/plain; charset=utf-8';
@@ -27,6 +29,25 @@ export function acceptsJson(accept: string): boolean {
     else if (type === 'text/plain') text = Math.max(text, quality);
   }
   return json > 0 && json >= text;
+}
+
+/** Whether an error of this path is told as JSON: below /hub/ answers are JSON, and errors too unless text is asked for. */
+export function wantsJsonErrors(url: string, accept: string): boolean {
+  return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
+}
+
+/**
+ * Answers with JSON that the client may keep: asked for again with its ETag it is 304 as long as it is the same
+ * (RFC 9110 section 13.1.2).
+ */
+export function replyJson(response: HttpResponse, data: object, ifNoneMatch: string): void {
+  const body = `${JSON.stringify(data)}\n`;
+  const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
+  const isKnown = matchesTag(ifNoneMatch, etag);
+  if (isKnown) response.writeStatus('304 Not Modified');
+  response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
+  if (isKnown) response.endWithoutBody();
+  else response.writeHeader('Content-Type', jsonType).end(body);
 }
 
 /** Answers 200 with a value: plain text, or its JSON. */

@@ -6,18 +6,29 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
 import type { Guard } from './guard.ts';
-import { acceptsJson, endWithLength, replyError } from './reply.ts';
+import { endWithLength, replyError, wantsJsonErrors } from './reply.ts';
 
 /** Answers a request, or keeps the response for later before it returns; may throw a `HubError` until then. */
 export type Handler = (response: HttpResponse, request: HttpRequest) => void;
 
+/** What is answered at a path, `/*` at its end: at all below it. GET without `getWrites` is answered to HEAD as well. */
+export interface Route {
+  readonly path: string;
+  readonly get?: Handler;
+  readonly post?: Handler;
+  /** Whether GET changes something, and so is no business of pages of other sites. */
+  readonly getWrites?: boolean;
+}
+
 export interface Router {
-  /** Routes GET and HEAD of a path that only reads. */
-  read(path: string, handler: Handler): void;
-  /** Routes GET and POST of a path that writes. */
-  write(path: string, methods: { get: Handler; post: Handler }): void;
+  add(route: Route): void;
   /** Runs a handler if the guard lets the request in, and answers what either throws. */
   admit(response: HttpResponse, request: HttpRequest, isWrite: boolean, handler: Handler): void;
+}
+
+/** What a route allows, as `Allow` says it: `GET, HEAD`. */
+export function methodsOf({ get, post, getWrites = false }: Route): string[] {
+  return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
 export function createRouter(app: TemplatedApp, guard: Guard, log: Log): Router {
@@ -29,7 +40,7 @@ export function createRouter(app: TemplatedApp, guard: Guard, log: Log): Router 
       handler(response, request);
     } catch (error) {
       const known = asHubError(error, log);
-      const asJson = acceptsJson(request.getHeader('accept'));
+      const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
       replyError(response, known, asJson, known.code === 'unauthorized' ? challenges : []);
     }
   };
@@ -41,16 +52,12 @@ export function createRouter(app: TemplatedApp, guard: Guard, log: Log): Router 
 
   return {
     admit,
-    read(path, handler) {
-      app.get(path, guarded(handler, false));
-      app.head(path, withoutBody(guarded(handler, false)));
-      app.any(path, guarded(refuseMethod('GET, HEAD'), false));
-    },
-    write(path, { get, post }) {
-      app.get(path, guarded(get, true));
-      app.post(path, guarded(post, true));
-      const refuse = guarded(refuseMethod('GET, POST'), true);
-      app.head(path, withoutBody(refuse));
+    add(route) {
+      const { path, get, post, getWrites = false } = route;
+      const refuse = guarded(refuseMethod(methodsOf(route).join(', ')), getWrites);
+      app.get(path, get === undefined ? refuse : guarded(get, getWrites)); // else a route of a folder above would have it
+      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, false)));
+      if (post !== undefined) app.post(path, guarded(post, true));
       app.any(path, refuse);
     },
   };
@@ -73,6 +80,7 @@ function withoutBody(handler: Handler): Handler {
 function refuseMethod(allowed: string): Handler {
   return (response, request) => {
     const error = new HubError('method-not-allowed', `expected ${allowed}, got ${request.getMethod().toUpperCase()}`);
-    replyError(response, error, acceptsJson(request.getHeader('accept')), [['Allow', allowed]]);
+    const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    replyError(response, error, asJson, [['Allow', allowed]]);
   };
 }

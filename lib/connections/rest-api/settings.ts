@@ -32,6 +32,8 @@ export const settingsSchema = z.strictObject({
   stallTimeout: integerSetting(1000, 86_400_000, 'ms')
     .default(60_000)
     .describe('How long a patchbay.v1 client may read nothing (ms) before its socket is closed with code 4001'),
+  console: z.boolean().default(true).describe('false: /hub/ is a list of contents, and the console is not served'),
+  dashboards: z.string().default('').describe('Folder with the dashboards of the console, *.json5; empty: none'),
   tls: z
     .strictObject({
       certFile: z.string().describe('Certificate chain, PEM'),

@@ -1,19 +1,16 @@
 // GET /hub/trace?rule=<name>: the last runs of a rule.
 
 import { HubError } from '../../model/error.ts';
-import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { HttpRequest } from '../../net/uws.ts';
 import type { HubPort } from '../connection.ts';
-import { jsonType } from './reply.ts';
 
-/** Answers a list with one entry per rule of the name, `[{"rule":…,"file":…,"count":…,"runs":[…]}]`; 404 without any. */
-export function traceRule(hub: HubPort, response: HttpResponse, request: HttpRequest): void {
+/** A list with one entry per rule of the name, `[{"rule":…,"file":…,"count":…,"runs":[…]}]`; 404 without any. */
+export function traceRule(hub: HubPort, request: HttpRequest): object {
   const [rule, ...more] = new URLSearchParams(request.getQuery() ?? '').getAll('rule');
   if (rule === undefined || more.length > 0)
     throw new HubError('bad-request', `query: expected rule=<name> once, got ${rule === undefined ? 'none' : 'more'}`);
-  const traces = hub.runsOf(rule).map(({ runs, ...trace }) => ({
+  return hub.runsOf(rule).map(({ runs, ...trace }) => ({
     ...trace,
     runs: runs.map((run) => ({ ...run, time: new Date(run.time).toISOString() })),
   }));
-  response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store');
-  response.end(`${JSON.stringify(traces)}\n`);
 }

@@ -5,6 +5,7 @@ import type { Origin } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
+import { bodyTypeOf, readObject } from './body.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
 import { acceptsJson, jsonType, textType } from './reply.ts';
 
@@ -31,13 +32,8 @@ export function updateByPost(
   log: Log,
 ): void {
   const asJson = acceptsJson(request.getHeader('accept'));
-  const [type = '', ...parameters] = request
-    .getHeader('content-type')
-    .toLowerCase()
-    .split(';')
-    .map((part) => part.trim());
-  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length) ?? 'utf-8';
-  const read = readers.get(/^"?utf-?8"?$/.test(charset) ? type : '');
+  const type = bodyTypeOf(request);
+  const read = readers.get(type);
   if (read === undefined)
     throw new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`);
   const exchange = keepResponse(response);
@@ -86,15 +82,7 @@ function decodeForm(text: string, where: string): string {
 }
 
 function readJson(text: string): Update {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `body: expected JSON, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `body: expected an object with parameter and value, got ${describe(data)}`);
-  return checkUpdate(data as Partial<Update>, 'body');
+  return checkUpdate(readObject(text, 'parameter and value'), 'body');
 }
 
 function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): Update {

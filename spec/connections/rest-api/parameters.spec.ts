@@ -152,7 +152,10 @@ for (const [method, path, allow] of [
 ] as const)
   test(`design.md section 5: ${method} ${path} is answered 405 with Allow: ${allow}`, async (t) => {
     const hub = await startDesk(t, ['p,S,x']);
-    const { status, headers, text } = await ask(t, hub.port, `${method} ${path}`, { body: 'ignored' });
+    const { status, headers, text } = await ask(t, hub.port, `${method} ${path}`, {
+      body: 'ignored',
+      headers: { accept: 'text/plain' },
+    });
     t.is(status, 405);
     t.is(headers.allow, allow);
     t.is(text, `expected ${allow}, got ${method}\n`);
@@ -206,7 +209,7 @@ test('design.md section 5: /hub/parameters?filter=… narrows the list; a bad pa
   t.deepEqual(await list('?filter=^desk/l'), ['desk/lamp', 'desk/level']);
   t.deepEqual(await list('?filter=evel&filter=pulse'), ['desk/level', 'clock/pulse/1']);
   t.deepEqual(await list('?filter=nothing'), []);
-  const bad = await ask(t, hub.port, 'GET /hub/parameters?filter=%28');
+  const bad = await ask(t, hub.port, 'GET /hub/parameters?filter=%28', { headers: { accept: 'text/plain' } });
   t.is(bad.status, 400);
   t.regex(bad.text, /^filter: expected a regular expression, got "\("/);
   expectQuietLog(t, hub);

@@ -1,0 +1,43 @@
+// The console: its page at /hub/, its scripts and styles below /hub/console/, as `npm install` builds them.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
+import type { HubPort, Log } from '../connection.ts';
+import { contentsOf } from './contents.ts';
+import { findFile } from './document-root.ts';
+import { textType } from './reply.ts';
+import { replyFile } from './static-file.ts';
+
+export const consolePath = '/hub/console/';
+
+/** Where the console is built; the same place from lib in a clone and from dist in a package. */
+export const builtConsole = fileURLToPath(new URL('../../../dist/web', import.meta.url));
+
+/** Answers with the page of the console; with the contents as text where it has not been built. */
+export async function serveConsolePage(
+  folder: string,
+  hub: HubPort,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  const file = join(folder, 'index.html');
+  if (!existsSync(file)) return replyContents(hub, response);
+  await replyFile(response, request, log, async () => ({ file }));
+}
+
+/** Answers with a file of the console. */
+export function serveConsoleFile(
+  folder: string,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  return replyFile(response, request, log, (path) => findFile(folder, path, path.slice(consolePath.length - 1), ''));
+}
+
+export function replyContents(hub: HubPort, response: HttpResponse): void {
+  response.writeHeader('Content-Type', textType).end(contentsOf(hub));
+}
