@@ -136,8 +136,7 @@ class PlainClient implements Session {
 
   /** Stops hearing what is published. */
   leaveTopic(): void {
-    this.#shared.leaving.delete(this);
-    if (this.#shared.clients.has(this)) this.#socket.unsubscribe(this.#group.topic);
+    if (this.#shared.leaving.delete(this)) this.#socket.unsubscribe(this.#group.topic); // once: it may be live again
   }
 
   drained(): void {
@@ -147,6 +146,7 @@ class PlainClient implements Session {
 
   close(): void {
     this.#shared.clients.delete(this);
+    this.#shared.leaving.delete(this);
     this.#shared.groups.leave(this.#key);
   }
 
