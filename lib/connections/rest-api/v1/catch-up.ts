@@ -17,6 +17,12 @@ export interface Picture {
   readonly isNew: boolean;
 }
 
+/** Adds to pictures those of all other subscriptions of a client, as of what it has seen. */
+export function picturesSince(client: Client, pictures: readonly Picture[]): Picture[] {
+  const others = client.subscriptions.filter((one) => !pictures.some(({ subscription }) => subscription === one));
+  return [...pictures, ...others.map((subscription) => ({ subscription, from: client.seen, isNew: false }))];
+}
+
 /** What a catch-up works with. */
 export interface Sources {
   readonly hub: HubPort;

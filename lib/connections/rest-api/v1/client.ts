@@ -7,18 +7,21 @@ import type { Socket } from '../sockets.ts';
 import { Tally } from '../tally.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Segment } from './losses.ts';
+import type { StallWatch } from './stall-watch.ts';
 import type { Subscription } from './subscription.ts';
 import type { View } from './view.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;
 
-const noSubscriptions: ReadonlyMap<number, Subscription> = new Map();
+// Most clients never miss anything: what they would need then is made when they do.
+const nothingMissed: ReadonlyMap<Feed, number> = new Map();
+const nothingUnsent: readonly string[] = [];
 
 export class Client {
   readonly origin: Origin;
   socket!: Socket;
-  subscriptions: ReadonlyMap<number, Subscription> = noSubscriptions;
+  subscriptions: readonly Subscription[] = [];
   view: View | undefined = undefined;
   /** Its place among the live clients of its view; -1: it is behind. */
   place = -1;
@@ -31,10 +34,8 @@ export class Client {
   /** Counts what it misses while it is behind; `missesOnlyFires`: the rest it is sent by its catch-up. */
   segment: Segment | undefined = undefined;
   missesOnlyFires = true;
-  /** What it has missed and was not told, counted for it alone. Bounded by its view, which gives up whoever holds most. */
-  readonly missed = new Map<Feed, number>();
   /** Frames about parameters that came and went, for which it had no room. */
-  unsent: string[] = [];
+  unsent = nothingUnsent;
   /** Definitions of parameters that did not change after this revision were not sent to it, of triggers the other; -1: all were. */
   definedAfter = -1;
   firesDefinedAfter = -1;
@@ -45,12 +46,29 @@ export class Client {
   behindSinceMs: number | undefined = undefined;
   readonly sent = new Tally();
   received = 0;
-  readonly #fill: (client: Client) => void;
+  #missed: Map<Feed, number> | undefined = undefined;
+  readonly #stalls: StallWatch;
 
-  /** `fill` is called when the socket is found full. */
-  constructor(origin: Origin, fill: (client: Client) => void) {
+  constructor(origin: Origin, stalls: StallWatch) {
     this.origin = origin;
-    this.#fill = fill;
+    this.#stalls = stalls;
+  }
+
+  /** What it has missed and was not told, counted for it alone. Bounded by its view, which gives up whoever holds most. */
+  get missed(): ReadonlyMap<Feed, number> {
+    return this.#missed ?? nothingMissed;
+  }
+
+  /** Counts changes that it has missed. */
+  miss(feed: Feed, count: number): void {
+    this.#missed ??= new Map();
+    this.#missed.set(feed, count);
+  }
+
+  /** Forgets what it has missed, of one parameter or of all. */
+  forgive(feed?: Feed): void {
+    if (feed !== undefined) this.#missed?.delete(feed);
+    if (feed === undefined || this.#missed?.size === 0) this.#missed = undefined;
   }
 
   get isFull(): boolean {
@@ -95,6 +113,6 @@ export class Client {
   #look(): void {
     if (this.isFull || this.socket.getBufferedAmount() <= maxUnreadBytes) return;
     this.fullSinceMs = performance.now();
-    this.#fill(this);
+    this.#stalls.add(this);
   }
 }

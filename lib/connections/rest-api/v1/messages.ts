@@ -5,10 +5,9 @@ import { describe, HubError } from '../../../model/error.ts';
 import type { HubPort, Log } from '../../connection.ts';
 import { asHubError } from '../exchange.ts';
 import type { FanOut } from '../fan-out.ts';
-import type { Filter } from '../filter.ts';
 import { parse } from '../parse.ts';
 import type { Client } from './client.ts';
-import { readSubscription, subscriptionId } from './subscription.ts';
+import { type SubscriptionRequest, subscriptionId } from './subscription.ts';
 import type { Views } from './views.ts';
 
 export const maxMessageBytes = 64 * 1024;
@@ -20,8 +19,8 @@ export interface Receiver {
   readonly epoch: string;
   readonly fanOut: FanOut;
   readonly views: Views;
-  /** What no client sees beyond. */
-  readonly bound: Filter;
+  /** Errors: `bad-request`. */
+  readonly readSubscription: (message: object) => SubscriptionRequest;
 }
 
 type Handler = (receiver: Receiver, client: Client, message: object) => void;
@@ -91,11 +90,11 @@ function noItem(index: number, item: unknown): HubError {
   return new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(item)}`);
 }
 
-function receiveSub({ hub, epoch, views, bound }: Receiver, client: Client, message: object): void {
-  const subscription = readSubscription(message, bound);
-  const { id, rate, delivery, since } = subscription;
-  const before = client.subscriptions.get(id);
-  if (before === undefined && client.subscriptions.size >= maxSubscriptions)
+function receiveSub({ hub, epoch, views, readSubscription }: Receiver, client: Client, message: object): void {
+  const { subscription, since } = readSubscription(message);
+  const { id, rate, delivery } = subscription;
+  const before = client.subscriptions.find((one) => one.id === id);
+  if (before === undefined && client.subscriptions.length >= maxSubscriptions)
     throw new HubError('bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
   const canResume = since?.epoch === epoch && views.canResume(since.rev);
   const isSame = since === undefined && before?.patterns === subscription.patterns;
@@ -112,7 +111,8 @@ const unsubSchema = z.strictObject({ unsub: subscriptionId });
 
 function receiveUnsub({ views }: Receiver, client: Client, message: object): void {
   const { unsub } = parse(unsubSchema, message);
-  if (!client.subscriptions.has(unsub)) throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
+  if (!client.subscriptions.some(({ id }) => id === unsub))
+    throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
   views.unsubscribe(client, unsub, JSON.stringify({ unsub }));
 }
 

@@ -11,7 +11,7 @@ import { Client } from './client.ts';
 import { maxMessageBytes, maxSubscriptions, type Receiver, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
-import { maxPatterns, maxRate, maxRegexes } from './subscription.ts';
+import { createSubscriptionReader, maxPatterns, maxRate, maxRegexes } from './subscription.ts';
 import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
@@ -37,12 +37,13 @@ export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext):
   };
   const stalls = new StallWatch(settings.stallTimeout, giveUp);
   const views = new Views(hub, fanOut, giveUp);
-  const receiver = { hub, log, fanOut, views, bound, epoch: randomUUID() };
+  const readSubscription = createSubscriptionReader(bound);
+  const receiver = { hub, log, fanOut, views, readSubscription, epoch: randomUUID() };
   const shared = { receiver, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
 
   return {
     name: 'patchbay.v1',
-    accept: (origin) => new V1Session(shared, new Client(origin, (client) => stalls.add(client))),
+    accept: (origin) => new V1Session(shared, new Client(origin, stalls)),
     declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
     forget: (feed) => views.forget(feed),
     close() {

@@ -21,7 +21,7 @@ export function statusOf(client: Client, nowMs: number): SessionStatus {
 }
 
 export function interestsOf({ subscriptions }: Client): Interests {
-  return { subscriptions: [...subscriptions.values()].map(describeSubscription) };
+  return { subscriptions: [...subscriptions].map(describeSubscription) };
 }
 
 function describeSubscription({ id, rate, delivery, patterns }: Subscription) {

@@ -26,7 +26,11 @@ export interface Subscription {
   readonly patternCount: number;
   /** The only addresses that it can match; undefined: any. */
   readonly addresses: readonly string[] | undefined;
-  /** Where the client was when its link broke. */
+}
+
+/** A subscription as a client asks for it; `since`: where it was when its link broke. */
+export interface SubscriptionRequest {
+  readonly subscription: Subscription;
   readonly since: { readonly epoch: string; readonly rev: number } | undefined;
 }
 
@@ -63,9 +67,31 @@ const schema = z.strictObject({
     .optional(),
 });
 
-/** Reads a subscription; `bound` is what no client sees beyond. Errors: `bad-request`. */
-export function readSubscription(message: object, bound: Filter): Subscription {
-  const { sub, include, exclude, rate, delivery, since } = parse(schema, message);
+/** How many subscriptions are kept for those who ask for the same. */
+const maxKnown = 1024;
+
+/**
+ * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
+ * there may be thousands of them. Errors of what it creates: `bad-request`.
+ */
+export function createSubscriptionReader(bound: Filter): (message: object) => SubscriptionRequest {
+  const known = new Map<string, Subscription>();
+  return (message) => {
+    const { since, ...request } = parse(schema, message);
+    const text = JSON.stringify(request);
+    let subscription = known.get(text);
+    if (subscription === undefined) {
+      subscription = createSubscription(request, bound);
+      if (known.size === maxKnown) known.delete(known.keys().next().value!);
+      known.set(text, subscription);
+    }
+    return { subscription, since };
+  };
+}
+
+type Request = Omit<z.output<typeof schema>, 'since'>;
+
+function createSubscription({ sub, include, exclude, rate, delivery }: Request, bound: Filter): Subscription {
   const count = include.length + exclude.length;
   if (count > maxPatterns)
     throw new HubError('bad-request', `include, exclude: expected at most ${maxPatterns} patterns, got ${count}`);
@@ -84,7 +110,6 @@ export function readSubscription(message: object, bound: Filter): Subscription {
     matches: (address) => bound(address) && isIncluded(address) && !isExcluded(address),
     patternCount: count + 128 * regexes,
     addresses: include.every(isAddress) ? include : undefined,
-    since,
   };
 }
 

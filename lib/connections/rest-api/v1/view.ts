@@ -3,20 +3,10 @@
 // frame that finds no room, and nobody waits.
 
 import type { Audience, Feed } from '../feed.ts';
-import { CatchUp, type Picture, type Sources } from './catch-up.ts';
+import { CatchUp, picturesSince, type Sources } from './catch-up.ts';
 import type { Client } from './client.ts';
-import {
-  cut,
-  defFrame,
-  definition,
-  firedFrame,
-  frameLength,
-  isTrigger,
-  lostFrame,
-  Packer,
-  type Parcel,
-  setFrame,
-} from './frames.ts';
+import { fireFrames, miss, note, send } from './delivery.ts';
+import { defFrame, definition, frameLength, isTrigger, lostFrame, Packer, setFrame } from './frames.ts';
 import { AllLane, type Lane, LatestLane } from './lane.ts';
 import { Losses } from './losses.ts';
 import { itemOf, Slot } from './slot.ts';
@@ -137,7 +127,8 @@ export class View implements Audience {
   sendToAll(frame: string): void {
     for (const client of [...this.live, ...this.behind]) {
       if (!client.isFull && client.unsent.length === 0) client.send(frame);
-      else if (client.unsent.push(frame) > maxUnsent) this.#context.giveUp(client);
+      else if (client.unsent.length === maxUnsent) this.#context.giveUp(client);
+      else client.unsent = [...client.unsent, frame];
     }
   }
 
@@ -253,7 +244,7 @@ export class View implements Audience {
     const items: string[] = [];
     let length = 0;
     for (const [feed, count] of client.missed) {
-      client.missed.delete(feed);
+      client.forgive(feed);
       const { id, parameter } = feed;
       if (this.#context.hub.find(parameter.address) !== parameter || !this.matches(parameter.address)) continue;
       const isState = !isTrigger(parameter);
@@ -316,59 +307,6 @@ export class View implements Audience {
     }
     client.place = -1;
   }
-}
-
-/** Adds to pictures those of all other subscriptions of a client, as of what it has seen. */
-export function picturesSince(client: Client, pictures: readonly Picture[]): Picture[] {
-  const others = [...client.subscriptions.values()].filter(
-    (one) => !pictures.some(({ subscription }) => subscription === one),
-  );
-  return [...pictures, ...others.map((subscription) => ({ subscription, from: client.seen, isNew: false }))];
-}
-
-/** Sends parcels to a client until it is full; returns how many it took. */
-function send(client: Client, { parcels, leastPrevious }: Packer): number {
-  const lacksAll = client.catchUp !== undefined;
-  const lacksSome = leastPrevious <= client.firesDefinedAfter;
-  let next = 0;
-  for (; next < parcels.length && !client.isFull; next++) {
-    if (lacksAll || lacksSome) sendDefinitions(client, parcels[next]!, lacksAll);
-    client.sendAll(parcels[next]!.frames);
-  }
-  return next;
-}
-
-/** A client that has resumed knows the definitions of what has changed since, and is sent others when they are needed. */
-function sendDefinitions(client: Client, { slots }: Parcel, lacksAll: boolean): void {
-  const lacking = slots.filter(
-    ({ previousRevision, feed }) =>
-      lacksAll || previousRevision <= (isTrigger(feed.parameter) ? client.firesDefinedAfter : client.definedAfter),
-  );
-  for (const definitions of cut(definitionsOf(lacking))) client.send(defFrame(definitions));
-}
-
-/** The fires of parcels with their definitions, for those who are being sent pictures. */
-function fireFrames(parcels: readonly Parcel[]): Uint8Array[] {
-  const fires = parcels.flatMap(({ slots }) => slots.filter(({ feed }) => isTrigger(feed.parameter)));
-  const definitions = [...cut(definitionsOf(fires))].map(defFrame);
-  const ids = [...cut(fires.map(({ feed }) => String(feed.id)))].map((some) => firedFrame(some, undefined));
-  return [...definitions, ...ids].map((frame) => Buffer.from(frame));
-}
-
-function definitionsOf(slots: readonly Slot[]): string[] {
-  return [...new Set(slots.map(({ feed }) => feed))].map(definition);
-}
-
-function miss(client: Client, parcels: readonly Parcel[]): void {
-  for (const { slots } of parcels) for (const slot of slots) note(client, slot, 1);
-}
-
-/** Counts changes that a client has missed: of a parameter of which it wants the newest value alone, one is enough. */
-function note(client: Client, { feed, lane }: Slot, count: number): void {
-  const isState = !isTrigger(feed.parameter);
-  if (isState && client.missesOnlyFires) return;
-  const isCounted = !isState || lane.delivery === 'all';
-  client.missed.set(feed, isCounted ? (client.missed.get(feed) ?? 0) + count : 1);
 }
 
 /** `all` before `latest`, then the higher rate; 0 is the highest. */

@@ -4,13 +4,13 @@
 import type { HubPort } from '../../connection.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Feed } from '../feed.ts';
-import { CatchUp, type Picture } from './catch-up.ts';
+import { CatchUp, type Picture, picturesSince } from './catch-up.ts';
 import { CatchUpQueue } from './catch-up-queue.ts';
 import type { Client } from './client.ts';
 import { cut, defFrame, definition } from './frames.ts';
 import type { Subscription } from './subscription.ts';
 import { createTickers } from './ticker.ts';
-import { picturesSince, View, type ViewContext } from './view.ts';
+import { View, type ViewContext } from './view.ts';
 
 export class Views {
   readonly #hub: HubPort;
@@ -63,7 +63,7 @@ export class Views {
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
     const ends = [...new Set([...(client.catchUp?.ends ?? []), id])];
-    this.#move(client, new Map(client.subscriptions).set(id, subscription), ends, answer, (pictures) => {
+    this.#move(client, [...without(client, id), subscription], ends, answer, (pictures) => {
       const others = pictures.filter((picture) => picture.subscription.id !== id);
       if (from !== undefined) return [...others, { subscription, from, isNew: from === 0 }];
       const replaced = pictures.filter((picture) => picture.subscription.id === id);
@@ -74,9 +74,7 @@ export class Views {
   /** Ends a subscription of a client, and says so with `answer`. */
   unsubscribe(client: Client, id: number, answer: string): void {
     const ends = (client.catchUp?.ends ?? []).filter((end) => end !== id);
-    const subscriptions = new Map(client.subscriptions);
-    subscriptions.delete(id);
-    this.#move(client, subscriptions, ends, answer, (pictures) =>
+    this.#move(client, without(client, id), ends, answer, (pictures) =>
       pictures.filter(({ subscription }) => subscription.id !== id),
     );
   }
@@ -87,7 +85,7 @@ export class Views {
     if (view === undefined) return;
     view.leave(client);
     this.#part(client, view);
-    client.missed.clear();
+    client.forgive();
     client.unsent = [];
   }
 
@@ -102,7 +100,7 @@ export class Views {
   /** Puts a client into the view of its subscriptions. One that is live stays so, and is sent what it lacks besides. */
   #move(
     client: Client,
-    subscriptions: ReadonlyMap<number, Subscription>,
+    subscriptions: readonly Subscription[],
     ends: readonly number[],
     answer: string,
     change: (pictures: Picture[]) => Picture[],
@@ -116,10 +114,10 @@ export class Views {
     }
     client.send(answer);
     client.subscriptions = subscriptions;
-    if (subscriptions.size === 0) {
+    if (subscriptions.length === 0) {
       client.missesOnlyFires = true;
       client.behindSinceMs = undefined;
-      client.missed.clear();
+      client.forgive();
       return;
     }
     let pictures = change(catchUp?.remaining ?? []);
@@ -139,7 +137,10 @@ export class Views {
     const view = client.view!;
     this.#tellStructure();
     if (client.view !== view) return false; // it was given up
-    while (client.unsent.length > 0 && !client.isFull) client.send(client.unsent.shift()!);
+    while (client.unsent.length > 0 && !client.isFull) {
+      client.send(client.unsent[0]!);
+      client.unsent = client.unsent.slice(1);
+    }
     if (client.isFull) return false;
     if (client.segment !== undefined || client.missed.size > 0) view.settle(client);
     if (client.isFull || client.catchUp === undefined) return false;
@@ -161,11 +162,11 @@ export class Views {
     this.#fanOut.leave(view);
   }
 
-  #viewOf(subscriptions: ReadonlyMap<number, Subscription>): View {
-    const key = [...new Set([...subscriptions.values()].map((subscription) => subscription.key))].sort().join('\n');
+  #viewOf(subscriptions: readonly Subscription[]): View {
+    const key = [...new Set(subscriptions.map((subscription) => subscription.key))].sort().join('\n');
     let view = this.#views.get(key);
     if (view === undefined) {
-      view = new View(key, this.#context, subscriptions.values());
+      view = new View(key, this.#context, subscriptions);
       this.#views.set(key, view);
       this.#fanOut.join(view);
     }
@@ -190,4 +191,8 @@ export class Views {
       for (const definitions of cut(came.filter(isHeard).map(definition))) view.sendToAll(defFrame(definitions));
     }
   }
+}
+
+function without(client: Client, id: number): Subscription[] {
+  return client.subscriptions.filter((subscription) => subscription.id !== id);
 }
