@@ -1,24 +1,41 @@
-// What browsers are served from dist/web: one file per entry, each a small module without imports.
+// What browsers are served from dist/web: the client library, one small module without imports, and in `--mode console` the
+// console, as a page whose files are named after their content.
 
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'vite';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
+import solid from 'vite-plugin-solid';
 
-const outDir = 'dist/web';
+const outDir = resolve(import.meta.dirname, 'dist/web');
+
+const assetsDir = 'assets';
 
 /** A file that has not changed is not written: it keeps its ETag, and a hub that is serving it is not disturbed. */
 const leaveUnchanged: Plugin = {
   name: 'leave-unchanged',
-  generateBundle(_, bundle) {
-    for (const [name, output] of Object.entries(bundle)) {
-      const file = join(outDir, name);
-      const content = output.type === 'chunk' ? output.code : output.source;
-      if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) delete bundle[name];
-    }
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      for (const [name, output] of Object.entries(bundle)) {
+        const file = join(outDir, name);
+        const content = output.type === 'chunk' ? output.code : output.source;
+        if (existsSync(file) && readFileSync(file).equals(Buffer.from(content))) delete bundle[name];
+      }
+    },
   },
 };
 
-export default defineConfig({
+/** Files of the console as it was before go. */
+const dropOld: Plugin = {
+  name: 'drop-old',
+  generateBundle(_, bundle) {
+    const assets = join(outDir, assetsDir);
+    if (!existsSync(assets)) return;
+    for (const name of readdirSync(assets)) if (!(`${assetsDir}/${name}` in bundle)) rmSync(join(assets, name));
+  },
+};
+
+const client: UserConfig = {
   plugins: [leaveUnchanged],
   build: {
     outDir,
@@ -27,4 +44,23 @@ export default defineConfig({
     lib: { entry: { client: 'lib/client/index.ts' }, formats: ['es'], fileName: (_, name) => `${name}.js` },
     rolldownOptions: { output: { minify: true } },
   },
-});
+};
+
+const console: UserConfig = {
+  root: 'lib/console',
+  base: '/hub/console/',
+  publicDir: false,
+  plugins: [solid(), dropOld, leaveUnchanged],
+  build: {
+    outDir,
+    emptyOutDir: false,
+    assetsDir,
+    assetsInlineLimit: 0,
+    target: 'es2022',
+    cssTarget: ['chrome105', 'firefox105', 'safari16'],
+    cssCodeSplit: false,
+    modulePreload: { polyfill: false },
+  },
+};
+
+export default defineConfig(({ mode }) => (mode === 'console' ? console : client));

@@ -1,0 +1,96 @@
+// The shell: navigation, the state of the link, and the view that the address names.
+
+import { createEffect, createResource, ErrorBoundary, For, Show, Suspense } from 'solid-js';
+import { Dynamic } from 'solid-js/web';
+import { Help } from './help.tsx';
+import { isStale } from './hub.ts';
+import { Icon } from './icon.tsx';
+import { useKeys } from './keys.ts';
+import { LinkBanner } from './link-banner.tsx';
+import { getJson, messageOf } from './request.ts';
+import { linkTo, route } from './route.ts';
+import { switchTheme, theme } from './theme.ts';
+import { views } from './views.ts';
+
+export function App() {
+  let help!: HTMLDialogElement;
+  let main!: HTMLElement;
+  const view = () => views.find(({ name }) => name === route().view) ?? views[0]!;
+  const [health] = createResource(
+    () => !isStale(),
+    () => getJson<{ version: string }>('/hub/health').catch(() => undefined),
+  );
+  createEffect(() => {
+    document.title = `${view().title} · ${location.host}`;
+  });
+  useKeys(() => help.showModal());
+
+  return (
+    <div class="shell" classList={{ stale: isStale() }}>
+      <button type="button" class="skip" onClick={() => main.focus()}>
+        To the content
+      </button>
+      <header>
+        <p class="host">
+          <strong>{location.host}</strong>
+          <Show when={health()}>{(known) => <small>Patchbay {known().version}</small>}</Show>
+        </p>
+        <button type="button" class="quiet" onClick={() => help.showModal()} aria-label="Help: keys" title="Keys (?)">
+          <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          onClick={switchTheme}
+          aria-label={`Colours: ${theme()}`}
+          title={`Colours: ${theme()}`}
+        >
+          <Icon path={theme() === 'light' ? sun : theme() === 'dark' ? moon : half} />
+        </button>
+      </header>
+      <nav aria-label="Views">
+        <For each={views}>
+          {({ name, title, icon, key }) => (
+            <a
+              href={linkTo(name)}
+              aria-current={view().name === name ? 'page' : undefined}
+              title={`${title} (g ${key})`}
+            >
+              <Icon path={icon} />
+              <span>{title}</span>
+            </a>
+          )}
+        </For>
+      </nav>
+      <main ref={main} id="main" tabIndex={-1}>
+        <LinkBanner />
+        <Show when={view()} keyed>
+          {({ component }) => (
+            <ErrorBoundary fallback={(error) => <Broken error={error} />}>
+              <Suspense fallback={<p class="note">Loading …</p>}>
+                <Dynamic component={component} />
+              </Suspense>
+            </ErrorBoundary>
+          )}
+        </Show>
+      </main>
+      <Help ref={(dialog) => (help = dialog)} />
+    </div>
+  );
+}
+
+const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
+const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
+const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
+
+/** A view that failed, or could not be loaded. */
+function Broken(props: { readonly error: unknown }) {
+  return (
+    <div role="alert" class="note">
+      <p>This view does not work: {messageOf(props.error)}</p>
+      <button type="button" onClick={() => location.reload()}>
+        Load the console again
+      </button>
+    </div>
+  );
+}

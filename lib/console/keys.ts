@@ -1,0 +1,39 @@
+// Keys of the whole console: / to search, g and a letter to a view, ? for help. Single keys can be switched off, for people
+// whose speech or tremor would press them (WCAG 2.1.4).
+
+import { createSignal, onCleanup } from 'solid-js';
+import { navigate } from './route.ts';
+import { views } from './views.ts';
+
+const storageKey = 'patchbay-keys';
+const secondKeyMs = 1500;
+const [enabled, setEnabled] = createSignal(localStorage.getItem(storageKey) !== 'off');
+
+export const areKeysOn = enabled;
+
+export function switchKeys(isOn: boolean): void {
+  localStorage.setItem(storageKey, isOn ? 'on' : 'off');
+  setEnabled(isOn);
+}
+
+/** Listens to keys as long as the scope that calls it lives. */
+export function useKeys(openHelp: () => void): void {
+  let afterG = 0;
+  const press = (event: KeyboardEvent) => {
+    if (!enabled() || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
+    if (document.querySelector('dialog[open]')) return;
+    const view = Date.now() - afterG < secondKeyMs && views.find(({ key }) => key === event.key);
+    afterG = event.key === 'g' ? Date.now() : 0;
+    if (view) navigate(view.name);
+    else if (event.key === '?') openHelp();
+    else if (event.key === '/') document.querySelector<HTMLInputElement>('[data-search]')?.focus();
+    else return;
+    event.preventDefault();
+  };
+  document.addEventListener('keydown', press);
+  onCleanup(() => document.removeEventListener('keydown', press));
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.matches('input:not([type=checkbox], [type=radio]), textarea, select');
+}

@@ -1,0 +1,8 @@
+// The console: see and steer the hub in a browser. This file puts it into the page; app.tsx is what is seen of it.
+
+import { render } from 'solid-js/web';
+import { App } from './app.tsx';
+import { applyTheme } from './theme.ts';
+
+applyTheme();
+render(() => <App />, document.getElementById('app')!);

@@ -1,0 +1,62 @@
+// Lists that the hub tells by HTTP: asked for each second while the page is seen; what has not changed costs a 304.
+
+import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { messageOf, request } from './request.ts';
+
+const intervalMs = 1000;
+
+export interface Polled<T> {
+  /** The last answer; undefined before the first. */
+  readonly data: Accessor<T | undefined>;
+  /** Why the last request failed; empty when it did not. */
+  readonly error: Accessor<string>;
+  /** Asks now. */
+  refresh(): void;
+}
+
+/** Polls `path`, also one that changes, for as long as the scope that calls it lives; undefined: nothing. */
+export function usePolled<T>(path: string | Accessor<string | undefined>): Polled<T> {
+  const [data, setData] = createSignal<T>();
+  const [error, setError] = createSignal('');
+  const wanted = typeof path === 'string' ? () => path : path;
+  let etag: string | undefined;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let round = 0;
+
+  const ask = async () => {
+    clearTimeout(timer);
+    const current = wanted();
+    const own = ++round;
+    if (current === undefined || document.hidden) return;
+    try {
+      const response = await request(current, { headers: etag ? { 'if-none-match': etag } : {}, cache: 'no-store' });
+      const answer = response.status === 304 ? undefined : ((await response.json()) as T);
+      if (own !== round) return;
+      if (answer !== undefined) {
+        etag = response.headers.get('etag') ?? undefined;
+        setData(() => answer);
+      }
+      setError('');
+    } catch (problem) {
+      if (own !== round) return;
+      setError(messageOf(problem));
+    }
+    timer = setTimeout(ask, intervalMs);
+  };
+
+  createEffect(
+    on(wanted, () => {
+      etag = undefined;
+      setData(undefined);
+      setError('');
+      ask();
+    }),
+  );
+  document.addEventListener('visibilitychange', ask);
+  onCleanup(() => {
+    document.removeEventListener('visibilitychange', ask);
+    clearTimeout(timer);
+    round++;
+  });
+  return { data, error, refresh: ask };
+}

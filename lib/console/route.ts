@@ -1,0 +1,37 @@
+// Where the console is: `#/parameters?address=desk/lamp`. The hash alone says it, so that links, history and reloads work.
+
+import { createSignal } from 'solid-js';
+
+export interface Route {
+  /** The name of a view. */
+  readonly view: string;
+  readonly params: Readonly<Record<string, string>>;
+}
+
+const [current, setCurrent] = createSignal(parse(location.hash));
+addEventListener('hashchange', () => setCurrent(parse(location.hash)));
+
+export const route = current;
+
+/** The link to a view; empty and undefined parameters are left out. */
+export function linkTo(view: string, params: Readonly<Record<string, string | undefined>> = {}): string {
+  const given = Object.entries(params).filter((pair): pair is [string, string] => Boolean(pair[1]));
+  const query = new URLSearchParams(given).toString().replaceAll('%2F', '/');
+  return `#/${view}${query && `?${query}`}`;
+}
+
+export function navigate(view: string, params: Readonly<Record<string, string | undefined>> = {}): void {
+  location.hash = linkTo(view, params);
+}
+
+/** Changes parameters of the present view in place, without a step in the history; undefined takes one out. */
+export function setParams(params: Readonly<Record<string, string | undefined>>): void {
+  const { view, params: present } = current();
+  history.replaceState(null, '', linkTo(view, { ...present, ...params }));
+  setCurrent(parse(location.hash));
+}
+
+function parse(hash: string): Route {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
+  return { view: path || 'connections', params: Object.fromEntries(new URLSearchParams(query)) };
+}

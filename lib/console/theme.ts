@@ -1,0 +1,32 @@
+// Light, dark, or as the system says. The choice is kept in the browser.
+
+import { createSignal } from 'solid-js';
+
+const choices = ['system', 'light', 'dark'] as const;
+export type Theme = (typeof choices)[number];
+
+const storageKey = 'patchbay-theme';
+const systemDark = matchMedia('(prefers-color-scheme: dark)');
+const [choice, setChoice] = createSignal<Theme>(
+  choices.find((one) => one === localStorage.getItem(storageKey)) ?? 'system',
+);
+const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
+systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
+
+export const theme = choice;
+/** What is seen: what draws on a canvas has to draw anew when it changes. */
+export const isDark = () => choice() === 'dark' || (choice() === 'system' && isSystemDark());
+
+export function applyTheme(): void {
+  if (choice() === 'system') delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = choice();
+}
+
+/** System, light, dark, and system again. */
+export function switchTheme(): void {
+  const next = choices[(choices.indexOf(choice()) + 1) % choices.length]!;
+  localStorage.setItem(storageKey, next);
+  document.documentElement.dataset.theme = next;
+  setChoice(next);
+  applyTheme();
+}

@@ -1,0 +1,66 @@
+// The views of the console, each a module that is loaded when it is first opened.
+
+import { type Component, lazy } from 'solid-js';
+
+export interface View {
+  /** Its name in the address: `#/log`. */
+  readonly name: string;
+  readonly title: string;
+  /** The letter that, after g, opens it. */
+  readonly key: string;
+  /** What its icon draws, in a square of 24. */
+  readonly icon: string;
+  readonly component: Component;
+}
+
+export const views: readonly View[] = [
+  {
+    name: 'connections',
+    title: 'Connections',
+    key: 'c',
+    icon: 'M9 3v6M15 3v6M6 9h12v3a6 6 0 0 1-12 0zM12 18v3',
+    component: lazy(() => import('./views/connections.tsx')),
+  },
+  {
+    name: 'parameters',
+    title: 'Parameters',
+    key: 'p',
+    icon: 'M4 7h9M17 7h3M4 17h3M11 17h9M15 4.5v5M9 14.5v5',
+    component: lazy(() => import('./views/parameters.tsx')),
+  },
+  {
+    name: 'flows',
+    title: 'Flows',
+    key: 'f',
+    icon: 'M3 5h6v5H3zM15 14h6v5h-6zM9 7.5h3v9h3',
+    component: lazy(() => import('./views/flows.tsx')),
+  },
+  {
+    name: 'why',
+    title: 'Why',
+    key: 'w',
+    icon: 'M8.5 9a3.5 3.5 0 1 1 5 3.2c-1 .5-1.5 1.2-1.5 2.3M12 18.5v.5',
+    component: lazy(() => import('./views/why.tsx')),
+  },
+  {
+    name: 'log',
+    title: 'Log',
+    key: 'l',
+    icon: 'M4 6h16M4 10h10M4 14h16M4 18h7',
+    component: lazy(() => import('./views/log.tsx')),
+  },
+  {
+    name: 'clients',
+    title: 'Clients',
+    key: 's',
+    icon: 'M3 5h18v11H3zM9 20h6M12 16v4',
+    component: lazy(() => import('./views/clients.tsx')),
+  },
+  {
+    name: 'dashboards',
+    title: 'Dashboards',
+    key: 'd',
+    icon: 'M4 15a8 8 0 1 1 16 0M12 15l4-5M4 19h16',
+    component: lazy(() => import('./views/dashboards.tsx')),
+  },
+];

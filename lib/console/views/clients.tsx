@@ -1,0 +1,5 @@
+// Clients.
+
+export default function Clients() {
+  return <h1>Clients</h1>;
+}

@@ -1,0 +1,5 @@
+// Connections.
+
+export default function Connections() {
+  return <h1>Connections</h1>;
+}

@@ -1,0 +1,5 @@
+// Dashboards.
+
+export default function Dashboards() {
+  return <h1>Dashboards</h1>;
+}

@@ -1,0 +1,5 @@
+// Flows.
+
+export default function Flows() {
+  return <h1>Flows</h1>;
+}

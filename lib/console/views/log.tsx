@@ -1,0 +1,5 @@
+// Log.
+
+export default function Log() {
+  return <h1>Log</h1>;
+}

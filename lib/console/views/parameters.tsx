@@ -1,0 +1,5 @@
+// Parameters.
+
+export default function Parameters() {
+  return <h1>Parameters</h1>;
+}

@@ -1,0 +1,5 @@
+// Why.
+
+export default function Why() {
+  return <h1>Why</h1>;
+}
