@@ -13,6 +13,7 @@ const assetsDir = 'assets';
 /** A file that has not changed is not written: it keeps its ETag, and a hub that is serving it is not disturbed. */
 const leaveUnchanged: Plugin = {
   name: 'leave-unchanged',
+  enforce: 'post',
   generateBundle: {
     order: 'post',
     handler(_, bundle) {
@@ -28,10 +29,14 @@ const leaveUnchanged: Plugin = {
 /** Files of the console as it was before go. */
 const dropOld: Plugin = {
   name: 'drop-old',
-  generateBundle(_, bundle) {
-    const assets = join(outDir, assetsDir);
-    if (!existsSync(assets)) return;
-    for (const name of readdirSync(assets)) if (!(`${assetsDir}/${name}` in bundle)) rmSync(join(assets, name));
+  enforce: 'post',
+  generateBundle: {
+    order: 'post',
+    handler(_, bundle) {
+      const assets = join(outDir, assetsDir);
+      if (!existsSync(assets)) return;
+      for (const name of readdirSync(assets)) if (!(`${assetsDir}/${name}` in bundle)) rmSync(join(assets, name));
+    },
   },
 };
 
