@@ -32,19 +32,26 @@ export function decodePath(path: string): string {
   }
 }
 
-/** Streams the list of parameters, a JSON array; `?filter=<regex>` narrows it. Errors: `bad-request` for the filter. */
+/**
+ * Streams the list of parameters, a JSON array; `?address=<address>` asks for some by name, of which there may be none, and
+ * `?filter=<regex>` narrows it. Errors: `bad-request` for the filter.
+ */
 export function listParameters(hub: HubPort, response: HttpResponse, request: HttpRequest, log: Log): void {
-  const matches = createFilter(new URLSearchParams(request.getQuery() ?? '').getAll('filter'));
+  const query = new URLSearchParams(request.getQuery() ?? '');
+  const matches = createFilter(query.getAll('filter'));
+  const named = query.has('address')
+    ? query.getAll('address').flatMap((address) => hub.find(address) ?? [])
+    : undefined;
   const exchange = keepResponse(response);
-  writeList(hub, exchange, matches).catch((error) => exchange.fail(asHubError(error, log), true));
+  writeList(named ?? hub.parameters(), exchange, matches).catch((error) => exchange.fail(asHubError(error, log), true));
 }
 
-async function writeList(hub: HubPort, exchange: Exchange, matches: Filter): Promise<void> {
+async function writeList(parameters: Iterable<Parameter>, exchange: Exchange, matches: Filter): Promise<void> {
   const { response } = exchange;
   exchange.reply(() => response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store'));
   let chunk = '[';
   let separator = '\n';
-  for (const parameter of hub.parameters()) {
+  for (const parameter of parameters) {
     if (!matches(parameter.address)) continue;
     chunk += separator + JSON.stringify(describeParameter(parameter));
     separator = ',\n';

@@ -200,6 +200,22 @@ test('design.md section 5: /hub/parameters lists all parameters with state and m
   t.deepEqual(list.at(-1), { parameter: 'clock/pulse/1', type: 'T', access: 'read-only', state: 'unknown' });
 });
 
+test('/hub/parameters?address=… gives those alone that are named and that there are', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['a b,B,true', 'c,T', 'd,F'] } },
+  });
+  const path = '/hub/parameters?address=desk/c&address=desk%2Fa%20b&address=desk/none';
+  const list = JSON.parse((await ask(t, hub.port, `GET ${path}`)).text);
+  t.deepEqual(
+    list.map(({ parameter, value }: { parameter: string; value: unknown }) => [parameter, value]),
+    [
+      ['desk/c', undefined],
+      ['desk/a b', true],
+    ],
+  );
+  t.deepEqual(JSON.parse((await ask(t, hub.port, 'GET /hub/parameters?address=desk/none')).text), []);
+});
+
 test('design.md section 5: /hub/parameters?filter=… narrows the list; a bad pattern is answered 400', async (t) => {
   const hub = await startDesk(t, ['lamp,B', 'level,F,0.5']);
   const list = async (query: string) =>
@@ -260,8 +276,8 @@ test('design.md section 5: /hub/health tells how the hub and its connections are
   t.like(JSON.parse(text).connections[1], { id: 'off', state: 'disabled', description: 'for later' });
 });
 
-test('design.md section 5: / goes to /hub/, which says what there is to ask for', async (t) => {
-  const hub = await startDesk(t, []);
+test('design.md section 5: without the console / goes to /hub/, which says what there is to ask for', async (t) => {
+  const hub = await startTestHub(t, { connections: { api: { ...api, console: false } } });
   for (const path of ['/', '/hub']) {
     const { status, headers } = await ask(t, hub.port, `GET ${path}`);
     t.is(status, 302);

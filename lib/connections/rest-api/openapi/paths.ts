@@ -148,6 +148,11 @@ export const paths = {
       ...about('listParameters', 'parameters', 'All parameters with state and metadata'),
       parameters: [
         inQuery(
+          'address',
+          { type: 'array', items: { type: 'string' } },
+          'These parameters alone; those that there are not are left out',
+        ),
+        inQuery(
           'filter',
           { type: 'array', items: { type: 'string' } },
           'RE2 patterns, one of which the address matches',
