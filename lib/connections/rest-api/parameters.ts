@@ -1,5 +1,6 @@
 // GET /parameters/<address> (spec.md "Read a parameter"), and the list of all parameters for clients that explore.
 
+import { setImmediate } from 'node:timers/promises';
 import { HubError } from '../../model/error.ts';
 import type { Parameter } from '../../model/parameter.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../net/uws.ts';
@@ -61,7 +62,7 @@ async function writeList(parameters: Iterable<Parameter>, exchange: Exchange, ma
       isTaken = response.write(chunk);
     });
     chunk = '';
-    if (!isTaken) await exchange.writable();
+    await (isTaken ? setImmediate() : exchange.writable()); // a long list must not keep others waiting
     if (exchange.isAborted) return;
   }
   exchange.reply(() => response.end(`${chunk}\n]\n`));
