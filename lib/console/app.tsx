@@ -31,10 +31,8 @@ export function App() {
         To the content
       </button>
       <header>
-        <p class="host">
-          <strong>{location.host}</strong>
-          <Show when={health()}>{(known) => <small>Patchbay {known().version}</small>}</Show>
-        </p>
+        <p class="host">{location.host}</p>
+        <small class="version">{health() ? `Patchbay ${health()!.version}` : ''}</small>
         <button type="button" class="quiet" onClick={() => help.showModal()} aria-label="Help: keys" title="Keys (?)">
           <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
         </button>

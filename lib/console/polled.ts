@@ -1,12 +1,13 @@
 // Lists that the hub tells by HTTP: asked for each second while the page is seen; what has not changed costs a 304.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { createStore, reconcile } from 'solid-js/store';
 import { messageOf, request } from './request.ts';
 
 const intervalMs = 1000;
 
 export interface Polled<T> {
-  /** The last answer; undefined before the first. */
+  /** The last answer, as a store: of lists, what has the same `id` (or other key) stays the same object. */
   readonly data: Accessor<T | undefined>;
   /** Why the last request failed; empty when it did not. */
   readonly error: Accessor<string>;
@@ -15,8 +16,8 @@ export interface Polled<T> {
 }
 
 /** Polls `path`, also one that changes, for as long as the scope that calls it lives; undefined: nothing. */
-export function usePolled<T>(path: string | Accessor<string | undefined>): Polled<T> {
-  const [data, setData] = createSignal<T>();
+export function usePolled<T>(path: string | Accessor<string | undefined>, key = 'id'): Polled<T> {
+  const [store, setStore] = createStore<{ answer?: T | undefined }>({});
   const [error, setError] = createSignal('');
   const wanted = typeof path === 'string' ? () => path : path;
   let etag: string | undefined;
@@ -34,7 +35,7 @@ export function usePolled<T>(path: string | Accessor<string | undefined>): Polle
       if (own !== round) return;
       if (answer !== undefined) {
         etag = response.headers.get('etag') ?? undefined;
-        setData(() => answer);
+        setStore('answer', reconcile(answer, { key }));
       }
       setError('');
     } catch (problem) {
@@ -47,7 +48,7 @@ export function usePolled<T>(path: string | Accessor<string | undefined>): Polle
   createEffect(
     on(wanted, () => {
       etag = undefined;
-      setData(undefined);
+      setStore('answer', undefined);
       setError('');
       ask();
     }),
@@ -58,5 +59,5 @@ export function usePolled<T>(path: string | Accessor<string | undefined>): Polle
     clearTimeout(timer);
     round++;
   });
-  return { data, error, refresh: ask };
+  return { data: () => store.answer, error, refresh: ask };
 }

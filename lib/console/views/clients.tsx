@@ -1,5 +1,147 @@
-// Clients.
+// Clients: who is connected by WebSocket, those that are slow first, and what each listens to.
+
+import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
+import type { ClientList, ClientStatus, Pattern } from '../api.ts';
+import { usePolled } from '../polled.ts';
+import { route, setParams } from '../route.ts';
+import { StateMark } from '../state-mark.tsx';
+import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+
+/** Over how long the rate of a client is taken. */
+const rateSeconds = 4;
 
 export default function Clients() {
-  return <h1>Clients</h1>;
+  const { data, error } = usePolled<ClientList>('/hub/clients');
+  const now = useNow();
+  const all = () => data()?.clients ?? [];
+  const search = () => (route().params.search ?? '').toLowerCase();
+  const shown = createMemo(() =>
+    all().filter((client) => `${client.address} ${client.protocol} ${client.state}`.toLowerCase().includes(search())),
+  );
+  const slow = () => all().filter(({ state }) => state !== 'live').length;
+  return (
+    <>
+      <div class="bar">
+        <h1>Clients</h1>
+        <span class="count">
+          {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
+        </span>
+        <input
+          type="search"
+          class="grow"
+          data-search
+          placeholder="Search by address, protocol, state  ( / )"
+          aria-label="Search clients"
+          value={route().params.search ?? ''}
+          onInput={(event) => setParams({ search: event.currentTarget.value })}
+        />
+      </div>
+      <Show when={error()}>
+        <p role="alert" class="note error">
+          {error()}
+        </p>
+      </Show>
+      <div class="scroll" tabIndex={-1}>
+        <table class="cards">
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col">Client</th>
+              <th scope="col" class="number">
+                Behind
+              </th>
+              <th scope="col" class="number">
+                Unread
+              </th>
+              <th scope="col" class="number">
+                Rate
+              </th>
+              <th scope="col" class="number">
+                Sent
+              </th>
+              <th scope="col" class="number">
+                Received
+              </th>
+              <th scope="col">Since</th>
+            </tr>
+          </thead>
+          <tbody>
+            <For each={shown()}>{(client) => <Row client={client} now={now} />}</For>
+          </tbody>
+        </table>
+        <Show when={data() && shown().length === 0}>
+          <p class="note">No client is like that.</p>
+        </Show>
+      </div>
+    </>
+  );
+}
+
+function Row(props: { readonly client: ClientStatus; readonly now: () => number }) {
+  const rate = createRate(() => props.client.sentBytes);
+  const interests = () => interestsOf(props.client);
+  return (
+    <tr data-client={props.client.id}>
+      <td>
+        <StateMark state={props.client.state} />
+      </td>
+      <td class="wide">
+        <strong>{props.client.address}</strong> <span class="muted">{props.client.protocol}</span>
+        <Show when={interests().length > 0} fallback={<div class="muted">everything</div>}>
+          <details>
+            <summary>
+              {interests().length} {props.client.filters ? 'filter' : 'subscription'}
+              {interests().length === 1 ? '' : 's'}
+            </summary>
+            <ul class="mono">
+              <For each={interests()}>{(line) => <li>{line}</li>}</For>
+            </ul>
+          </details>
+        </Show>
+      </td>
+      <td class="number" data-label="behind">
+        {props.client.lagMs > 0 ? formatSpan(props.client.lagMs) : '–'}
+      </td>
+      <td class="number" data-label="unread">
+        {props.client.unreadBytes > 0 ? formatBytes(props.client.unreadBytes) : '–'}
+      </td>
+      <td class="number" data-label="rate">
+        {formatBytes(rate())}/s
+      </td>
+      <td class="number" data-label="sent" title={`${formatCount(props.client.sentFrames)} frames`}>
+        {formatBytes(props.client.sentBytes)}
+      </td>
+      <td class="number" data-label="received">
+        {formatCount(props.client.receivedMessages)}
+      </td>
+      <td class="nowrap" data-label="since" title={formatDate(props.client.since)}>
+        {formatSpan(props.now() - Date.parse(props.client.since))}
+      </td>
+    </tr>
+  );
+}
+
+/** How fast a counter has grown lately, per second. */
+function createRate(counter: () => number): () => number {
+  const [rate, setRate] = createSignal(0);
+  const counts = [counter()];
+  const timer = setInterval(() => {
+    counts.push(counter());
+    if (counts.length > rateSeconds + 1) counts.shift();
+    setRate((counts.at(-1)! - counts[0]!) / (counts.length - 1));
+  }, 1000);
+  onCleanup(() => clearInterval(timer));
+  return rate;
+}
+
+/** What a client listens to, a line each; none: everything. */
+function interestsOf({ subscriptions = [], filters = [] }: ClientStatus): string[] {
+  const text = (pattern: Pattern) => (typeof pattern === 'string' ? pattern : `/${pattern.regex}/`);
+  return [
+    ...filters.map((filter) => `/${filter}/`),
+    ...subscriptions.map(({ include, exclude, rate, delivery }) => {
+      const without = exclude.length > 0 ? ` without ${exclude.map(text).join(' ')}` : '';
+      return `${include.map(text).join(' ')}${without}, ${delivery}, ${rate > 0 ? `${rate} a second` : 'as changes come'}`;
+    }),
+  ];
 }

@@ -1,5 +1,169 @@
-// Connections.
+// Connections: how each is and why, those in trouble first; start, stop and restart.
+
+import { createMemo, createSignal, For, Show } from 'solid-js';
+import type { ConnectionList, ConnectionStatus } from '../api.ts';
+import { createConfirmation } from '../confirm.tsx';
+import { usePolled } from '../polled.ts';
+import { messageOf, postJson } from '../request.ts';
+import { linkTo, route, setParams } from '../route.ts';
+import { StateMark } from '../state-mark.tsx';
+import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+
+const states = ['failed', 'degraded', 'running', 'disabled'] as const;
+type Action = 'start' | 'stop' | 'restart';
 
 export default function Connections() {
-  return <h1>Connections</h1>;
+  const { data, error, refresh } = usePolled<ConnectionList>('/hub/connections');
+  const now = useNow();
+  const { ask, Confirmation } = createConfirmation();
+  const all = () => data()?.connections ?? [];
+  const search = () => route().params.search ?? '';
+  const shown = createMemo(() => {
+    const wanted = all().filter(
+      ({ id, type, description, state }) =>
+        (!route().params.state || state === route().params.state) &&
+        `${id} ${type} ${description}`.toLowerCase().includes(search().toLowerCase()),
+    );
+    return wanted.sort((one, other) => states.indexOf(one.state) - states.indexOf(other.state));
+  });
+  const countOf = (wanted: string) => all().filter(({ state }) => state === wanted).length;
+
+  return (
+    <>
+      <div class="bar">
+        <h1>Connections</h1>
+        <For each={states}>
+          {(state) => (
+            <button
+              type="button"
+              class="chip"
+              classList={{ none: countOf(state) === 0 }}
+              aria-pressed={route().params.state === state}
+              onClick={() => setParams({ state: route().params.state === state ? undefined : state })}
+            >
+              <StateMark state={state} count={countOf(state)} />
+            </button>
+          )}
+        </For>
+        <input
+          type="search"
+          class="grow"
+          data-search
+          placeholder="Search by id, type, description  ( / )"
+          aria-label="Search connections"
+          value={search()}
+          onInput={(event) => setParams({ search: event.currentTarget.value })}
+        />
+      </div>
+      <Show when={error()}>
+        <p role="alert" class="note error">
+          {error()}
+        </p>
+      </Show>
+      <div class="scroll" tabIndex={-1}>
+        <table class="cards">
+          <thead>
+            <tr>
+              <th scope="col">State</th>
+              <th scope="col">Connection</th>
+              <th scope="col">Type</th>
+              <th scope="col" class="number">
+                Parameters
+              </th>
+              <th scope="col">Since</th>
+              <th scope="col">Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            <For each={shown()}>{(connection) => <Row {...{ connection, now, ask, refresh }} />}</For>
+          </tbody>
+        </table>
+        <Show when={data() && shown().length === 0}>
+          <p class="note">No connection is like that.</p>
+        </Show>
+      </div>
+      <Confirmation />
+    </>
+  );
+}
+
+function Row(props: {
+  readonly connection: ConnectionStatus;
+  readonly now: () => number;
+  readonly ask: ReturnType<typeof createConfirmation>['ask'];
+  readonly refresh: () => void;
+}) {
+  const [failure, setFailure] = createSignal('');
+  const [isBusy, setBusy] = createSignal(false);
+  const { id } = props.connection;
+  const act = async (action: Action) => {
+    setBusy(true);
+    setFailure('');
+    try {
+      await postJson(`/hub/connections/${encodeURIComponent(id)}`, { action });
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+    setBusy(false);
+    props.refresh();
+  };
+  const confirm = (action: 'stop' | 'restart') =>
+    props.ask({
+      title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
+      text: `What it is connected to is cut off${action === 'stop' ? ' until it is started again' : ' for a moment'}.`,
+      verb: action === 'stop' ? 'Stop' : 'Restart',
+      act: () => act(action),
+    });
+  const isOff = () => props.connection.state === 'disabled';
+  return (
+    <tr data-connection={id} class="live">
+      <td>
+        <StateMark state={props.connection.state} />
+      </td>
+      <td class="wide">
+        <strong>{id}</strong> <span class="muted">{props.connection.description}</span>
+        <Show when={props.connection.reason}>
+          <div class="reason" classList={{ error: props.connection.state === 'failed' }}>
+            {props.connection.reason}
+          </div>
+        </Show>
+        <Show when={failure()}>
+          <div role="alert" class="error">
+            {failure()}
+          </div>
+        </Show>
+      </td>
+      <td class="nowrap">{props.connection.type}</td>
+      <td class="number" data-label="parameters">
+        <a
+          href={linkTo('parameters', { search: `${id}/**`, mode: 'glob' })}
+          aria-label={`${props.connection.parameters} parameters of ${id}`}
+        >
+          {formatCount(props.connection.parameters)}
+        </a>
+      </td>
+      <td title={formatDate(props.connection.since)} class="nowrap" data-label="since">
+        {formatSpan(props.now() - Date.parse(props.connection.since))}
+      </td>
+      <td class="nowrap actions">
+        <Show
+          when={isOff()}
+          fallback={
+            <>
+              <button type="button" disabled={isBusy()} onClick={() => confirm('restart')} aria-label={`Restart ${id}`}>
+                Restart
+              </button>
+              <button type="button" disabled={isBusy()} onClick={() => confirm('stop')} aria-label={`Stop ${id}`}>
+                Stop
+              </button>
+            </>
+          }
+        >
+          <button type="button" disabled={isBusy()} onClick={() => act('start')} aria-label={`Start ${id}`}>
+            Start
+          </button>
+        </Show>
+      </td>
+    </tr>
+  );
 }

@@ -1,0 +1,39 @@
+// Asks before something is done that cuts others off.
+
+import { createSignal } from 'solid-js';
+
+export interface Question {
+  readonly title: string;
+  readonly text: string;
+  /** What the button that does it says. */
+  readonly verb: string;
+  act(): void;
+}
+
+/** A dialog, and the function that asks by it; whoever leaves the dialog otherwise says no. */
+export function createConfirmation() {
+  const [question, setQuestion] = createSignal<Question>();
+  let dialog!: HTMLDialogElement;
+  const ask = (asked: Question) => {
+    setQuestion(asked);
+    dialog.showModal();
+  };
+  const Confirmation = () => (
+    <dialog
+      ref={(element) => {
+        dialog = element;
+      }}
+      aria-labelledby="question"
+    >
+      <h2 id="question">{question()?.title}</h2>
+      <p>{question()?.text}</p>
+      <form method="dialog" class="actions">
+        <button type="submit">Cancel</button>
+        <button type="submit" class="cut" onClick={() => question()?.act()}>
+          {question()?.verb}
+        </button>
+      </form>
+    </dialog>
+  );
+  return { ask, Confirmation };
+}

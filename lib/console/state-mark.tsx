@@ -1,0 +1,43 @@
+// How something is: a shape, a word and a colour, so that none of them is needed alone.
+
+import { Show } from 'solid-js';
+
+export type Tone = 'good' | 'warn' | 'bad' | 'off';
+
+const shapes: Readonly<Record<Tone, string>> = {
+  good: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1z',
+  warn: 'M8 1l7.5 14H.5z',
+  bad: 'M3.5 1L8 5.5 12.5 1 15 3.5 10.5 8 15 12.5 12.5 15 8 10.5 3.5 15 1 12.5 5.5 8 1 3.5z',
+  off: 'M8 1a7 7 0 1 0 0 14A7 7 0 0 0 8 1zm0 3a4 4 0 1 1 0 8 4 4 0 0 1 0-8z',
+};
+
+const tones: Readonly<Record<string, Tone>> = {
+  running: 'good',
+  live: 'good',
+  degraded: 'warn',
+  'catching up': 'warn',
+  limited: 'warn',
+  warn: 'warn',
+  failed: 'bad',
+  failing: 'bad',
+  stalled: 'bad',
+  error: 'bad',
+  disabled: 'off',
+};
+
+/** The state of a connection, rule or client, or the level of a line of the log; what is no state of these is plain. */
+export function StateMark(props: { readonly state: string; readonly count?: number }) {
+  const tone = () => tones[props.state];
+  return (
+    <span class="state" data-tone={tone()}>
+      <Show when={tone()}>
+        {(known) => (
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <path fill-rule="evenodd" d={shapes[known()]} />
+          </svg>
+        )}
+      </Show>
+      <Show when={props.count !== undefined}>{props.count}</Show> {props.state}
+    </span>
+  );
+}

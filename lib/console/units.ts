@@ -1,0 +1,67 @@
+// Times, sizes and values as people read them.
+
+import { createSignal, onCleanup } from 'solid-js';
+import type { Value } from '../client/index.ts';
+
+/** Now, ticking each second for the scope that calls it; milliseconds since 1970. */
+export function useNow(): () => number {
+  const [now, setNow] = createSignal(Date.now());
+  const timer = setInterval(() => setNow(Date.now()), 1000);
+  onCleanup(() => clearInterval(timer));
+  return now;
+}
+
+const spans = [
+  ['d', 86_400],
+  ['h', 3600],
+  ['min', 60],
+] as const;
+
+/** How long: `4 s`, `12 min`, `3 h`, `8 d`. Whole and rounded down; never less than 0 s. */
+export function formatSpan(ms: number): string {
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['s', 1];
+  return `${Math.floor(seconds / length)} ${unit}`;
+}
+
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const calendar = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+
+/** `14:03:07.250` */
+export function formatClock(time: string | number): string {
+  const date = new Date(time);
+  return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** `21 Nov 2026, 14:03:07` */
+export function formatDate(time: string | number): string {
+  return calendar.format(new Date(time));
+}
+
+const sizes = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const;
+
+/** `512 B`, `1.2 kB`, `340 MB` */
+export function formatBytes(bytes: number): string {
+  const found = sizes.find(([, size]) => bytes >= size);
+  if (!found) return `${Math.round(bytes)} B`;
+  const amount = bytes / found[1];
+  return `${amount < 10 ? amount.toFixed(1) : Math.round(amount)} ${found[0]}`;
+}
+
+const counts = new Intl.NumberFormat('en-GB');
+
+/** `100,000` */
+export function formatCount(count: number): string {
+  return counts.format(count);
+}
+
+/** A value in one line; of a float seven digits are enough to see it. */
+export function formatValue(value: Value | undefined): string {
+  if (value === undefined) return '';
+  if (typeof value !== 'number' || Number.isInteger(value)) return String(value);
+  return String(Number(value.toPrecision(7)));
+}

@@ -1,0 +1,96 @@
+// The connections view against a real hub: how each is and why, and what can be done with it.
+
+import test from 'ava';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openConsole } from '../support/console.ts';
+import { api, startTestHub, statusOf } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const connections = {
+  api,
+  desk: { type: 'dummy', description: 'Studio 1', parameters: ['lamp,B,false', 'level,F'] },
+  onair: { type: 'xml-file-output', filename: 'onair.xml', template: '<status></lamp>' },
+  spare: { type: 'dummy', enabled: false, parameters: ['lamp,B'] },
+};
+
+test('a failed connection comes first, with its reason', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port);
+  const first = page.locator('tbody tr').first();
+  await first.getByText('failed').waitFor();
+  const { reason } = statusOf(hub, 'onair');
+  t.regex(reason, /unexpected close tag/);
+  t.is(await first.locator('.reason').textContent(), reason);
+  t.is(await page.locator('[data-connection]').count(), 4);
+  const desk = page.locator('[data-connection=desk]');
+  for (const text of ['running', 'Studio 1', 'dummy']) await desk.getByText(text).waitFor();
+  t.is(await desk.getByRole('link').textContent(), '2');
+  await page.getByRole('button', { name: 'disabled' }).click();
+  await page.locator('[data-connection=desk]').waitFor({ state: 'detached' });
+  t.is(await page.locator('[data-connection]').count(), 1);
+});
+
+test('a connection is stopped after a question, started, and restarted; what the hub refuses is shown', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port);
+  const desk = page.locator('[data-connection=desk]');
+
+  await desk.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  t.is(statusOf(hub, 'desk').state, 'running');
+  await desk.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await desk.getByText('disabled').waitFor();
+  await desk.getByText('stopped by').waitFor();
+  t.is(statusOf(hub, 'desk').state, 'disabled');
+
+  await desk.getByRole('button', { name: 'Start' }).click();
+  await desk.getByText('running').waitFor();
+  const { since } = statusOf(hub, 'desk');
+  await desk.getByRole('button', { name: 'Restart' }).click();
+  const answer = page.waitForResponse('**/hub/connections/desk');
+  await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+  t.is((await answer).status(), 200);
+  t.true(statusOf(hub, 'desk').since > since);
+
+  const own = page.locator('[data-connection=api]');
+  await own.getByRole('button', { name: 'Stop' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+  await own.getByRole('alert').getByText('"api" is the one that you ask by').waitFor();
+  t.is(statusOf(hub, 'api').state, 'running');
+});
+
+test('keys lead through the views; a link that is down is said, and its end', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port);
+  const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
+  await heading('Connections');
+  await page.keyboard.press('?');
+  await page.getByRole('dialog').getByRole('heading', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  for (const [key, name] of [
+    ['p', 'Parameters'],
+    ['l', 'Log'],
+    ['s', 'Clients'],
+    ['c', 'Connections'],
+  ] as const) {
+    await page.keyboard.press('g');
+    await page.keyboard.press(key);
+    await heading(name);
+  }
+  await page.keyboard.press('/');
+  await page.keyboard.type('desk');
+  await page.locator('[data-connection=spare]').waitFor({ state: 'detached' });
+  t.true(page.url().endsWith('#/connections?search=desk'));
+  await page.getByText('Patchbay 0.').waitFor();
+
+  const banner = page.getByText('No link to the hub');
+  await banner.waitFor({ state: 'detached' });
+  await hub.stop();
+  await banner.waitFor();
+});

@@ -1,0 +1,82 @@
+// The views of the log and of the clients against a real hub.
+
+import test from 'ava';
+import type { Browser } from 'playwright-core';
+import { firstValueFrom, interval } from 'rxjs';
+import { filter, timeout } from 'rxjs/operators';
+import { launchBrowser, openConsole } from '../support/console.ts';
+import { api, startTestHub, writer } from '../support/hub.ts';
+import { openRawClient } from '../support/socket.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const connections = {
+  api,
+  desk: { type: 'dummy', parameters: ['lamp,B,false', 'text'] },
+  onair: { type: 'xml-file-output', filename: 'onair.xml', template: '<status></lamp>' },
+};
+
+test('the log goes on live, by level and text, and is held on request', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port, '#/log');
+  const entries = page.locator('.entry');
+  await entries.getByText('unexpected close tag').waitFor();
+  await entries.getByText('connection "desk" is running').waitFor();
+
+  await page.getByRole('combobox').selectOption('error');
+  await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
+  await entries.getByText('unexpected close tag').waitFor();
+  t.true(page.url().endsWith('level=error'));
+  await page.getByRole('combobox').selectOption('info');
+
+  const restart = () =>
+    page.evaluate(`fetch('/hub/connections/desk', {
+      method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"action":"restart"}',
+    }).then((response) => response.status)`);
+  await page.getByRole('searchbox').fill('desk');
+  await entries.getByText('unexpected close tag').waitFor({ state: 'detached' });
+  const before = await entries.count();
+  t.is(await restart(), 200);
+  await page.waitForFunction(`document.querySelectorAll('.entry').length > ${before}`);
+
+  await page.getByRole('button', { name: 'Pause' }).click();
+  const held = await entries.count();
+  t.is(await restart(), 200);
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.waitForFunction(`document.querySelectorAll('.entry').length > ${held}`);
+});
+
+test('a client that does not read is listed first, with how far it is behind', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port, '#/clients');
+  await page.getByText('1 connected').waitFor(); // the console itself
+  const slow = await openRawClient(t, hub.port, '?filter=%5Edesk%2Ftext');
+  slow.pause();
+  await page.getByText('2 connected').waitFor();
+  t.is(await page.locator('tbody tr').first().locator('.state').textContent(), ' live');
+
+  const flood = interval(1).subscribe((count) => hub.write('desk/text', `${count} ${'x'.repeat(60_000)}`, writer));
+  t.teardown(() => flood.unsubscribe());
+  const first = page.locator('tbody tr').first();
+  await first.getByText('stalled').waitFor();
+  await page.getByText('2 connected, 1 slow').waitFor();
+  await first.getByText('plain').waitFor();
+  await first.getByText('1 filter').click();
+  await first.getByText('/^desk/text/').waitFor();
+  const cells = await first.locator('td').allTextContents();
+  t.regex(cells[2]!, /^\d+ s$/);
+  t.regex(cells[3]!, /^[\d.]+ [kM]B$/);
+  flood.unsubscribe();
+  slow.resume();
+  await first.getByText('stalled').waitFor({ state: 'detached' });
+  await firstValueFrom(
+    interval(20).pipe(
+      filter(() => slow.receivedBytes > 60_000),
+      timeout(10_000),
+    ),
+  );
+});

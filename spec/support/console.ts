@@ -1,0 +1,43 @@
+// The console in Chromium: a page in which nothing may fail and that may ask nobody but the hub.
+
+import type { ExecutionContext } from 'ava';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+
+/** How long something may take to be seen; what has to be quicker is measured. */
+export const deadline = { timeout: 30_000 };
+
+export const desktop = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+export function launchBrowser(): Promise<Browser> {
+  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+}
+
+/** Opens the console of the hub at a port, `openConsole(t, browser, 17011, '#/log')`; the page is closed with the test. */
+export async function openConsole(
+  t: ExecutionContext,
+  browser: Browser,
+  port: number,
+  hash = '',
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  const context = await browser.newContext({ viewport: desktop, reducedMotion: 'no-preference', ...options });
+  t.teardown(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(deadline.timeout);
+  const host = `127.0.0.1:${port}`;
+  page.on('pageerror', (error) => t.fail(`the page failed: ${error.stack}`));
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (/^(https?|wss?):$/.test(url.protocol)) t.is(url.host, host, 'the console asks its hub alone');
+  });
+  await page.goto(`http://${host}/hub/${hash}`);
+  return page;
+}
+
+/** How long something takes that is over when `seen` is, in milliseconds. */
+export async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
