@@ -1,0 +1,55 @@
+// All parameters of the hub, in order: addresses, types, access. Values are asked for where they are seen.
+
+import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import type { ValueType } from '../../client/index.ts';
+import type { ConnectionList } from '../api.ts';
+import { isStale } from '../hub.ts';
+import { usePolled } from '../polled.ts';
+import type { CatalogueMessage } from './catalogue.worker.ts';
+
+/** Lists of equal length. */
+export interface Catalogue {
+  readonly addresses: readonly string[];
+  /** In lower case, for the search. */
+  readonly lowered: readonly string[];
+  typeOf(index: number): ValueType;
+  accessOf(index: number): string;
+}
+
+const accessNames: Readonly<Record<string, string>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
+
+/** The catalogue, read anew when parameters have come or gone, for the scope that calls it. */
+export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
+  const [catalogue, setCatalogue] = createSignal<Catalogue>();
+  const [error, setError] = createSignal('');
+  const connections = usePolled<ConnectionList>('/hub/connections');
+  const extent = () =>
+    connections
+      .data()
+      ?.connections.map(({ id, parameters }) => `${id} ${parameters}`)
+      .join() ?? '';
+  let worker: Worker | undefined;
+  const read = () => {
+    worker?.terminate();
+    worker = new Worker(new URL('./catalogue.worker.ts', import.meta.url), { type: 'module' });
+    worker.onerror = ({ message }) => setError(message || 'the list of parameters cannot be read');
+    worker.onmessage = ({ data }: MessageEvent<CatalogueMessage>) => {
+      worker?.terminate();
+      setError(data.error ?? '');
+      if (data.error === undefined) setCatalogue(unpack(data));
+    };
+  };
+  createEffect(on([isStale, extent], ([stale]) => !stale && read()));
+  onCleanup(() => worker?.terminate());
+  return { catalogue, error };
+}
+
+function unpack({ addresses = '', types = '', accesses = '' }: CatalogueMessage): Catalogue {
+  const list = addresses === '' ? [] : addresses.split('\n');
+  return {
+    addresses: list,
+    lowered: addresses === '' ? [] : addresses.toLowerCase().split('\n'),
+    typeOf: (index) => types[index] as ValueType,
+    accessOf: (index) => accessNames[accesses.slice(2 * index, 2 * index + 2)] ?? '',
+  };
+}

@@ -1,0 +1,74 @@
+// Lines to take along: the address, and how programs read and set the parameter.
+
+import { createSignal, For } from 'solid-js';
+import type { Value, ValueType } from '../../client/index.ts';
+import { pathOf } from '../request.ts';
+
+interface CopyLinesProps {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly access: string;
+  readonly value: Value | undefined;
+}
+
+export function CopyLines(props: CopyLinesProps) {
+  const lines = () => linesOf(props);
+  const [copied, setCopied] = createSignal('');
+  return (
+    <section class="copies" aria-label="Copy">
+      <For each={lines()}>
+        {([name, line]) => (
+          <div class="copy">
+            <span class="muted">{name}</span>
+            <code class="truncate" title={line}>
+              {line}
+            </code>
+            <button
+              type="button"
+              aria-label={`Copy ${name}`}
+              onClick={async () => setCopied((await copy(line)) ? name : '')}
+            >
+              {copied() === name ? 'Copied' : 'Copy'}
+            </button>
+          </div>
+        )}
+      </For>
+    </section>
+  );
+}
+
+function linesOf({ address, type, access, value }: CopyLinesProps): [name: string, line: string][] {
+  const example = value ?? (type === 'B' || type === 'T' ? true : type === 'S' ? '' : 0);
+  const update = new URLSearchParams({ parameter: address, value: String(example) });
+  const read: [string, string] = ['curl, read', `curl ${quote(`${location.origin}/parameters/${pathOf(address)}`)}`];
+  const write: [string, string] = ['curl, set', `curl ${quote(`${location.origin}/update?${update}`)}`];
+  return [
+    ['address', address],
+    ...(type === 'T' ? [] : [read]),
+    ...(access === 'read-only' ? [] : [write]),
+    ['WebSocket', JSON.stringify({ p: address, v: example })],
+  ];
+}
+
+/** For a POSIX shell. */
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Copies a text, also where the page came without TLS and the clipboard is closed to it. */
+async function copy(text: string): Promise<boolean> {
+  if (navigator.clipboard)
+    try {
+      await navigator.clipboard.writeText(text);
+      return true;
+    } catch {
+      // not allowed: by the way below
+    }
+  const area = document.createElement('textarea');
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const isDone = document.execCommand('copy');
+  area.remove();
+  return isDone;
+}

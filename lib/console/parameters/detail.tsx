@@ -1,0 +1,85 @@
+// One parameter: what it is now, how to set it, what it was over the last minutes, and where to read on.
+
+import { lazy, Show, Suspense } from 'solid-js';
+import type { ValueType } from '../../client/index.ts';
+import { Icon } from '../icon.tsx';
+import { linkTo } from '../route.ts';
+import { formatClock, formatDate, formatValue } from '../units.ts';
+import { CopyLines } from './copy-lines.tsx';
+import { Editor } from './editor.tsx';
+import { useLiveRows } from './live-window.ts';
+import { isPinned, switchPin } from './recordings.ts';
+import { typeNames } from './types.ts';
+
+/** On a phone it covers everything else. */
+const covers = matchMedia('(max-width: 700px)');
+
+const Plot = lazy(() => import('./plot.tsx'));
+
+export function Detail(props: {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly access: string;
+  readonly onClose: () => void;
+}) {
+  const find = useLiveRows(() => [props.address], 0);
+  const value = () => find(props.address)?.value();
+  const info = () => find(props.address)?.info();
+  const isPlottable = () => props.type === 'B' || props.type === 'I' || props.type === 'F';
+  return (
+    <aside
+      ref={(aside) => queueMicrotask(() => covers.matches && aside.focus())}
+      tabIndex={-1}
+      class="detail"
+      aria-label={props.address}
+      onKeyDown={(event) => event.key === 'Escape' && props.onClose()}
+    >
+      <header>
+        <h2 class="mono">{props.address}</h2>
+        <Show when={isPlottable()}>
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isPinned(props.address)}
+            aria-label="Pin"
+            title="Pin: keep it in sight and record it"
+            onClick={() => switchPin(props.address)}
+          >
+            <Icon path="M9 4h6l-.5 6 3.5 3.5H6L9.5 10zM12 13.5V20" />
+          </button>
+        </Show>
+        <button type="button" class="quiet" aria-label="Close" title="Close (Esc)" onClick={() => props.onClose()}>
+          <Icon path="M6 6l12 12M18 6L6 18" />
+        </button>
+      </header>
+      <p class="muted">
+        {typeNames[props.type]}, {props.access}
+      </p>
+      <Show when={props.type !== 'T'}>
+        <output class="big mono live" classList={{ muted: value() === undefined }}>
+          {find(props.address) && (value() === undefined ? 'unknown' : formatValue(value()))}
+        </output>
+      </Show>
+      <Show when={info()?.time}>
+        {(time) => (
+          <p class="muted">
+            <time datetime={time()} title={formatDate(time())}>
+              {formatClock(time())}
+            </time>{' '}
+            by {info()?.origin?.kind} <strong>{info()?.origin?.name}</strong>
+          </p>
+        )}
+      </Show>
+      <p>
+        <a href={linkTo('why', { address: props.address })}>Why is it so?</a>
+      </p>
+      <Editor address={props.address} type={props.type} access={props.access} value={value()} />
+      <Show when={isPlottable()}>
+        <Suspense fallback={<p class="muted">Loading …</p>}>
+          <Plot address={props.address} isBoolean={props.type === 'B'} />
+        </Suspense>
+      </Show>
+      <CopyLines address={props.address} type={props.type} access={props.access} value={value()} />
+    </aside>
+  );
+}

@@ -1,0 +1,26 @@
+// The pinned parameters: what they are and were, above the list.
+
+import { For, Show } from 'solid-js';
+import { formatValue } from '../units.ts';
+import { useLiveRows } from './live-window.ts';
+import { pins } from './recordings.ts';
+import { Sparkline } from './sparkline.tsx';
+
+export function Pinned(props: { readonly onOpen: (address: string) => void }) {
+  const find = useLiveRows(pins, 0);
+  return (
+    <Show when={pins().length > 0}>
+      <section class="pins" aria-label="Pinned">
+        <For each={pins()}>
+          {(address) => (
+            <button type="button" class="pin" onClick={() => props.onOpen(address)}>
+              <span class="truncate">{address}</span>
+              <strong class="mono live">{formatValue(find(address)?.value())}</strong>
+              <Sparkline address={address} />
+            </button>
+          )}
+        </For>
+      </section>
+    </Show>
+  );
+}

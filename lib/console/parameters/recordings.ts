@@ -1,0 +1,83 @@
+// What numbers and booleans were over the last minutes, from the moment that a parameter is opened or pinned.
+
+import { createSignal } from 'solid-js';
+import type { Unsubscribable, Value } from '../../client/index.ts';
+import { hub } from '../hub.ts';
+
+/** Five minutes at ten samples a second. */
+const maxSamples = 3000;
+/** How many parameters are recorded at a time; those that were opened first go first, pinned ones stay. */
+const maxRecordings = 16;
+export const maxPins = 12;
+
+/** Samples in order: when (milliseconds since 1970) and what; null: unknown. */
+export interface Samples {
+  readonly times: number[];
+  readonly values: (number | null)[];
+}
+
+export interface Recording {
+  /** The samples since then, and the one that held at that time; up to now. */
+  since(fromMs: number): Samples;
+}
+
+const storageKey = 'patchbay-pins';
+const recordings = new Map<string, { recording: Recording; subscription: Unsubscribable }>();
+const [pinned, setPinned] = createSignal<readonly string[]>(readPins());
+
+export const pins = pinned;
+export const isPinned = (address: string) => pinned().includes(address);
+
+/** Pins a parameter, or unpins it; beyond `maxPins` the oldest goes. */
+export function switchPin(address: string): void {
+  const others = pinned().filter((one) => one !== address);
+  const next = isPinned(address) ? others : [...others, address].slice(-maxPins);
+  setPinned(next);
+  localStorage.setItem(storageKey, JSON.stringify(next));
+}
+
+/** The recording of a parameter, which begins now unless it has begun before. */
+export function record(address: string): Recording {
+  const present = recordings.get(address);
+  if (present) return present.recording;
+  if (recordings.size >= maxRecordings) {
+    const [oldest] = [...recordings.keys()].filter((one) => !isPinned(one));
+    recordings.get(oldest!)?.subscription.unsubscribe();
+    recordings.delete(oldest!);
+  }
+  const times: number[] = [];
+  const values: (number | null)[] = [];
+  const subscription = hub.param(address).subscribe({
+    next(value) {
+      times.push(Date.now());
+      values.push(toSample(value));
+      if (times.length < 2 * maxSamples) return;
+      times.splice(0, maxSamples);
+      values.splice(0, maxSamples);
+    },
+    error: () => {},
+  });
+  const recording: Recording = {
+    since(fromMs) {
+      const later = times.findIndex((time) => time >= fromMs);
+      const start = Math.max(0, (later < 0 ? times.length : later) - 1, times.length - maxSamples);
+      const last = values.at(-1) ?? null;
+      return { times: [...times.slice(start), Date.now()], values: [...values.slice(start), last] };
+    },
+  };
+  recordings.set(address, { recording, subscription });
+  return recording;
+}
+
+function toSample(value: Value | undefined): number | null {
+  return value === undefined || typeof value === 'string' ? null : Number(value);
+}
+
+function readPins(): string[] {
+  try {
+    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string').slice(-maxPins) : [];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,125 @@
+// One line of the list of parameters: a folder, or a parameter with its live value and its last change.
+
+import { createEffect, on, Show } from 'solid-js';
+import { formatClock, formatCount, formatValue } from '../units.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { LiveRow } from './live-window.ts';
+import type { Row } from './rows.ts';
+import { typeNames } from './types.ts';
+import { rowId } from './virtual-list.tsx';
+
+const flashMs = 700;
+
+export interface ParameterRowProps {
+  readonly place: number;
+  readonly row: Row;
+  readonly catalogue: Catalogue;
+  readonly live: LiveRow | undefined;
+  readonly isTree: boolean;
+  readonly isFocused: boolean;
+  readonly isOpen: boolean;
+  readonly onOpen: () => void;
+}
+
+export function ParameterRow(props: ParameterRowProps) {
+  const isFolder = () => props.row.index < 0;
+  const type = () => props.catalogue.typeOf(props.row.index);
+  return (
+    <div
+      id={rowId(props.place)}
+      class="row"
+      classList={{ focused: props.isFocused, opened: props.isOpen, folder: isFolder() }}
+      role="row"
+      aria-rowindex={props.place + 2}
+      aria-level={props.isTree ? props.row.depth + 1 : undefined}
+      aria-expanded={isFolder() ? props.row.isOpen : undefined}
+      aria-selected={props.isOpen}
+      data-address={props.row.address}
+      onClick={() => props.onOpen()}
+    >
+      <span
+        role="gridcell"
+        class="name truncate"
+        title={props.row.address}
+        style={{ 'padding-left': `${props.row.depth * 1.1 + (props.row.depth > 0 && !isFolder() ? 1 : 0)}rem` }}
+      >
+        <Show when={isFolder()}>
+          <span class="twist" aria-hidden="true">
+            {props.row.isOpen ? '▾' : '▸'}
+          </span>
+        </Show>
+        {props.row.label}
+        <Show when={isFolder()}>
+          {' '}
+          <small>{formatCount(props.row.count)}</small>
+        </Show>
+      </span>
+      <Show when={!isFolder()} fallback={<span role="gridcell" class="value" />}>
+        <LiveValue live={props.live} isTrigger={type() === 'T'} isBoolean={type() === 'B'} />
+        <span role="gridcell" class="muted type" title={typeNames[type()]}>
+          {type()}
+        </span>
+        <span role="gridcell" class="muted access">
+          {props.catalogue.accessOf(props.row.index)}
+        </span>
+        <span role="gridcell" class="muted time">
+          {props.live?.info()?.time ? formatClock(props.live.info()!.time!) : ''}
+        </span>
+        <span role="gridcell" class="muted origin truncate" title={props.live?.info()?.origin?.name}>
+          {props.live?.info()?.origin?.name}
+        </span>
+      </Show>
+    </div>
+  );
+}
+
+function LiveValue(props: {
+  readonly live: LiveRow | undefined;
+  readonly isTrigger: boolean;
+  readonly isBoolean: boolean;
+}) {
+  let cell!: HTMLSpanElement;
+  let flashedMs = 0;
+  let flashing: Animation | undefined;
+  createEffect(
+    on(
+      () => [props.live, props.live?.changes()] as const,
+      ([live, count], before) => {
+        const nowMs = performance.now();
+        if (live !== before?.[0]) flashing?.cancel(); // the row has become that of another parameter
+        if (live !== before?.[0] || !count || nowMs - flashedMs < flashMs) return;
+        flashedMs = nowMs;
+        flashing = flash(cell);
+      },
+    ),
+  );
+  const text = () => {
+    const value = props.live?.value();
+    if (props.live === undefined) return '';
+    if (props.isTrigger) return 'trigger';
+    return value === undefined ? 'unknown' : formatValue(value);
+  };
+  return (
+    <span
+      role="gridcell"
+      class="value mono truncate live"
+      classList={{ muted: props.isTrigger || props.live?.value() === undefined, on: props.live?.value() === true }}
+      ref={cell}
+      title={text()}
+    >
+      <Show when={props.isBoolean && props.live?.value() !== undefined}>
+        <span class="bulb" aria-hidden="true" />
+      </Show>
+      {text()}
+    </span>
+  );
+}
+
+const calm = matchMedia('(prefers-reduced-motion: reduce)');
+
+/** Shows for a moment that something has changed. */
+function flash(element: HTMLElement): Animation | undefined {
+  return calm.matches
+    ? undefined
+    : element.animate([{ backgroundColor: 'var(--flash)' }, { backgroundColor: 'transparent' }], flashMs);
+}

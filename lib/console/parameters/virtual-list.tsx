@@ -1,0 +1,94 @@
+// A grid of any length of which only what is seen is in the page: rows of one height, moved as one block while it scrolls.
+
+import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount } from 'solid-js';
+
+/** Rows above and below that are drawn as well. */
+const margin = 8;
+/** Browsers lay out no taller boxes: what is beyond is not reached. */
+const maxHeightPx = 15_000_000;
+
+export interface VirtualListProps {
+  readonly label: string;
+  readonly isTree: boolean;
+  readonly header: JSX.Element;
+  readonly length: number;
+  readonly rowHeight: number;
+  /** The place at which the keyboard is, which has to be seen; -1: nowhere. */
+  readonly focused: number;
+  /** Moves to another place. */
+  readonly onFocus: (place: number) => void;
+  /** Any other key. */
+  readonly onKey: (event: KeyboardEvent) => void;
+  /** The places that are seen, from the first up to the one after the last, whenever they change. */
+  readonly onRange: (from: number, to: number) => void;
+  /** Draws the row at a place, which may become another; its id is `rowId(place)`. */
+  readonly children: (place: () => number) => JSX.Element;
+}
+
+export const rowId = (place: number) => `row-${place}`;
+
+export function VirtualList(props: VirtualListProps) {
+  let box!: HTMLDivElement;
+  const [top, setTop] = createSignal(0);
+  const [height, setHeight] = createSignal(0);
+  const from = createMemo(() => Math.max(0, Math.min(Math.floor(top() / props.rowHeight) - margin, props.length - 1)));
+  const to = createMemo(() => Math.min(props.length, Math.ceil((top() + height()) / props.rowHeight) + margin));
+  const places = createMemo(() => Array.from({ length: Math.max(0, to() - from()) }, (_, offset) => from() + offset));
+
+  onMount(() => {
+    const observer = new ResizeObserver(() => setHeight(box.clientHeight));
+    observer.observe(box);
+    onCleanup(() => observer.disconnect());
+  });
+  createEffect(on([from, to], ([first, last]) => props.onRange(first, last)));
+  createEffect(
+    on([() => props.focused, height], ([place]) => {
+      const start = place * props.rowHeight;
+      const seen = box.clientHeight - (box.firstElementChild?.clientHeight ?? 0);
+      if (place < 0 || height() === 0) return;
+      if (start < box.scrollTop) box.scrollTop = start;
+      else if (start + props.rowHeight > box.scrollTop + seen) box.scrollTop = start + props.rowHeight - seen;
+    }),
+  );
+
+  const press = (event: KeyboardEvent) => {
+    const page = Math.max(1, Math.floor(height() / props.rowHeight) - 2);
+    const steps: Readonly<Record<string, number>> = {
+      ArrowDown: props.focused + 1,
+      ArrowUp: props.focused - 1,
+      PageDown: props.focused + page,
+      PageUp: props.focused - page,
+      Home: 0,
+      End: props.length - 1,
+    };
+    const step = steps[event.key];
+    if (step === undefined) return props.onKey(event);
+    event.preventDefault();
+    props.onFocus(Math.max(0, Math.min(step, props.length - 1)));
+  };
+
+  return (
+    <div
+      class="scroll grid"
+      role={props.isTree ? 'treegrid' : 'grid'}
+      aria-label={props.label}
+      aria-rowcount={props.length + 1}
+      aria-activedescendant={props.focused >= from() && props.focused < to() ? rowId(props.focused) : undefined}
+      tabIndex={0}
+      ref={box}
+      onScroll={() => setTop(box.scrollTop)}
+      onKeyDown={press}
+    >
+      {props.header}
+      <div
+        role="presentation"
+        class="rows"
+        style={{ height: `${Math.min(maxHeightPx, props.length * props.rowHeight)}px` }}
+      >
+        <div role="presentation" style={{ transform: `translateY(${from() * props.rowHeight}px)` }}>
+          <Index each={places()}>{(place) => props.children(place)}</Index>
+        </div>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,170 @@
+// The parameters view against a real hub with 100,000 parameters.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser } from 'playwright-core';
+import { firstValueFrom } from 'rxjs';
+import { filter } from 'rxjs/operators';
+import { launchBrowser, openConsole, timeOf } from '../support/console.ts';
+import { within } from '../support/deadline.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const count = 100_000;
+const desk = [
+  'lamp,B,false',
+  'level,F,0.5',
+  'take,I,3',
+  'title,S,Morning',
+  'go,T',
+  'gauge,F,1',
+  'rack 2/lamp,B',
+  'rack 10/lamp,B',
+];
+const startLarge = (t: ExecutionContext) => {
+  const rack = Array.from({ length: count - desk.length }, (_, index) => `unit-${index % 50}/level-${index},F,0`);
+  return startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: desk }, rack: { type: 'dummy', parameters: rack } },
+  });
+};
+const startSmall = (t: ExecutionContext) =>
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: desk } } });
+
+/** Resolves with the next change of a parameter. */
+const changeOf = (hub: HubUnderTest, address: string) =>
+  within(firstValueFrom(hub.changes$.pipe(filter(({ parameter }) => parameter.address === address))), address);
+
+test('one among 100,000 is found in under a second, set, and seen to change', async (t) => {
+  const hub = await startLarge(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  await page.getByText('100,000 of 100,000').waitFor();
+  t.true((await page.locator('[role=row]').count()) < 100);
+
+  const search = page.getByRole('searchbox', { name: 'Search parameters' });
+  const row = (address: string) => page.locator(`[role=row][data-address="${address}"]`);
+  const foundMs = await timeOf(async () => {
+    await search.fill('unit-37 99987');
+    await row('rack/unit-37/level-99987').getByText('0', { exact: true }).waitFor();
+  });
+  t.log(`found in ${Math.round(foundMs)} ms`);
+  t.true(foundMs < 1000, `found in ${foundMs} ms`);
+
+  await row('rack/unit-37/level-99987').click();
+  const change = changeOf(hub, 'rack/unit-37/level-99987');
+  await page.getByRole('spinbutton').fill('42.5');
+  await page.keyboard.press('Enter');
+  t.is((await change).value, 42.5);
+  await row('rack/unit-37/level-99987').getByText('42.5').waitFor();
+  hub.write('rack/unit-37/level-99987', 43.25, writer);
+  await row('rack/unit-37/level-99987').getByText('43.25').waitFor();
+  await page.locator('output', { hasText: '43.25' }).waitFor();
+  await page.getByRole('complementary').getByText('by client spec').waitFor();
+
+  await search.fill('');
+  await page.getByRole('grid').press('End');
+  await row('rack/unit-49/level-99949').waitFor();
+});
+
+test('text, glob and regex; a tree whose folders stand together, and numbers in their order', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  const search = page.getByRole('searchbox', { name: 'Search parameters' });
+  const shown = async (expected: string[]) => {
+    const rows = "[...document.querySelectorAll('[role=row][data-address]')].map(({ dataset }) => dataset.address)";
+    await page.waitForFunction(`JSON.stringify(${rows}) === ${JSON.stringify(JSON.stringify(expected))}`);
+  };
+  const order = ['gauge', 'go', 'lamp', 'level', 'rack 2/lamp', 'rack 10/lamp', 'take', 'title'];
+  await shown(order.map((id) => `desk/${id}`));
+  await search.fill('RACK lamp');
+  await shown(['desk/rack 2/lamp', 'desk/rack 10/lamp']);
+  const mode = page.getByRole('combobox', { name: 'How to search' });
+  await mode.selectOption('glob');
+  await search.fill('desk/l*');
+  await shown(['desk/lamp', 'desk/level']);
+  await mode.selectOption('regex');
+  await search.fill('rack \\d/|take$');
+  await shown(['desk/rack 2/lamp', 'desk/take']);
+  await search.fill('rack (');
+  await page.getByRole('alert').getByText('Invalid regular expression').waitFor();
+  await search.fill('');
+  await page.getByRole('button', { name: 'Tree' }).click();
+  await shown(['desk/']);
+
+  const tree = page.getByRole('treegrid');
+  await tree.focus();
+  await tree.press('ArrowDown');
+  await tree.press('ArrowRight');
+  await page.locator('[data-address="desk/rack 10/"][aria-expanded=false]').waitFor();
+  await tree.press('End');
+  await tree.press('Enter');
+  await page.getByRole('complementary', { name: 'desk/title' }).waitFor();
+  await tree.press('Escape');
+  await page.getByRole('complementary').waitFor({ state: 'detached' });
+});
+
+test('an editor for each type, a trigger that is fired, lines to copy, and a plot of what happened', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/lamp');
+  const detail = page.getByRole('complementary');
+  const open = async (address: string) => {
+    await page.locator(`[role=row][data-address="${address}"]`).click();
+    await detail.getByRole('heading', { name: address }).waitFor();
+  };
+  const lamp = detail.getByRole('switch');
+  await lamp.getByText('false').waitFor();
+  const lit = changeOf(hub, 'desk/lamp');
+  await lamp.click();
+  t.is((await lit).value, true);
+  await lamp.getByText('true').waitFor();
+  await detail.getByText(`curl 'http://127.0.0.1:${hub.port}/update?parameter=desk%2Flamp&value=true'`).waitFor();
+  await detail.getByText('{"p":"desk/lamp","v":true}').waitFor();
+  t.is(await detail.getByRole('link', { name: 'Why' }).getAttribute('href'), '#/why?address=desk/lamp');
+
+  await open('desk/take');
+  const taken = changeOf(hub, 'desk/take');
+  await detail.getByRole('button', { name: 'More by 1' }).click();
+  t.is((await taken).value, 4);
+
+  await open('desk/title');
+  const titled = changeOf(hub, 'desk/title');
+  await detail.getByRole('textbox').fill('Evening "show"');
+  await page.keyboard.press('Enter');
+  t.is((await titled).value, 'Evening "show"');
+
+  await open('desk/go');
+  const fired = changeOf(hub, 'desk/go');
+  await detail.getByRole('button', { name: 'Fire' }).click();
+  t.is((await fired).origin.kind, 'client');
+  await detail.getByText('fired').waitFor();
+
+  await open('desk/gauge');
+  await detail.getByRole('button', { name: 'Pin' }).click();
+  await detail.locator('canvas').waitFor();
+  const picture = "document.querySelector('canvas').toDataURL()";
+  const before = await page.evaluate(picture);
+  for (const value of [2, 7, 3]) hub.write('desk/gauge', value, writer);
+  const pin = page.getByRole('region', { name: 'Pinned' });
+  await pin.getByText('3').waitFor();
+  await page.waitForFunction(`${picture} !== ${JSON.stringify(before)}`);
+  const steps = page.locator('.sparkline path[d*=V]');
+  await steps.waitFor({ state: 'attached' });
+});
+
+test('parameters that come and go with a reload come and go here', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['a', 'b'] } } });
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  await page.getByText('2 of 2').waitFor();
+  await writeFile(
+    join(hub.folder, 'flow.json5'),
+    JSON.stringify({ connections: { api, desk: { type: 'dummy', parameters: ['a', 'b', 'c'] } } }),
+  );
+  await hub.reload();
+  await page.locator('[role=row][data-address="desk/c"]').waitFor();
+  await page.getByText('3 of 3').waitFor();
+});
