@@ -54,6 +54,10 @@ test('the packed package runs a hub, and its types check', async (t) => {
   }
   t.is(await (await fetch(`http://127.0.0.1:${port}/parameters/desk/lamp`)).text(), 'true');
   t.is((await fetch(`http://127.0.0.1:${port}/hub/client.js`)).status, 200);
+  const page = await (await fetch(`http://127.0.0.1:${port}/hub/`)).text();
+  for (const [, path] of page.matchAll(/(?:src|href)="(\/hub\/console\/[^"]+)"/g))
+    t.is((await fetch(`http://127.0.0.1:${port}${path}`)).status, 200, path);
+  t.true(page.includes('/hub/console/'));
   hub.kill('SIGTERM');
   t.deepEqual(await exited, [0, null]);
 });

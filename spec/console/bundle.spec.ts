@@ -1,0 +1,68 @@
+// The built console: small, whole, quick to be seen, and closed to whoever has no credentials.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import test from 'ava';
+import type { Browser } from 'playwright-core';
+import { launchBrowser, openConsole } from '../support/console.ts';
+import { ask } from '../support/http.ts';
+import { api, startTestHub } from '../support/hub.ts';
+
+const web = resolve(import.meta.dirname, '../../dist/web');
+const maxBytes = 150_000;
+const maxFirstPaintMs = 1000;
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const connections = { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } };
+const assets = async () => (await readdir(join(web, 'assets'))).map((name) => `assets/${name}`);
+
+test('all files of the console together are under 150 kB compressed', async (t) => {
+  let bytes = 0;
+  for (const name of ['index.html', ...(await assets())]) bytes += gzipSync(await readFile(join(web, name))).length;
+  t.log(`${bytes} bytes`);
+  t.true(bytes < maxBytes, `${bytes} bytes`);
+});
+
+test('something is seen within a second', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port);
+  await page.locator('[data-connection=desk]').waitFor();
+  const [paint] = (await page.evaluate(
+    "performance.getEntriesByName('first-contentful-paint').map(({ startTime }) => startTime)",
+  )) as number[];
+  t.log(`first paint after ${Math.round(paint!)} ms`);
+  t.true(paint! < maxFirstPaintMs, `${paint} ms`);
+});
+
+test('with user name and password nothing of it is read without them; with them all works, the socket too', async (t) => {
+  const httpCredentials = { username: 'me', password: 'secret' };
+  const hub = await startTestHub(t, { connections: { ...connections, api: { ...api, ...httpCredentials } } });
+  const files = (await assets()).map((name) => `/hub/console/${name}`);
+  const endpoints = [
+    'connections',
+    'parameters',
+    'log',
+    'clients',
+    'rules',
+    'files',
+    'health',
+    'dashboards',
+    'client.js',
+  ];
+  for (const path of ['/hub/', '/hub', '/ws', ...files, ...endpoints.map((name) => `/hub/${name}`)])
+    t.is((await ask(t, hub.port, `GET ${path}`)).status, 401, path);
+
+  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/lamp', { httpCredentials });
+  const lamp = page.getByRole('switch');
+  await lamp.getByText('true').waitFor();
+  await lamp.click();
+  await lamp.getByText('false').waitFor();
+  t.is(hub.find('desk/lamp')?.value, false);
+  await page.locator('[role=row][data-address="desk/lamp"]').getByText('false').waitFor();
+});

@@ -1,0 +1,92 @@
+// How the views look: none fails, none is wider than the page, axe finds nothing serious, light and dark, on a desk and on a
+// phone. With SCREENSHOTS=<folder> pictures of all are kept, to be looked at.
+
+import { join } from 'node:path';
+import test from 'ava';
+import axe from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { desktop, launchBrowser, openConsole, phone } from '../support/console.ts';
+import { api, type HubUnderTest, startTestHub } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const flow = {
+  connections: {
+    api,
+    desk: {
+      type: 'dummy',
+      description: 'Studio 1 desk',
+      parameters: ['mic-open,B,true', 'lamp,B,true', 'level,F,0.5', 'take,I,3', 'go,T', 'title,S,Morning show'],
+    },
+    rack: {
+      type: 'dummy',
+      parameters: Array.from({ length: 300 }, (_, index) => `unit-${index % 10}/meter-${index},F,0`),
+    },
+    onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
+    spare: { type: 'dummy', enabled: false, parameters: ['lamp,B'] },
+    clock: { type: 'timer', timers: [1000], pulses: [{ interval: 500 }] },
+  },
+  rules: [{ name: 'lamp follows the microphone', from: 'desk/mic-open', to: 'desk/lamp' }],
+};
+
+/** What is looked at, and what has to be seen before. */
+const sights: [name: string, hash: string, ready: string][] = [
+  ['connections', '#/connections', '[data-connection=spare]'],
+  ['parameters', '#/parameters', '[data-address="desk/level"] .value >> text=0.5'],
+  ['tree', '#/parameters?as=tree&search=desk', '[data-address="desk/level"] .value >> text=0.5'],
+  ['parameter', '#/parameters?search=desk&address=desk/level', '.detail canvas'],
+  ['log', '#/log', '.entry'],
+  ['clients', '#/clients', '[data-client]'],
+];
+
+for (const colorScheme of ['light', 'dark'] as const)
+  for (const viewport of [desktop, phone])
+    test(`every view at ${viewport.width}, ${colorScheme}`, async (t) => {
+      const hub = await startTestHub(t, flow);
+      const page = await openConsole(t, browser, hub.port, '', { viewport, colorScheme });
+      await page.addScriptTag({ content: axe.source });
+      for (const [name, hash, ready] of sights) {
+        await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+        await page.locator(ready).first().waitFor();
+        await page.locator('.banner').waitFor({ state: 'detached' });
+        t.deepEqual(await findings(page), [], name);
+        t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} is too wide`);
+        await keepPicture(page, `${name}-${viewport.width}-${colorScheme}`);
+      }
+      await page.evaluate("location.hash = '#/connections'");
+      await page.keyboard.press('?');
+      await page.getByRole('dialog').waitFor();
+      t.deepEqual(await findings(page), [], 'help');
+    });
+
+/** What axe finds that is serious or critical. */
+async function findings(page: Page): Promise<string[]> {
+  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+async function keepPicture(page: Page, name: string): Promise<void> {
+  const { SCREENSHOTS: folder } = process.env;
+  if (folder) await page.screenshot({ path: join(folder, `${name}.png`) });
+}
+
+test('the colours are chosen by hand, and the choice is kept', async (t) => {
+  const hub: HubUnderTest = await startTestHub(t, flow);
+  const page = await openConsole(t, browser, hub.port, '', { colorScheme: 'light' });
+  const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+  await page.getByRole('button', { name: 'Colours: system' }).click();
+  await page.getByRole('button', { name: 'Colours: light' }).click();
+  await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+  const dark = await background();
+  await page.reload();
+  await page.getByRole('button', { name: 'Colours: dark' }).waitFor();
+  t.is(await background(), dark);
+  await page.getByRole('button', { name: 'Colours: dark' }).click();
+  t.not(await background(), dark);
+});
