@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { isLanguageName } from '../expression/expression.ts';
+import { type MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
 import { sortByDependency } from '../model/dependency-order.ts';
 import { messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
@@ -10,7 +11,6 @@ import type { ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
 import type { FindDeclaration } from './inputs.ts';
 import { ruleKey } from './key.ts';
-import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import { type ConnectionPlan, type RulePlan, type Source, sourcesOf } from './plan.ts';
 import type { FlowFile } from './read.ts';
 import { compileRuleExpression, type ExpressionTypes, type RuleExpression } from './rule-expression.ts';

@@ -2,11 +2,11 @@
 // What is right becomes plans; a test that could not fail is a mistake.
 
 import { z } from 'zod';
+import type { MistakeList, SettingPath } from '../json5/mistake.ts';
 import { parseAddress } from '../model/address.ts';
 import { readDurationMs } from '../model/duration.ts';
 import { describe, messageOf } from '../model/error.ts';
 import { convert, type Value } from '../model/value.ts';
-import type { MistakeList, SettingPath } from './mistake.ts';
 import type { FlowFile } from './read.ts';
 import type { Assignment, Expectation, TestedParameter, TestPlan, TestStep } from './test-plan.ts';
 

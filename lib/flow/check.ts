@@ -9,6 +9,7 @@ import {
   isSameClaim,
   type ResolvePath,
 } from '../connections/connection.ts';
+import { type MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../model/address.ts';
 import { describe, messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
@@ -16,7 +17,6 @@ import { RuleCheck } from './check-rules.ts';
 import { checkTests, type Testable } from './check-tests.ts';
 import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
 import { connectionKey } from './key.ts';
-import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { ConnectionPlan, Plan } from './plan.ts';
 import type { FlowFile } from './read.ts';
 import { connectionSchema, flowFileSchema, flowProgramSchema } from './schema.ts';

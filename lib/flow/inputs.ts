@@ -2,9 +2,9 @@
 // against the types of its inputs, finds cycles across connections, and orders those that listen to one another.
 
 import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
+import { type MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
 import { formatCycle, sortByDependency } from '../model/dependency-order.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import { type MistakeList, type SettingPath, unknownName } from './mistake.ts';
 import type { FlowFile } from './read.ts';
 
 /** A connection as far as its inputs go. */

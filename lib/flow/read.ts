@@ -5,10 +5,10 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { MistakeList, SettingPath } from '../json5/mistake.ts';
 import type { Position } from '../json5/positions.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, messageOf } from '../model/error.ts';
-import type { MistakeList, SettingPath } from './mistake.ts';
 
 /** One flow file, parsed but not checked. `name` is the path as given, `folder` what its relative paths start from. */
 export interface FlowFile {

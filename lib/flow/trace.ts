@@ -3,11 +3,11 @@
 // that somebody has asked for within the last minutes. Of a rule that copies the last run is known all the same.
 
 import type { Graph } from '../graph/graph.ts';
+import { unknownName } from '../json5/mistake.ts';
 import { describe, HubError } from '../model/error.ts';
 import type { Change, Parameter } from '../model/parameter.ts';
 import type { RuleOutcome, RuleRun, RuleRuns } from '../model/rule-run.ts';
 import type { Value } from '../model/value.ts';
-import { unknownName } from './mistake.ts';
 
 /** How many runs of each rule are kept. */
 export const keptRuns = 50;

@@ -6,8 +6,8 @@ import { basename } from 'node:path';
 import test from 'ava';
 import JSON5 from 'json5';
 import { test as runTests } from '../../lib/command/test.ts';
-import { MistakeList } from '../../lib/flow/mistake.ts';
 import { findFlowFiles } from '../../lib/flow/read.ts';
+import { MistakeList } from '../../lib/json5/mistake.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
 import { createFolder } from '../support/folder.ts';
 

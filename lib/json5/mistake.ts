@@ -1,12 +1,17 @@
-// Mistakes in flow files: every one of them with file, line, path, what was expected, what came, and the nearest name.
+// Mistakes in files that people write: every one of them with file, line, path, what was expected, what came, and the nearest name.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
-import type { Position } from '../json5/positions.ts';
 import { describe } from '../model/error.ts';
-import type { FlowFile } from './read.ts';
+import type { Position } from './positions.ts';
 
 export type SettingPath = readonly (string | number)[];
+
+/** What mistakes are found in: its name, and where a setting stands in its text. */
+export interface CheckedFile {
+  readonly name: string;
+  positionOf(path: SettingPath): Position | undefined;
+}
 
 /** One mistake: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
 export interface Mistake {
@@ -21,7 +26,7 @@ export interface Mistake {
 export class MistakeList {
   readonly items: Mistake[] = [];
 
-  add(file: FlowFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
+  add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
     this.items.push({
       file: file.name,
       path: formatPath(path),
@@ -42,7 +47,7 @@ export class MistakeList {
   parse<Schema extends z.ZodType>(
     schema: Schema,
     data: unknown,
-    file: FlowFile,
+    file: CheckedFile,
     path: SettingPath,
     isLenient = false,
   ): z.output<Schema> | undefined {
@@ -52,7 +57,7 @@ export class MistakeList {
     return schema.safeParse(withoutMistakes(data, result.error.issues, isLenient)).data;
   }
 
-  #addIssue(schema: z.ZodType, issue: z.core.$ZodIssue, file: FlowFile, base: SettingPath): void {
+  #addIssue(schema: z.ZodType, issue: z.core.$ZodIssue, file: CheckedFile, base: SettingPath): void {
     const path = [...base, ...(issue.path as SettingPath)];
     if (issue.code === 'unrecognized_keys') {
       const known = settingsAt(schema, issue.path as SettingPath, issue.input);
