@@ -11,6 +11,7 @@ import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
 import { explain, trace } from './command/why.ts';
 import { connectionTypes } from './connections/registry.ts';
+import { dashboardJsonSchema } from './dashboard/format.ts';
 import { flowFileJsonSchema } from './flow/schema.ts';
 import { version } from './hub.ts';
 import { messageOf } from './model/error.ts';
@@ -59,7 +60,11 @@ program
 program
   .command('schema')
   .description('print the JSON Schema of flow files, for editors')
-  .action(() => console.print(JSON.stringify(flowFileJsonSchema(connectionTypes), undefined, 2)));
+  .option('--dashboard', 'that of dashboards instead')
+  .action(({ dashboard = false }: { dashboard?: boolean }) => {
+    const schema = dashboard ? dashboardJsonSchema() : flowFileJsonSchema(connectionTypes);
+    console.print(JSON.stringify(schema, undefined, 2));
+  });
 
 program
   .command('types')

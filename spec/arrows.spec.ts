@@ -13,12 +13,13 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['graph/', ['model/', 'rxjs']],
   ['expression/', ['model/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
+  ['dashboard/', ['model/', 'json5/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
   [
     'connections/rest-api/',
-    ['connections/connection.ts', 'model/', 'json5/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types'],
+    ['connections/connection.ts', 'model/', 'json5/', 'dashboard/', 'net/', 'rxjs', 'zod', 're2js', 'mime-types'],
   ],
   [
     'connections/keyboard/',

@@ -22,8 +22,8 @@ export interface FlowFile {
 
 /** What counts as a flow file in a folder; others are read when they are named. */
 const flowFilePattern = /(?:\.json5|(?<!\.d|\.spec|\.test)\.ts)$/;
-/** Hidden files, files and folders that start with an underscore, and packages. */
-const skippedPattern = /(^|[\\/])([._]|node_modules([\\/]|$))/;
+/** Hidden files, files and folders that start with an underscore, packages, and folders of dashboards. */
+const skippedPattern = /(^|[\\/])([._]|(node_modules|dashboards)([\\/]|$))/;
 const programPattern = /\.[mc]?[tj]s$/;
 
 /** Whether nothing is read at a path within a folder, nor below it. */

@@ -4,6 +4,7 @@
 /** Every error code with its title; a code never changes its meaning, and no other code exists. */
 export const errorCatalogue = {
   'bad-address': 'Malformed address',
+  'bad-dashboard': 'Mistake in a dashboard',
   'bad-flow': 'Mistake in a flow file',
   'bad-json5': 'Not JSON5',
   'bad-request': 'Malformed request',

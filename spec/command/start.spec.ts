@@ -154,6 +154,8 @@ test.serial('design.md section 8: --version, --help and schema print to standard
   const version = await runToEnd(t, ['--version']);
   const help = await runToEnd(t, ['--help']);
   const schema = await runToEnd(t, ['schema']);
+  const dashboards = await runToEnd(t, ['schema', '--dashboard']);
+  t.true('widgets' in (JSON.parse(dashboards.output) as { properties: object }).properties);
   t.regex(version.output, /^\d+\.\d+\.\d+\n$/);
   for (const command of ['run', 'check', 'schema', 'get', 'set', 'watch'])
     t.regex(help.output, new RegExp(`^  ${command} `, 'm'));

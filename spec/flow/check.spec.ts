@@ -228,6 +228,7 @@ test('addresses reach across files, and each file is read once', async (t) => {
     'rules/b.json5': { rules: [{ from: 'desk/mic', to: 'desk/lamp' }] },
     'a.json5': { connections: { desk } },
     'node_modules/x.json5': '[',
+    'dashboards/x.json5': '{ widgets: [] }',
     '.hidden.json5': '[',
   });
   const plan = await loadFlows([folder, join(folder, 'a.json5')]);

@@ -4,6 +4,7 @@ import type { ErrorCode } from '../../model/error.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
+  'bad-dashboard': '500 Internal Server Error',
   'bad-flow': '500 Internal Server Error',
   'bad-json5': '500 Internal Server Error',
   'bad-request': '400 Bad Request',

@@ -1,0 +1,106 @@
+// Reads a dashboard: its text, every widget by the schema of its type, and the place of each. All mistakes are found at
+// once, each with line, column and the nearest name.
+
+import { formatMistake, MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
+import { Json5Error, readJson5 } from '../json5/read.ts';
+import { describe, HubError } from '../model/error.ts';
+import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType, widgetSchemas } from './format.ts';
+import { placeItems } from './place.ts';
+
+/** Reads and checks the text of a file. Errors: `bad-dashboard`, whose message has a line per mistake. */
+export function readDashboard(file: string, text: string): Dashboard {
+  const mistakes = new MistakeList();
+  const dashboard = read(file, text, mistakes);
+  if (dashboard === undefined || mistakes.items.length > 0)
+    throw new HubError('bad-dashboard', mistakes.items.map(formatMistake).join('\n'), { where: file });
+  return dashboard;
+}
+
+function read(name: string, text: string, mistakes: MistakeList): Dashboard | undefined {
+  try {
+    const { data, duplicates, positionOf } = readJson5(text);
+    const file = { name, positionOf };
+    for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
+    const found = mistakes.parse(dashboardSchema, data, file, []);
+    if (found === undefined) return undefined;
+    const { title, columns } = found;
+    const check = createCheck(mistakes, file);
+    return { title, columns, ...check(found.widgets, ['widgets'], columns, found.rows, true) } as unknown as Dashboard;
+  } catch (error) {
+    if (!(error instanceof Json5Error)) throw error;
+    mistakes.addFile(name, error.message, error.position);
+    return undefined;
+  }
+}
+
+interface Grid {
+  readonly rows: number;
+  readonly widgets: readonly Loose[];
+}
+
+/** A widget of any type, by its schema. */
+type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
+
+/** A function that checks a list of widgets and gives each its place; counts all widgets of the dashboard. */
+function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>[0]) {
+  let count = 0;
+
+  const checkOne = (input: unknown, path: SettingPath, isOuter: boolean): Loose | undefined => {
+    count += 1;
+    if (count > maxWidgets) {
+      if (count === maxWidgets + 1) mistakes.add(file, path, `expected at most ${maxWidgets} widgets, got more`);
+      return undefined;
+    }
+    const known = Object.keys(widgetSchemas).filter((type) => isOuter || type !== 'group');
+    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+      mistakes.add(file, path, `expected a widget { type, … }, got ${describe(input)}`);
+      return undefined;
+    }
+    const { type } = input as { type?: unknown };
+    if (typeof type !== 'string' || !known.includes(type)) {
+      const message =
+        typeof type === 'string'
+          ? unknownName('type of widget', type, known)
+          : `expected one of ${known.join(', ')}, got ${describe(type)}`;
+      mistakes.add(file, [...path, 'type'], message);
+      return undefined;
+    }
+    const widget = mistakes.parse(widgetSchemas[type as WidgetType], input, file, path) as Loose | undefined;
+    if (widget === undefined) return undefined;
+    for (const message of mistakesIn(widget)) mistakes.add(file, [...path, message.key], message.text);
+    if (widget.type !== 'group') return widget;
+    const columns = (widget.columns as number | undefined) ?? widget.size[0];
+    const rows = (widget.rows as number | undefined) ?? widget.size[1];
+    return { ...widget, columns, ...check(widget.widgets as unknown[], [...path, 'widgets'], columns, rows, false) };
+  };
+
+  const check = (
+    inputs: readonly unknown[],
+    path: SettingPath,
+    columns: number,
+    rows: number | undefined,
+    isOuter: boolean,
+  ): Grid => {
+    const checked = inputs.map((input, index) => checkOne(input, [...path, index], isOuter));
+    const indexes = [...checked.keys()].filter((index) => checked[index] !== undefined);
+    const widgets = indexes.map((index) => checked[index]!);
+    const placed = placeItems(widgets, columns, rows);
+    for (const { index, message } of placed.mistakes) {
+      const key = widgets[index]!.at === undefined ? 'size' : 'at';
+      mistakes.add(file, [...path, indexes[index]!, key], message);
+    }
+    return { rows: placed.rows, widgets: widgets.map((widget, index) => ({ ...widget, at: placed.at[index]! })) };
+  };
+  return check;
+}
+
+/** What no schema can say of one widget: settings that do not go together. */
+function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
+  const { type, mode, value, min, max } = widget;
+  if (type === 'button' && mode === 'set' && value === undefined)
+    yield { key: 'mode', text: 'expected a value to set beside it, got none' };
+  if (type === 'button' && mode !== 'set' && value !== undefined)
+    yield { key: 'value', text: `expected mode "set" beside it, got ${describe(mode)}` };
+  if (typeof min === 'number' && typeof max === 'number' && min >= max)
+    yield { key: 'max', text: `expected a number above min, ${min}, got ${describe(max)}` };
+}

@@ -1,0 +1,200 @@
+// Dashboards as they are read: every mistake at once, with line, column and the nearest name; places; defaults.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import test from 'ava';
+import JSON5 from 'json5';
+import { dashboardJsonSchema, type Group } from '../../lib/dashboard/format.ts';
+import { readDashboard } from '../../lib/dashboard/read.ts';
+import { HubError } from '../../lib/model/error.ts';
+
+const folder = 'flows/dashboards';
+
+function mistakesOf(content: unknown): string[] {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  try {
+    readDashboard('desk.json5', text);
+    return [];
+  } catch (error) {
+    if (!(error instanceof HubError) || error.code !== 'bad-dashboard') throw error;
+    return error.message.split('\n').map((line) => line.replace(/^desk\.json5:\d+:\d+: /, ''));
+  }
+}
+
+const mistakes = test.macro((t, content: unknown, ...expected: string[]) => {
+  t.deepEqual(mistakesOf(content), expected);
+});
+const widget = (change: object) => ({ widgets: [{ type: 'lamp', address: 'desk/lamp', ...change }] });
+
+test('text that is no JSON5', mistakes, '{ widgets: ', 'expected JSON5, got invalid end of input');
+test('a list as the file', mistakes, [], 'desk.json5: expected object, got [] (array)');
+test(
+  'a misspelt key of the file',
+  mistakes,
+  { widgets: [], colums: 3 },
+  'colums: unknown setting "colums", did you mean "columns"?',
+);
+test(
+  'a misspelt key of a widget',
+  mistakes,
+  widget({ adress: 'desk/lamp' }),
+  'widgets[0].adress: unknown setting "adress", did you mean "address"?',
+);
+test(
+  'a misspelt type',
+  mistakes,
+  widget({ type: 'lmap' }),
+  'widgets[0].type: unknown type of widget "lmap", did you mean "lamp"?',
+);
+test(
+  'no type',
+  mistakes,
+  { widgets: [{}] },
+  'widgets[0].type: expected one of label, value, lamp, button, fader, meter, plot, group, got nothing',
+);
+test(
+  'a widget that is none',
+  mistakes,
+  { widgets: ['lamp'] },
+  'widgets[0]: expected a widget { type, … }, got "lamp" (string)',
+);
+test(
+  'a tone that does not exist',
+  mistakes,
+  widget({ tone: 'red' }),
+  'widgets[0].tone: expected neutral, info, ok, warning, danger, got "red" (string)',
+);
+test(
+  'an address without a slash',
+  mistakes,
+  widget({ address: 'desk' }),
+  'widgets[0].address: expected <Connection ID>/<Parameter ID>, got "desk" (string)',
+);
+test(
+  'no address at all',
+  mistakes,
+  { widgets: [{ type: 'lamp' }] },
+  'widgets[0].address: expected an address <Connection ID>/<Parameter ID>, got nothing',
+);
+test(
+  'a misspelt key deep within a group',
+  mistakes,
+  {
+    widgets: [
+      {
+        type: 'group',
+        widgets: [{ type: 'meter', address: 'desk/level', zones: [{ from: 1, tone: 'ok', form: 2 }] }],
+      },
+    ],
+  },
+  'widgets[0].widgets[0].zones[0].form: unknown setting "form", did you mean "from"?',
+);
+test(
+  'a group in a group',
+  mistakes,
+  { widgets: [{ type: 'group', widgets: [{ type: 'group', widgets: [] }] }] },
+  'widgets[0].widgets[0].type: unknown type of widget "group", expected one of label, value, lamp, button, fader, meter, plot',
+);
+test(
+  'a size of nothing',
+  mistakes,
+  widget({ size: [0, 1] }),
+  'widgets[0].size[0]: expected integer 1..48, got 0 (number)',
+);
+test(
+  'a place outside',
+  mistakes,
+  { columns: 2, rows: 2, ...widget({ at: [2, 1], size: [2, 1] }) },
+  'widgets[0].at: expected a place within the grid of 2 columns and 2 rows, got [2, 1], 2×1 large',
+);
+test(
+  'two widgets on one place',
+  mistakes,
+  { widgets: [1, 2].map((column) => ({ type: 'lamp', address: 'desk/lamp', at: [column, 1], size: [2, 1] })) },
+  'widgets[1].at: expected a free place, got [2, 1], where widgets[0] is',
+);
+test(
+  'more widgets than have room',
+  mistakes,
+  { columns: 1, rows: 1, widgets: [1, 2].map(() => ({ type: 'lamp', address: 'desk/lamp' })) },
+  'widgets[1].size: expected a size that has room on the grid of 1 columns and 1 rows, got [1, 1]',
+);
+test(
+  'a range upside down',
+  mistakes,
+  widget({ type: 'fader', min: 5, max: 5 }),
+  'widgets[0].max: expected a number above min, 5, got 5 (number)',
+);
+test(
+  'a button that sets nothing',
+  mistakes,
+  widget({ type: 'button', mode: 'set' }),
+  'widgets[0].mode: expected a value to set beside it, got none',
+);
+test(
+  'a value that is never set',
+  mistakes,
+  widget({ type: 'button', value: 3 }),
+  'widgets[0].value: expected mode "set" beside it, got "toggle" (string)',
+);
+test(
+  'more widgets than a dashboard may have',
+  mistakes,
+  { columns: 48, widgets: Array.from({ length: 502 }, () => ({ type: 'lamp', address: 'desk/lamp' })) },
+  'widgets[500]: expected at most 500 widgets, got more',
+);
+
+test('mistakes are told with line and column, all at once, also a key that is there twice', (t) => {
+  const text = `{
+  title: 'Desk', title: 'Again',
+  widgets: [
+    { type: 'lamp', address: 'desk/lamp' },
+    { type: 'fader', address: 'desk/level',
+      mni: 3 },
+  ],
+}`;
+  const error = t.throws(() => readDashboard('desk.json5', text), { instanceOf: HubError });
+  t.deepEqual(error.message.split('\n'), [
+    'desk.json5:2:18: title: expected "title" once, got it again',
+    'desk.json5:6:7: widgets[1].mni: unknown setting "mni", did you mean "min"?',
+  ]);
+});
+
+test('widgets without a place take the first free one, those with a place keep theirs', (t) => {
+  const lamp = { type: 'lamp', address: 'desk/lamp' };
+  const widgets = [{ ...lamp, size: [2, 1] }, lamp, { ...lamp, at: [2, 1] }, { ...lamp, size: [3, 2] }, lamp];
+  const dashboard = readDashboard('desk.json5', JSON.stringify({ columns: 3, widgets }));
+  t.deepEqual(
+    dashboard.widgets.map(({ at }) => at),
+    [
+      [1, 2],
+      [1, 1],
+      [2, 1],
+      [1, 3],
+      [3, 1],
+    ],
+  );
+  t.is(dashboard.rows, 4);
+});
+
+test('what is left out is filled in; the grid of a group is as large as the group', (t) => {
+  const group = { type: 'group', size: [3, 2], widgets: [{ type: 'button', address: 'desk/lamp' }] };
+  const dashboard = readDashboard('desk.json5', JSON.stringify({ widgets: [group] }));
+  const [{ columns, rows, widgets }] = dashboard.widgets as [Group];
+  t.deepEqual([dashboard.columns, dashboard.rows, columns, rows], [6, 2, 3, 2]);
+  t.deepEqual(widgets, [
+    { type: 'button', address: 'desk/lamp', at: [1, 1], size: [1, 1], mode: 'toggle', tone: 'info' },
+  ]);
+});
+
+test('the examples are right, also by the JSON Schema for editors, which refuses what is wrong', async (t) => {
+  const isValid = new Ajv2020({ strict: false }).compile(dashboardJsonSchema());
+  for (const name of await readdir(folder)) {
+    const text = await readFile(join(folder, name), 'utf8');
+    t.notThrows(() => readDashboard(name, text));
+    t.true(isValid(JSON5.parse(text)), JSON.stringify(isValid.errors));
+  }
+  t.false(isValid(widget({ adress: 'desk/lamp' })));
+  t.false(isValid(widget({ type: 'lmap' })));
+});
