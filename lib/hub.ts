@@ -19,7 +19,6 @@ import { createTraces } from './flow/trace.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
-import { formatMistake, MistakeList } from './json5/mistake.ts';
 import { HubError, messageOf } from './model/error.ts';
 
 export type { HubLog } from './flow/journal.ts';

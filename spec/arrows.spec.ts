@@ -38,7 +38,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/', ['connections/connection.ts', 'model/', 'rxjs', 'zod']],
   ['flow/', ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5/', 'chokidar']],
   ['client/', ['model/']],
-  ['console/', ['client/', 'model/', 'solid-js', 'uplot']],
+  ['console/', ['client/', 'dashboard/format.ts', 'model/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub.ts', ['*']],
   [
     'testing/',

@@ -1,5 +1,5 @@
 // The format of dashboards: a grid of widgets that are bound to addresses. Strict: what is not here is a mistake. The
-// console reads what `readDashboard` makes of a file; the types of that follow from the schemas.
+// console reads what `parseDashboard` makes of a file; the types of that follow from the schemas.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';

@@ -1,10 +1,10 @@
 // Loads flow files, at the start and at each reload, and keeps what the last load said of each of them.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
+import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
 import type { FileReport, LoadReport } from '../model/load-report.ts';
 import { checkFlowFiles } from './check.ts';
-import { formatMistake, type Mistake, MistakeList } from './mistake.ts';
 import type { Plan } from './plan.ts';
 import { readFlowFiles } from './read.ts';
 

@@ -13,11 +13,11 @@ import {
 } from '../connections/connection.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
+import { unknownName } from '../json5/mistake.ts';
 import { formatAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 import type { Origin, ParameterDeclaration } from '../model/parameter.ts';
 import { type Difference, differenceOf } from './difference.ts';
-import { unknownName } from './mistake.ts';
 import type { ConnectionPlan } from './plan.ts';
 import { createSupervisor, type Supervisor } from './supervisor.ts';
 

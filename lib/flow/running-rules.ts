@@ -2,12 +2,12 @@
 // others keep their subscriptions and all that they hold, and rules that share a source go on in the order of the flow
 // files. What was switched by hand stays so until its flow file is another.
 
+import { unknownName } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import { type Difference, differenceOf } from './difference.ts';
-import { unknownName } from './mistake.ts';
 import { type RulePlan, sourcesOf } from './plan.ts';
 import { type RuleRuntime, type RunningRule, runRule } from './rule.ts';
 import type { RuleStates } from './rule-states.ts';

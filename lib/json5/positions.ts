@@ -8,11 +8,6 @@ export interface Position {
   readonly column: number;
 }
 
-/** `3:12`. */
-export function formatPosition({ line, column }: Position): string {
-  return `${line}:${column}`;
-}
-
 /** Where something is in the data: keys of objects and places in lists. */
 export type Path = readonly (string | number)[];
 

@@ -2,9 +2,9 @@
 
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { formatPosition } from '../../json5/positions.ts';
-import { Json5Error, readJson5 } from '../../json5/read.ts';
-import { describe, HubError } from '../../model/error.ts';
+import type { Dashboard } from '../../dashboard/format.ts';
+import { parseDashboard } from '../../dashboard/parse.ts';
+import { HubError } from '../../model/error.ts';
 
 const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;
@@ -16,30 +16,18 @@ export async function listDashboards(folder: string | undefined): Promise<object
 }
 
 /**
- * The content of a dashboard. Errors: `not-found`; `bad-json5` with line and column of each mistake, also for a file that is
- * too long.
+ * A dashboard, checked, and with all that was left out filled in. Errors: `not-found`; `bad-dashboard` with every mistake, each
+ * with line and column.
  */
-export async function readDashboard(folder: string | undefined, name: string): Promise<object> {
+export async function readDashboard(folder: string | undefined, name: string): Promise<Dashboard> {
   if (folder === undefined || !(await namesIn(folder)).includes(name))
     throw new HubError('not-found', `${name}: there is no such dashboard`);
   const file = `${name}${ending}`;
-  const fail = (message: string) => new HubError('bad-json5', message, { where: file });
   const path = join(folder, file);
   const { size } = await lstat(path);
-  if (size > maxDashboardBytes) throw fail(`${file}: expected at most ${maxDashboardBytes} bytes, got ${size}`);
-  try {
-    const { data, duplicates } = readJson5(await readFile(path, 'utf8'));
-    if (duplicates.length > 0)
-      throw fail(
-        duplicates.map(({ position, message }) => `${file}:${formatPosition(position)}: ${message}`).join('\n'),
-      );
-    if (typeof data === 'object' && data !== null && !Array.isArray(data)) return data;
-    throw fail(`${file}: expected an object, got ${describe(data)}`);
-  } catch (error) {
-    if (!(error instanceof Json5Error)) throw error;
-    const place = error.position === undefined ? file : `${file}:${formatPosition(error.position)}`;
-    throw fail(`${place}: ${error.message}`);
-  }
+  if (size > maxDashboardBytes)
+    throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${size}`);
+  return parseDashboard(file, await readFile(path, 'utf8'));
 }
 
 /** The names of the files, links not among them; empty when the folder is missing. */

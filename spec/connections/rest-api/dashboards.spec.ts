@@ -1,4 +1,4 @@
-// Dashboards: JSON5 files of one folder, as JSON.
+// Dashboards: JSON5 files of one folder, checked, as JSON. What their format is says spec/dashboard.
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,8 +17,8 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
   const hub = await start(
     t,
     {
-      [at('studio 1.json5')]: "{ title: 'Studio', /* two */ widgets: [{ lamp: 'desk/lamp' },], }",
-      [at('büro.json5')]: '{}',
+      [at('studio 1.json5')]: "{ title: 'Studio', /* two */ widgets: [{ type: 'label', label: 'Desk' },], }",
+      [at('büro.json5')]: '{ widgets: [] }',
       [at('notes.txt')]: '',
       [at('.hidden.json5')]: '{}',
       [at('deeper/other.json5')]: '{}',
@@ -30,7 +30,10 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
   t.deepEqual(JSON.parse(names.text), { dashboards: ['büro', 'studio 1'] });
   const board = await ask(t, hub.port, 'GET /hub/dashboards/studio%201');
   t.deepEqual([board.status, board.headers['content-type']], [200, 'application/json']);
-  t.deepEqual(JSON.parse(board.text), { title: 'Studio', widgets: [{ lamp: 'desk/lamp' }] });
+  t.deepEqual(JSON.parse(board.text), {
+    ...{ title: 'Studio', columns: 6, rows: 1 },
+    widgets: [{ type: 'label', label: 'Desk', tone: 'neutral', at: [1, 1], size: [1, 1] }],
+  });
   const headers = { 'if-none-match': board.headers.etag ?? '' };
   t.is((await ask(t, hub.port, 'GET /hub/dashboards/studio%201', { headers })).status, 304);
   t.is((await ask(t, hub.port, `GET /hub/dashboards/${encodeURIComponent('büro')}`)).status, 200);
@@ -44,10 +47,11 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
 const mistakes: [text: string, detail: RegExp][] = [
   ["{\n  title: 'x',\n  widgets: [ }\n}", /^bad\.json5:3:14: expected JSON5, got invalid character '}'/],
   [
-    '{\n  a: 1,\n  b: { c: 1,\n c: 2 },\n  a: 3 }',
-    /^bad\.json5:4:2: expected "c" once.*\nbad\.json5:5:3: expected "a" once/,
+    "{\n  title: 'a',\n  widgets: [{ type: 'label', label: 'b',\n label: 'c' }],\n  title: 'd' }",
+    /^bad\.json5:4:2: widgets\[0\]\.label: expected "label" once.*\nbad\.json5:5:3: title: expected "title" once/,
   ],
-  ['[1]', /^bad\.json5: expected an object, got \[1\] \(array\)$/],
+  ['{ widgets: [],\n  colums: 3 }', /^bad\.json5:2:3: colums: unknown setting "colums", did you mean "columns"\?$/],
+  ['[1]', /^bad\.json5: expected object, got \[1\] \(array\)$/],
   ['', /^bad\.json5:1:1: expected JSON5, got/],
   [`{ a: '${'x'.repeat(1024 * 1024)}' }`, /^bad\.json5: expected at most 1048576 bytes, got 1048585$/],
 ];

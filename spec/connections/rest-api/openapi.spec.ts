@@ -36,7 +36,7 @@ const files = {
       { name: 'off', enabled: false, from: 'desk/go', to: 'desk/flag' },
     ],
   },
-  '_boards/one.json5': "{ title: 'One' }",
+  '_boards/one.json5': "{ title: 'One', widgets: [] }",
   '_boards/bad.json5': '{',
 };
 

@@ -98,7 +98,7 @@ export const paths = {
   },
   '/hub/dashboards/{name}': {
     get: {
-      ...about('readDashboard', 'operation', 'A dashboard, JSON5 as JSON'),
+      ...about('readDashboard', 'operation', 'A dashboard, checked, with all that was left out filled in'),
       parameters: [inPath('name', 'Its name')],
       responses: {
         ...fresh('Dashboard'),

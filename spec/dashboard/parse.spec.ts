@@ -6,7 +6,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import JSON5 from 'json5';
 import { dashboardJsonSchema, type Group } from '../../lib/dashboard/format.ts';
-import { readDashboard } from '../../lib/dashboard/read.ts';
+import { parseDashboard } from '../../lib/dashboard/parse.ts';
 import { HubError } from '../../lib/model/error.ts';
 
 const folder = 'flows/dashboards';
@@ -14,7 +14,7 @@ const folder = 'flows/dashboards';
 function mistakesOf(content: unknown): string[] {
   const text = typeof content === 'string' ? content : JSON.stringify(content);
   try {
-    readDashboard('desk.json5', text);
+    parseDashboard('desk.json5', text);
     return [];
   } catch (error) {
     if (!(error instanceof HubError) || error.code !== 'bad-dashboard') throw error;
@@ -154,7 +154,7 @@ test('mistakes are told with line and column, all at once, also a key that is th
       mni: 3 },
   ],
 }`;
-  const error = t.throws(() => readDashboard('desk.json5', text), { instanceOf: HubError });
+  const error = t.throws(() => parseDashboard('desk.json5', text), { instanceOf: HubError });
   t.deepEqual(error.message.split('\n'), [
     'desk.json5:2:18: title: expected "title" once, got it again',
     'desk.json5:6:7: widgets[1].mni: unknown setting "mni", did you mean "min"?',
@@ -164,7 +164,7 @@ test('mistakes are told with line and column, all at once, also a key that is th
 test('widgets without a place take the first free one, those with a place keep theirs', (t) => {
   const lamp = { type: 'lamp', address: 'desk/lamp' };
   const widgets = [{ ...lamp, size: [2, 1] }, lamp, { ...lamp, at: [2, 1] }, { ...lamp, size: [3, 2] }, lamp];
-  const dashboard = readDashboard('desk.json5', JSON.stringify({ columns: 3, widgets }));
+  const dashboard = parseDashboard('desk.json5', JSON.stringify({ columns: 3, widgets }));
   t.deepEqual(
     dashboard.widgets.map(({ at }) => at),
     [
@@ -180,7 +180,7 @@ test('widgets without a place take the first free one, those with a place keep t
 
 test('what is left out is filled in; the grid of a group is as large as the group', (t) => {
   const group = { type: 'group', size: [3, 2], widgets: [{ type: 'button', address: 'desk/lamp' }] };
-  const dashboard = readDashboard('desk.json5', JSON.stringify({ widgets: [group] }));
+  const dashboard = parseDashboard('desk.json5', JSON.stringify({ widgets: [group] }));
   const [{ columns, rows, widgets }] = dashboard.widgets as [Group];
   t.deepEqual([dashboard.columns, dashboard.rows, columns, rows], [6, 2, 3, 2]);
   t.deepEqual(widgets, [
@@ -192,7 +192,7 @@ test('the examples are right, also by the JSON Schema for editors, which refuses
   const isValid = new Ajv2020({ strict: false }).compile(dashboardJsonSchema());
   for (const name of await readdir(folder)) {
     const text = await readFile(join(folder, name), 'utf8');
-    t.notThrows(() => readDashboard(name, text));
+    t.notThrows(() => parseDashboard(name, text));
     t.true(isValid(JSON5.parse(text)), JSON.stringify(isValid.errors));
   }
   t.false(isValid(widget({ adress: 'desk/lamp' })));

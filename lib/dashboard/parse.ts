@@ -8,7 +8,7 @@ import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType
 import { placeItems } from './place.ts';
 
 /** Reads and checks the text of a file. Errors: `bad-dashboard`, whose message has a line per mistake. */
-export function readDashboard(file: string, text: string): Dashboard {
+export function parseDashboard(file: string, text: string): Dashboard {
   const mistakes = new MistakeList();
   const dashboard = read(file, text, mistakes);
   if (dashboard === undefined || mistakes.items.length > 0)
