@@ -1,0 +1,152 @@
+// The drawing of the graph: boxes over lines, on a plane to move over. Only what is seen is followed live.
+
+import { createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
+import { createLiveValues } from '../live-values.ts';
+import { BoxContent, type BoxContext } from './boxes.tsx';
+import type { Box, Drawing, Line } from './layout.ts';
+import { createPanZoom, type PanZoom } from './pan-zoom.ts';
+import { pulse } from './pulse.ts';
+
+/** Changes a second of one value that are shown. */
+const rate = 4;
+/** Smaller text cannot be read: its values are not followed. */
+const readableScale = 0.4;
+/** The graph is shown whole at first, but never so small that nothing can be read. */
+const comfortableScale = 0.5;
+
+interface CanvasProps {
+  readonly drawing: Drawing;
+  readonly context: Omit<BoxContext, 'values'>;
+}
+
+export default function Canvas(props: CanvasProps) {
+  let frame!: HTMLElement;
+  let moves!: PanZoom;
+  const showAll = (least = 0.1) => {
+    const { width, height } = props.drawing;
+    const scale = Math.min(1, Math.max(least, Math.min(frame.clientWidth / width, frame.clientHeight / height)));
+    moves.place({
+      x: Math.max(0, (frame.clientWidth - width * scale) / 2),
+      y: Math.max(0, (frame.clientHeight - height * scale) / 2),
+      scale,
+    });
+  };
+
+  return (
+    <div
+      class="canvas"
+      ref={(element) => {
+        frame = element;
+        moves = createPanZoom(element, showAll);
+      }}
+      aria-label="Graph of rules. Arrow keys move, plus and minus zoom, 0 shows all. The list tells the same."
+      role="application"
+      tabIndex={0}
+    >
+      <Plane {...props} moves={() => moves} frame={() => frame} showAll={showAll} />
+      <div class="zoom">
+        <button type="button" aria-label="Larger" onClick={() => moves.zoom(1.25)}>
+          +
+        </button>
+        <button type="button" aria-label="Smaller" onClick={() => moves.zoom(0.8)}>
+          −
+        </button>
+        <button type="button" aria-label="Show all" onClick={() => showAll()}>
+          ⤢
+        </button>
+      </div>
+    </div>
+  );
+}
+
+interface PlaneProps extends CanvasProps {
+  readonly moves: () => PanZoom;
+  readonly frame: () => HTMLElement;
+  showAll(least?: number): void;
+}
+
+function Plane(props: PlaneProps) {
+  const placement = () => props.moves().placement();
+  const seen = createMemo(
+    () => {
+      const { x, y, scale } = placement();
+      const { clientWidth, clientHeight } = props.frame();
+      if (scale < readableScale) return [];
+      const isSeen = (box: Box) =>
+        Math.abs(box.x * scale + x - clientWidth / 2) < (clientWidth + box.width * scale) / 2 &&
+        Math.abs(box.y * scale + y - clientHeight / 2) < (clientHeight + box.height * scale) / 2;
+      return props.drawing.boxes.flatMap((box) =>
+        box.node.kind === 'parameter' && isSeen(box) ? [box.node.address] : [],
+      );
+    },
+    [],
+    { equals: (one, other) => one.join('\n') === other.join('\n') },
+  );
+  const values = createLiveValues(seen, rate);
+  const context: BoxContext = { ...untrack(() => props.context), values };
+
+  onMount(() => {
+    createEffect(
+      on(
+        () => props.drawing,
+        () => props.showAll(comfortableScale),
+      ),
+    );
+    const observer = new ResizeObserver(() => props.moves().place({ ...placement() })); // what is seen is another
+    observer.observe(props.frame());
+    onCleanup(() => observer.disconnect());
+  });
+
+  return (
+    <div
+      class="plane"
+      style={{ transform: `translate(${placement().x}px, ${placement().y}px) scale(${placement().scale})` }}
+    >
+      <svg width={props.drawing.width} height={props.drawing.height} aria-hidden="true">
+        <defs>
+          <marker
+            id="arrow"
+            viewBox="0 0 8 8"
+            refX="7"
+            refY="4"
+            markerUnits="userSpaceOnUse"
+            markerWidth="10"
+            markerHeight="10"
+            orient="auto"
+          >
+            <path d="M0 0L8 4L0 8z" />
+          </marker>
+        </defs>
+        <For each={props.drawing.lines}>{(line) => <Edge line={line} context={context} />}</For>
+      </svg>
+      <For each={props.drawing.boxes}>
+        {(box) => (
+          <div
+            class="place"
+            style={{
+              left: `${box.x - box.width / 2}px`,
+              top: `${box.y - box.height / 2}px`,
+              width: `${box.width}px`,
+              height: `${box.height}px`,
+            }}
+          >
+            <BoxContent node={box.node} context={context} />
+          </div>
+        )}
+      </For>
+    </div>
+  );
+}
+
+/** A line lights up when the value that moves along it changes. */
+function Edge(props: { readonly line: Line; readonly context: BoxContext }) {
+  let path!: SVGPathElement;
+  const { edge } = props.line;
+  const rule = edge.from.startsWith('r ') ? edge.from.slice(2) : edge.to.startsWith('r ') ? edge.to.slice(2) : '';
+  const isOff = () => props.context.installation.ruleOf(rule)?.enabled === false;
+  if (edge.address !== undefined) {
+    const { moves } = props.context.values.of(edge.address);
+    createEffect(on(moves, () => isOff() || pulse(path), { defer: true }));
+  }
+  return <path ref={path} class="edge" classList={{ off: isOff() }} d={props.line.path} marker-end="url(#arrow)" />;
+}

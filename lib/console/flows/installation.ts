@@ -1,0 +1,46 @@
+// What is known of the running installation, asked for each second, and the switch of a rule.
+
+import { createMemo, createSignal } from 'solid-js';
+import type { ConnectionList, ConnectionStatus } from '../api.ts';
+import { type Polled, usePolled } from '../polled.ts';
+import { messageOf, postJson } from '../request.ts';
+import type { LoadReport, RuleStatus } from './kinds.ts';
+import { keyOf } from './rule-groups.ts';
+
+export function useInstallation() {
+  const polledRules = usePolled<RuleStatus[]>('/hub/rules', 'none');
+  const polledConnections = usePolled<ConnectionList>('/hub/connections');
+  const polledFiles = usePolled<LoadReport>('/hub/files', 'path');
+  const [failure, setFailure] = createSignal('');
+  const rules = createMemo(() => snapshot(polledRules) ?? []);
+  const connections = createMemo(
+    () => new Map<string, ConnectionStatus>(snapshot(polledConnections)?.connections.map((one) => [one.id, one])),
+  );
+  const byKey = createMemo(() => new Map(rules().map((rule) => [keyOf(rule), rule])));
+  const switchRule = async ({ name, file }: RuleStatus, enabled: boolean) => {
+    try {
+      await postJson('/hub/rules', { rule: name, file, enabled });
+      setFailure('');
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+    polledRules.refresh();
+  };
+  return {
+    rules,
+    ruleOf: (key: string) => byKey().get(key),
+    connectionOf: (id: string) => connections().get(id),
+    report: polledFiles.data,
+    isLoaded: () => polledRules.data() !== undefined,
+    error: () => failure() || polledRules.error() || polledFiles.error(),
+    switchRule,
+  };
+}
+
+export type Installation = ReturnType<typeof useInstallation>;
+
+/** A copy of an answer, made anew when any of it has changed. */
+function snapshot<T>(polled: Polled<T>): T | undefined {
+  const data = polled.data();
+  return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);
+}

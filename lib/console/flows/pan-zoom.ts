@@ -1,0 +1,100 @@
+// Moving over a plane that is larger than the screen: by mouse and wheel, by one and two fingers, and by keys.
+
+import { type Accessor, createSignal, onCleanup } from 'solid-js';
+
+export interface Placement {
+  readonly x: number;
+  readonly y: number;
+  readonly scale: number;
+}
+
+const leastScale = 0.1;
+const largestScale = 2.5;
+const keyStep = 80;
+const keyZoom = 1.25;
+/** A pointer that has moved so far drags; one that has not clicks. */
+const dragDistance = 4;
+
+export interface PanZoom {
+  readonly placement: Accessor<Placement>;
+  place(placement: Placement): void;
+  /** Zooms about the middle of what is seen. */
+  zoom(factor: number): void;
+}
+
+/** Makes an element the window onto a plane; `fit` shows all of it. Ends with the scope that calls it. */
+export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
+  const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
+  const pointers = new Map<number, { x: number; y: number }>();
+  let moved = 0;
+
+  const within = ({ clientX, clientY }: MouseEvent) => {
+    const { left, top } = element.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const zoomAt = (at: { x: number; y: number }, factor: number) =>
+    place(({ x, y, scale }) => {
+      const next = Math.min(largestScale, Math.max(leastScale, scale * factor));
+      const ratio = next / scale;
+      return { x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio, scale: next };
+    });
+  const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
+  const zoom = (factor: number) => zoomAt({ x: element.clientWidth / 2, y: element.clientHeight / 2 }, factor);
+
+  const wheel = (event: WheelEvent) => {
+    event.preventDefault();
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 24 : 1;
+    if (event.shiftKey) pan(-event.deltaY * lines, 0);
+    else zoomAt(within(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)));
+  };
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    if (pointers.size === 0) moved = 0;
+    pointers.set(event.pointerId, within(event));
+  };
+  const move = (event: PointerEvent) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = within(event);
+    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
+    moved += Math.hypot(now.x - before.x, now.y - before.y);
+    pointers.set(event.pointerId, now);
+    if (moved < dragDistance) return;
+    if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
+    const share = other ? 0.5 : 1; // of two fingers each moves half
+    pan((now.x - before.x) * share, (now.y - before.y) * share);
+    if (!other) return;
+    const distance = (point: { x: number; y: number }) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+    zoomAt({ x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }, distance(now) / distance(before));
+  };
+  const up = (event: PointerEvent) => void pointers.delete(event.pointerId);
+  const click = (event: MouseEvent) => {
+    if (moved >= dragDistance && event.detail > 0) event.stopPropagation(); // it was a drag
+  };
+  const keys: Readonly<Record<string, () => void>> = {
+    ArrowLeft: () => pan(keyStep, 0),
+    ArrowRight: () => pan(-keyStep, 0),
+    ArrowUp: () => pan(0, keyStep),
+    ArrowDown: () => pan(0, -keyStep),
+    '+': () => zoom(keyZoom),
+    '-': () => zoom(1 / keyZoom),
+    '0': fit,
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
+    event.preventDefault();
+    keys[event.key]!();
+  };
+
+  const end = new AbortController();
+  const { signal } = end;
+  element.addEventListener('wheel', wheel, { passive: false, signal });
+  element.addEventListener('pointerdown', down, { signal });
+  element.addEventListener('pointermove', move, { signal });
+  element.addEventListener('pointerup', up, { signal });
+  element.addEventListener('pointercancel', up, { signal });
+  element.addEventListener('click', click, { capture: true, signal });
+  element.addEventListener('keydown', press, { signal });
+  onCleanup(() => end.abort());
+  return { placement, place, zoom };
+}

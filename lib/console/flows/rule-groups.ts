@@ -1,0 +1,72 @@
+// Rules in the files and folders that they are in, and which of these are open: as many as can be looked at.
+
+import type { RuleStatus } from './kinds.ts';
+
+/** So many boxes of rules and closed groups are opened without being asked for, and so many at most. */
+export const comfortableBoxes = 60;
+export const maxBoxes = 160;
+
+export interface RuleGroup {
+  /** File and folders, one below the other. */
+  readonly id: string;
+  readonly title: string;
+  readonly rules: RuleStatus[];
+  readonly groups: RuleGroup[];
+}
+
+/** Names a rule within an installation. */
+export function keyOf({ file, folder, name }: RuleStatus): string {
+  return JSON.stringify([file, ...folder, name]);
+}
+
+/** The files, each with its folders, in the order of the rules. */
+export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
+  const roots: RuleGroup[] = [];
+  for (const rule of rules) {
+    let level = roots;
+    let group: RuleGroup | undefined;
+    for (const [depth, title] of [rule.file, ...rule.folder].entries()) {
+      const id = JSON.stringify([rule.file, ...rule.folder.slice(0, depth)]);
+      group = level.find((one) => one.id === id);
+      if (!group) {
+        group = { id, title, rules: [], groups: [] };
+        level.push(group);
+      }
+      level = group.groups;
+    }
+    group!.rules.push(rule);
+  }
+  return roots;
+}
+
+/** All rules of a group and of those in it. */
+export function rulesIn(group: RuleGroup): RuleStatus[] {
+  return [...group.rules, ...group.groups.flatMap(rulesIn)];
+}
+
+/**
+ * The ids of the groups that are open: level by level, as long as all of a level is no more than `comfortableBoxes` boxes; and
+ * those that people chose to open, as long as there are no more than `maxBoxes`.
+ */
+export function openGroups(roots: readonly RuleGroup[], chosen: ReadonlyMap<string, boolean>): ReadonlySet<string> {
+  const open = new Set<string>();
+  let boxes = roots.length;
+  for (let level = [...roots]; level.length > 0; ) {
+    const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
+    const isComfortable = all <= comfortableBoxes;
+    const next: RuleGroup[] = [];
+    for (const group of level) {
+      if (!(chosen.get(group.id) ?? isComfortable) || boxes + addedBy(group) > maxBoxes) continue;
+      boxes += addedBy(group);
+      open.add(group.id);
+      next.push(...group.groups);
+    }
+    level = next;
+  }
+  return open;
+}
+
+/** How many boxes more there are when a group is open. */
+function addedBy({ rules, groups }: RuleGroup): number {
+  return rules.length + groups.length - 1;
+}

@@ -1,0 +1,105 @@
+// One rule: where it is, how it is doing, its switch, and its last runs.
+
+import { For, Show } from 'solid-js';
+import { usePolled } from '../polled.ts';
+import { linkTo } from '../route.ts';
+import { StateMark } from '../state-mark.tsx';
+import { formatClock, formatValue } from '../units.ts';
+import type { Installation } from './installation.ts';
+import type { RuleStatus, Trace } from './kinds.ts';
+import { Addresses } from './rule-list.tsx';
+
+export function RulePanel(props: { readonly rule: RuleStatus; readonly installation: Installation; close(): void }) {
+  return (
+    <aside
+      class="rule-panel"
+      aria-labelledby="rule-name"
+      onKeyDown={(event) => event.key === 'Escape' && props.close()}
+    >
+      <div class="head">
+        <h2 id="rule-name">{props.rule.name}</h2>
+        <button type="button" class="quiet" onClick={props.close} aria-label="Close">
+          ✕
+        </button>
+      </div>
+      <p>
+        <StateMark state={props.rule.state} /> {props.rule.reason}
+      </p>
+      <p class="muted">{[props.rule.file, ...props.rule.folder].join(' › ')}</p>
+      <dl>
+        <dt>From</dt>
+        <dd>
+          <Addresses list={props.rule.from} />
+        </dd>
+        <dt>To</dt>
+        <dd>
+          <Addresses list={props.rule.to} />
+        </dd>
+        <Show when={props.rule.faults > 0}>
+          <dt>Failed</dt>
+          <dd>{props.rule.faults} times</dd>
+        </Show>
+        <Show when={props.rule.dropped > 0}>
+          <dt>Dropped</dt>
+          <dd>{props.rule.dropped} writes</dd>
+        </Show>
+      </dl>
+      <p>
+        <button
+          type="button"
+          classList={{ cut: props.rule.enabled, main: !props.rule.enabled }}
+          onClick={() => props.installation.switchRule(props.rule, !props.rule.enabled)}
+        >
+          {props.rule.enabled ? 'Disable' : 'Enable'}
+        </button>{' '}
+        <small>{props.rule.enabled ? 'until it is enabled again, or its file is changed' : 'it does not run'}</small>
+      </p>
+      <Runs rule={props.rule} />
+    </aside>
+  );
+}
+
+function Runs(props: { readonly rule: RuleStatus }) {
+  const { data, error } = usePolled<Trace[]>(
+    () => `/hub/trace?${new URLSearchParams({ rule: props.rule.name })}`,
+    'none',
+  );
+  const trace = () => data()?.find(({ file }) => file === props.rule.file);
+  return (
+    <section class="runs" aria-label="Last runs">
+      <h3>Last runs</h3>
+      <Show when={error()}>
+        <p class="error">{error()}</p>
+      </Show>
+      <ol>
+        <For each={trace()?.runs} fallback={<li class="muted">It has not run yet.</li>}>
+          {(run) => (
+            <li classList={{ muted: run.outcome === 'stopped' || run.outcome === 'held' }}>
+              <time>{formatClock(run.time)}</time>
+              <span>
+                <Show when={run.source} fallback="time">
+                  {(source) => <a href={linkTo('why', { address: source() })}>{source()}</a>}
+                </Show>{' '}
+                = {formatValue(run.value)} <Outcome run={run} />
+              </span>
+            </li>
+          )}
+        </For>
+      </ol>
+      <Show when={trace()?.isAlwaysRecorded === false}>
+        <small>A rule that only copies: its runs are recorded while somebody looks.</small>
+      </Show>
+    </section>
+  );
+}
+
+function Outcome(props: { readonly run: Trace['runs'][number] }) {
+  const text = () => {
+    const { outcome, result, to, error, durationUs } = props.run;
+    const time = durationUs === undefined ? '' : `, ${Math.round(durationUs)} µs`;
+    if (outcome === 'wrote') return `→ ${formatValue(result)} to ${to.join(', ')}${time}`;
+    if (outcome === 'failed') return `failed: ${error ?? ''}`;
+    return `${outcome === 'stopped' ? '– its condition was false' : '– held by a step'}${time}`;
+  };
+  return <span classList={{ error: props.run.outcome === 'failed' }}>{text()}</span>;
+}

@@ -1,0 +1,85 @@
+// The chain of causes of a value: newest first, with the times between, back to what happened outside.
+
+import { Index, Show } from 'solid-js';
+import type { CausedChange, Explanation } from '../flows/kinds.ts';
+import { linkTo } from '../route.ts';
+import { formatClock, formatValue } from '../units.ts';
+
+export function Chain(props: { readonly explanation: Explanation }) {
+  const chain = () => props.explanation.chain;
+  const isOutside = (index: number) => index === chain().length - 1 && props.explanation.forgotten === 0;
+  return (
+    <ol aria-label="Causes, newest first">
+      <Index each={chain()}>
+        {(change, index) => (
+          <li>
+            <div class="cause" classList={{ outside: isOutside(index) }}>
+              <time dateTime={change().time}>{formatClock(change().time)}</time>
+              <span>
+                <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
+                  {change().parameter}
+                </a>{' '}
+                <WhatHappened change={change()} />
+              </span>
+              <span>
+                by <Author origin={change().origin} />
+                <Show when={isOutside(index)}>
+                  {' '}
+                  <strong>This came from outside.</strong>
+                </Show>
+              </span>
+            </div>
+            <Show when={change().afterMs !== undefined && index < chain().length - 1}>
+              <p class="after">
+                <span aria-hidden="true">↑</span> {formatLag(change().afterMs!)}
+              </p>
+            </Show>
+          </li>
+        )}
+      </Index>
+      <Show when={props.explanation.forgotten > 0}>
+        <li class="note">{props.explanation.forgotten} earlier causes are not kept.</li>
+      </Show>
+    </ol>
+  );
+}
+
+function WhatHappened(props: { readonly change: CausedChange }) {
+  return (
+    <Show when={props.change.type !== 'T'} fallback={<strong>fired</strong>}>
+      = <strong>{formatValue(props.change.value)}</strong>{' '}
+      <Show when={props.change.previous !== undefined}>
+        <span class="muted">was {formatValue(props.change.previous)}</span>
+      </Show>
+      <Show when={props.change.revision === undefined}>
+        <span class="muted">again</span>
+      </Show>
+    </Show>
+  );
+}
+
+/** A rule, a connection or a client, as a link to where it is shown. */
+function Author(props: { readonly origin: CausedChange['origin'] }) {
+  const link = () => {
+    const { kind, name, file } = props.origin;
+    if (kind === 'rule') return linkTo('flows', { rule: name, file });
+    return kind === 'connection' ? linkTo('connections', { search: name }) : linkTo('clients');
+  };
+  return (
+    <>
+      {props.origin.kind} <a href={link()}>{props.origin.name}</a>
+      <Show when={props.origin.file}>
+        {' '}
+        <span class="muted">{props.origin.file}</span>
+      </Show>
+    </>
+  );
+}
+
+/** How much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`. */
+function formatLag(ms: number): string {
+  if (ms === 0) return 'at once';
+  if (ms < 1000) return `${Math.round(ms)} ms after`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s after`;
+  return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s after`;
+}

@@ -1,0 +1,196 @@
+// The flows view against a real hub: the graph and the list, values that move, rules that are switched, files with mistakes,
+// and an installation that is too large to be drawn at once.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, Page } from 'playwright-core';
+import { expectAccessible } from '../support/accessible.ts';
+import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0', 'percent,I'] };
+const small = {
+  connections: { api, desk },
+  rules: [
+    { name: 'lamp follows', from: 'desk/mic', map: 'value', to: 'desk/lamp' },
+    { folder: 'Levels', rules: [{ name: 'in percent', from: 'desk/level', map: 'value * 100', to: 'desk/percent' }] },
+  ],
+};
+
+const box = (page: Page, name: string) => page.locator('.box', { hasText: name });
+const statusOf = (hub: HubUnderTest, rule: string) => hub.rules().find(({ name }) => name === rule)!;
+/** The addresses that the page has subscribed to. */
+const followed = async (hub: HubUnderTest): Promise<string[]> => {
+  const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/clients`);
+  const { clients } = (await answer.json()) as { clients: { subscriptions: { include: string[] }[] }[] };
+  return clients.flatMap(({ subscriptions }) => subscriptions.flatMap(({ include }) => include)).sort();
+};
+
+/** Waits until what is read is as expected; it is read again when something in the page or the hub may have changed. */
+async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promise<T> | T, expected: T): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (Date.now() < end && JSON.stringify(await read()) !== JSON.stringify(expected))
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  t.deepEqual(await read(), expected);
+}
+
+test('the graph shows rules between what they read and write; a value moves through it', async (t) => {
+  const hub = await startTestHub(t, small);
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await box(page, 'in percent').waitFor();
+  const xs = await Promise.all(
+    ['level', 'in percent', 'percent'].map(async (name) => {
+      const found = name === 'in percent' ? box(page, name) : page.locator(`.box[title="desk/${name}"]`);
+      return (await found.boundingBox())!.x;
+    }),
+  );
+  t.deepEqual(
+    xs,
+    [...xs].sort((one, other) => one - other),
+  );
+  await page.locator('.box[title="desk/level"] output', { hasText: '0' }).waitFor();
+
+  await page.evaluate(`
+    globalThis.animated = 0;
+    const { animate } = Element.prototype;
+    Element.prototype.animate = function (...given) { animated += this.matches('.edge'); return animate.apply(this, given) };`);
+  hub.write('desk/level', 0.25, writer);
+  await page.locator('.box[title="desk/percent"] output', { hasText: '25' }).waitFor();
+  await page.waitForFunction('animated === 2');
+  await expectAccessible(t, page);
+});
+
+test('a rule is disabled and enabled, and its last runs are told', async (t) => {
+  const hub = await startTestHub(t, small);
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await box(page, 'lamp follows').click();
+  const panel = page.getByRole('complementary');
+  hub.write('desk/mic', true, writer);
+  await panel.getByText('= true → true to desk/lamp').waitFor();
+
+  await panel.getByRole('button', { name: 'Disable' }).click();
+  await panel.getByText('disabled').waitFor();
+  t.false(statusOf(hub, 'lamp follows').enabled);
+  await page.locator('.box.rule.off').waitFor();
+  hub.write('desk/mic', false, writer);
+  t.is(hub.find('desk/lamp')!.value, true);
+
+  await panel.getByRole('button', { name: 'Enable' }).click();
+  await panel.getByText('running').waitFor();
+  hub.write('desk/mic', true, writer);
+  hub.write('desk/mic', false, writer);
+  t.is(hub.find('desk/lamp')!.value, false);
+  await panel.getByRole('link', { name: 'desk/lamp' }).first().waitFor();
+  await expectAccessible(t, page);
+  await page.keyboard.press('Escape');
+  await panel.waitFor({ state: 'detached' });
+});
+
+test('what is wrong with a file after a reload is told, and that all runs on', async (t) => {
+  const hub = await startHubFrom(t, { 'flow.json5': small, 'other.json5': { connections: {} } });
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await page.getByText('2 files, no mistakes').waitFor();
+  await writeFile(join(hub.folder, 'other.json5'), "{\n  rules: [{ from: 'desk/mic', too: 'desk/lamp' }]\n}");
+  await t.throwsAsync(hub.reload());
+  await page.getByText('What ran before runs on.').waitFor();
+  await page.getByText('other.json5:2:31: rules[0].too: unknown setting "too", did you mean "to"?').waitFor();
+  await writeFile(join(hub.folder, 'other.json5'), '{}');
+  await hub.reload();
+  await page.getByText('2 files, no mistakes').waitFor();
+});
+
+test('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
+  const hub = await startTestHub(t, small);
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await box(page, 'in percent').waitFor();
+  const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
+  await eventually(t, page, () => followed(hub), all);
+  const canvas = page.getByRole('application');
+  const transform = () =>
+    page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
+  const first = await transform();
+
+  await canvas.focus();
+  await page.keyboard.press('ArrowRight');
+  t.not(await transform(), first);
+  for (let count = 0; count < 6; count++) await page.keyboard.press('-');
+  await eventually(t, page, () => followed(hub), []);
+  await page.keyboard.press('0');
+  t.is(await transform(), first);
+  await eventually(t, page, () => followed(hub), all);
+
+  const { x, y, width, height } = (await canvas.boundingBox())!;
+  await page.mouse.move(x + width / 2, y + height - 30);
+  await page.mouse.wheel(0, -300);
+  await page.waitForFunction(`/scale\\(1\\.[1-9]/.test(document.querySelector('.plane').style.transform)`);
+  await page.keyboard.press('0');
+  const xOf = (text: string) => Number(/translate\(([-.\d]+)px/.exec(text)![1]);
+  const start = xOf(await transform());
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 150, y + height - 30, { steps: 5 });
+  await page.mouse.up();
+  t.is(Math.round(xOf(await transform()) - start), 150);
+});
+
+const large = {
+  connections: { api, desk: { type: 'dummy', parameters: Array.from({ length: 600 }, (_, n) => `p${n},I,0`) } },
+  rules: Array.from({ length: 25 }, (_, folder) => ({
+    folder: `Folder ${folder}`,
+    rules: Array.from({ length: 20 }, (_, n) => ({
+      name: `rule ${folder * 20 + n}`,
+      from: `desk/p${folder * 20 + n}`,
+      map: 'value + 1.0',
+      to: `desk/p${folder * 20 + n + 7}`,
+    })),
+  })),
+};
+
+test('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
+  const hub = await startTestHub(t, large);
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await page.getByText('500 rules', { exact: true }).waitFor();
+  await box(page, 'Folder 24').waitFor();
+  t.true((await page.locator('.box').count()) <= 200);
+  const before = await page.locator('.box.rule').count();
+  await box(page, 'Folder 24').click();
+  await box(page, 'rule 499').waitFor();
+  t.is(await page.locator('.box.rule').count(), before + 20);
+
+  await page.keyboard.press('/');
+  await page.keyboard.type('rule 123');
+  await page.locator('.box.rule').nth(0).getByText('rule 123').waitFor();
+  await page.getByText('1 rule', { exact: true }).waitFor();
+  t.is(await page.locator('.box').count(), 3);
+
+  await page.getByRole('searchbox').fill('');
+  await page.getByRole('button', { name: 'Open all' }).click();
+  await page.waitForFunction(`document.querySelectorAll('.box.rule').length > ${before + 20}`);
+  t.true((await page.locator('.box.rule, .box.group').count()) <= 160);
+});
+
+test('the list tells the same, works by keys, and is what a phone gets', async (t) => {
+  const hub = await startTestHub(t, small);
+  const page = await openConsole(t, browser, hub.port, '#/flows', { viewport: phone });
+  await page.getByRole('button', { name: 'List', pressed: true }).waitFor();
+  const folder = page.getByRole('button', { name: 'Levels 1', expanded: true });
+  await folder.focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'in percent' }).waitFor({ state: 'detached' });
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  const panel = page.getByRole('complementary');
+  await panel.getByRole('heading', { name: 'in percent' }).waitFor();
+  await panel.getByRole('button', { name: 'Disable' }).click();
+  await panel.getByText('disabled').waitFor();
+  t.false(statusOf(hub, 'in percent').enabled);
+  t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
+  await expectAccessible(t, page);
+});

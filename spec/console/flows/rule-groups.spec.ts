@@ -1,0 +1,75 @@
+// Rules in files and folders, which of these are open, and the graph that is drawn of them.
+
+import test from 'ava';
+import { buildGraph } from '../../../lib/console/flows/graph.ts';
+import { groupRules, maxBoxes, openGroups, type RuleGroup, rulesIn } from '../../../lib/console/flows/rule-groups.ts';
+import type { RuleStatus } from '../../../lib/model/rule-status.ts';
+
+const rule = (name: string, folder: string[], from: string[], to: string[], file = 'a.json5'): RuleStatus => ({
+  ...{ name, file, folder, from, to },
+  ...{ enabled: true, state: 'running', reason: '', faults: 0, dropped: 0 },
+});
+const titles = (groups: readonly RuleGroup[]): unknown[] =>
+  groups.map(({ title, rules, groups: inner }) => [title, rules.map(({ name }) => name), titles(inner)]);
+const many = (folders: number, each: number) =>
+  Array.from({ length: folders * each }, (_, n) =>
+    rule(`r${n}`, [`f${Math.floor(n / each)}`], [`desk/${n}`], [`desk/${n + 1}`]),
+  );
+/** How many boxes of rules and closed groups come of it. */
+const boxes = (groups: readonly RuleGroup[], open: ReadonlySet<string>): number =>
+  groups.reduce((sum, group) => sum + (open.has(group.id) ? group.rules.length + boxes(group.groups, open) : 1), 0);
+
+test('rules are grouped by file and folders, in their order', (t) => {
+  const groups = groupRules([
+    rule('one', [], [], []),
+    rule('two', ['Door', 'Lamp'], [], []),
+    rule('three', ['Door'], [], []),
+    rule('four', [], [], [], 'b.json5'),
+    rule('five', ['Door', 'Lamp'], [], []),
+  ]);
+  t.deepEqual(titles(groups), [
+    ['a.json5', ['one'], [['Door', ['three'], [['Lamp', ['two', 'five'], []]]]]],
+    ['b.json5', ['four'], []],
+  ]);
+  t.deepEqual(
+    rulesIn(groups[0]!).map(({ name }) => name),
+    ['one', 'three', 'two', 'five'],
+  );
+});
+
+test('a small installation is all open; of a large one the levels are that can be looked at whole', (t) => {
+  const small = groupRules(many(5, 4));
+  t.is(openGroups(small, new Map()).size, 6);
+  const large = groupRules(many(25, 20));
+  const open = openGroups(large, new Map());
+  t.deepEqual([...open], [large[0]!.id]);
+  t.is(boxes(large, open), 25);
+});
+
+test('what people open and close counts, and never are more boxes drawn than may be', (t) => {
+  const groups = groupRules(many(25, 20));
+  const [file] = groups;
+  const last = file!.groups.at(-1)!;
+  t.true(openGroups(groups, new Map([[last.id, true]])).has(last.id));
+  t.is(openGroups(groups, new Map([[file!.id, false]])).size, 0);
+  const all = openGroups(groups, new Map([file!, ...file!.groups].map(({ id }) => [id, true])));
+  t.true(boxes(groups, all) <= maxBoxes && boxes(groups, all) > maxBoxes - 20);
+});
+
+test('open rules are between parameters, closed groups between connections, each of them once', (t) => {
+  const groups = groupRules([
+    rule('in the open', [], ['desk/mic'], ['desk/lamp']),
+    rule('hidden', ['Closed'], ['desk/mic', 'clock/pulse/1'], ['onair/Lamp', 'onair/Title']),
+  ]);
+  const [file] = groups;
+  const { nodes, edges } = buildGraph(groups, new Set([file!.id]));
+  t.deepEqual(
+    nodes.map((node) => Object.values(node).at(-1)).map((text) => String(text).replace(/^.*"(.*)"\]$/, '$1')),
+    ['desk/mic', 'in the open', 'desk/lamp', 'desk', 'clock', 'Closed', 'onair'],
+  );
+  t.deepEqual(
+    edges.map(({ address }) => address),
+    ['desk/mic', 'desk/lamp', undefined, undefined, undefined],
+  );
+  t.is(new Set(edges.map(({ from, to }) => `${from} ${to}`)).size, edges.length);
+});

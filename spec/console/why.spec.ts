@@ -1,0 +1,72 @@
+// The why view against a real hub: from a value back to what happened outside, followed live.
+
+import test from 'ava';
+import type { Browser } from 'playwright-core';
+import { expectAccessible } from '../support/accessible.ts';
+import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { api, startTestHub, writer } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const flow = {
+  connections: {
+    api,
+    desk: { type: 'dummy', parameters: ['bell,T', 'lamp,B,false', 'never,S'] },
+    clock: { type: 'timer', timers: [30] },
+  },
+  rules: [
+    { name: 'bell lights', from: 'desk/bell', map: 'true', to: 'desk/lamp' },
+    { name: 'bell starts', from: 'desk/bell', map: '30', to: 'clock/timer/1/start' },
+    { name: 'lamp off', from: 'clock/timer/1/trigger', map: 'false', to: 'desk/lamp' },
+  ],
+};
+
+test('the chain of causes leads from the lamp to who rang, and follows live', async (t) => {
+  const hub = await startTestHub(t, flow);
+  const page = await openConsole(t, browser, hub.port, '#/why?address=desk/lamp');
+  const causes = page.locator('.cause');
+  await causes.getByText('by connection desk').waitFor();
+  t.is(await causes.count(), 1);
+
+  hub.write('desk/bell', 1, writer);
+  await causes.nth(3).waitFor();
+  const texts = await causes.allInnerTexts();
+  t.is(texts.length, 4);
+  for (const [index, pattern] of [
+    /desk\/lamp = false was true\s+by rule lamp off/,
+    /clock\/timer\/1\/trigger fired\s+by connection clock/,
+    /clock\/timer\/1\/start = .*\s+by rule bell starts/,
+    /desk\/bell fired\s+by client spec.* This came from outside\./,
+  ].entries())
+    t.regex(texts[index]!, pattern);
+  t.regex((await page.locator('.after').allInnerTexts()).join(), /^↑ at once,↑ [3-9]\d ms after,↑ at once$/);
+  await expectAccessible(t, page);
+
+  await page.getByRole('link', { name: 'bell starts' }).click();
+  await page.getByRole('complementary').getByRole('heading', { name: 'bell starts' }).waitFor();
+  await page.goBack();
+  await page.getByRole('link', { name: 'desk/bell' }).click();
+  await page.waitForFunction(`location.hash === '#/parameters?address=desk/bell'`);
+});
+
+test('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {
+  const hub = await startTestHub(t, flow);
+  const page = await openConsole(t, browser, hub.port, '#/why', { viewport: phone });
+  const field = page.getByRole('combobox', { name: 'Address of the parameter' });
+  await field.pressSequentially('mer/1');
+  await page.locator('option[value="clock/timer/1/trigger"]').waitFor({ state: 'attached' });
+  await field.fill('desk/never');
+  await field.press('Enter');
+  await page.getByText('desk/never: the state is unknown').waitFor();
+  hub.write('desk/never', 'now', writer);
+  await page.locator('.cause', { hasText: 'now' }).waitFor();
+  await field.fill('desk/nothing');
+  await field.press('Enter');
+  await page.getByText('desk/nothing: there is no parameter of this address').waitFor();
+  t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
+  await expectAccessible(t, page);
+});
