@@ -6,7 +6,10 @@ import { connect, type HubState, type Stream, type Value } from '../client/index
 /** People read no faster; what a view needs more often it asks for by `hub.select({ rate })`. */
 const readableRate = 10;
 
-export const hub = connect(undefined, { rate: readableRate });
+/** A hub that hangs, or a cable that is out, is seen within three seconds. */
+const times = { pingAfterMs: 1000, answerWithinMs: 1500 };
+
+export const hub = connect(undefined, { rate: readableRate, ...times });
 
 /** The newest value of a stream that lives as long as the console. */
 function held<T>(stream: Stream<T>, first: T): Accessor<T> {

@@ -36,6 +36,7 @@ export async function openConsole(
     if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host) faults.push(`the console asks ${url}`);
   });
   await page.goto(`http://${host}/hub/${hash}`);
+  t.is(new URL(page.url()).host, host);
   return page;
 }
 

@@ -1,5 +1,66 @@
-// Dashboards.
+// Dashboards: those in the folder of the hub, and one of them, shown anew when its file has changed.
+
+import { For, Show } from 'solid-js';
+import type { Dashboard } from '../../dashboard/format.ts';
+import { Panel } from '../dashboard/panel.tsx';
+import { isStale } from '../hub.ts';
+import { usePolled } from '../polled.ts';
+import { linkTo, route } from '../route.ts';
 
 export default function Dashboards() {
-  return <h1>Dashboards</h1>;
+  return (
+    <Show when={route().params.name} keyed fallback={<List />}>
+      {(name) => <Page name={name} />}
+    </Show>
+  );
+}
+
+function List() {
+  const { data, error } = usePolled<{ dashboards: string[] }>('/hub/dashboards');
+  return (
+    <>
+      <div class="bar">
+        <h1>Dashboards</h1>
+      </div>
+      <Show when={error()}>
+        <p role="alert" class="note error">
+          {error()}
+        </p>
+      </Show>
+      <Show when={data()?.dashboards.length === 0}>
+        <p class="note">
+          There are none. A dashboard is a JSON5 file in the folder that the setting <code>dashboards</code> of the REST
+          API connection names; <code>patchbay schema --dashboard</code> prints what it may hold.
+        </p>
+      </Show>
+      <ul class="panels">
+        <For each={data()?.dashboards}>
+          {(name) => (
+            <li>
+              <a class="button" href={linkTo('dashboards', { name })}>
+                {name}
+              </a>
+            </li>
+          )}
+        </For>
+      </ul>
+    </>
+  );
+}
+
+function Page(props: { readonly name: string }) {
+  const { data, error } = usePolled<Dashboard>(`/hub/dashboards/${encodeURIComponent(props.name)}`, 'none');
+  return (
+    <Show
+      when={data()}
+      fallback={
+        <div class="note" role="alert">
+          <pre class="mistake">{error() || 'Loading …'}</pre>
+          <a href={linkTo('dashboards')}>‹ Dashboards</a>
+        </div>
+      }
+    >
+      {(dashboard) => <Panel name={props.name} dashboard={dashboard()} mistake={isStale() ? '' : error()} />}
+    </Show>
+  );
 }

@@ -1,0 +1,84 @@
+// A button: it toggles, sets, fires, or is true for as long as it is held.
+
+import { createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { isStale } from '../hub.ts';
+import { isLit } from './showing.ts';
+import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
+
+export function ButtonWidget(props: WidgetProps<'button'>) {
+  const { address, label, mode, value, lamp, tone } = props.widget;
+  const parameter = props.values.of(address);
+  const light = lamp === undefined ? parameter : props.values.of(lamp);
+  const { send, fail, failure } = useWrites(address);
+  const write = (written: string | number | boolean) => void send(written).catch(fail);
+
+  const [isHeld, setHeld] = createSignal(false);
+  let owesRelease = false;
+  const hold = () => {
+    if (isHeld() || isStale()) return;
+    setHeld(true);
+    write(true);
+  };
+  const release = () => {
+    if (!isHeld()) return;
+    setHeld(false);
+    if (isStale()) owesRelease = true;
+    else write(false);
+  };
+  // What was let go while the link was down is let go as soon as it is back: nothing stays on by itself.
+  createEffect(
+    on(isStale, (stale) => {
+      if (stale) release();
+      else if (owesRelease) {
+        owesRelease = false;
+        write(false);
+      }
+    }),
+  );
+  const ends = new AbortController();
+  addEventListener('blur', release, { signal: ends.signal });
+  document.addEventListener('visibilitychange', release, { signal: ends.signal });
+  onCleanup(() => {
+    release();
+    ends.abort();
+  });
+
+  const isReadOnly = () => parameter.kind()?.access === 'read-only';
+  const lit = () =>
+    mode === 'momentary' && lamp === undefined
+      ? isHeld() || isLit(light.value())
+      : isLit(light.value(), mode === 'set' && lamp === undefined ? value : undefined);
+  const press = () => {
+    if (mode === 'toggle') write(!isLit(parameter.value()));
+    else if (mode === 'set') write(value!);
+    else if (mode === 'fire') write(true);
+  };
+  return (
+    <button
+      type="button"
+      class="light push"
+      classList={{ lit: lit(), held: isHeld() }}
+      data-tone={tone}
+      aria-pressed={mode === 'fire' ? undefined : lit()}
+      disabled={isStale() || isReadOnly()}
+      title={isReadOnly() ? `${address} is read-only` : undefined}
+      onClick={press}
+      onContextMenu={(event) => event.preventDefault()}
+      {...(mode === 'momentary' && {
+        onPointerDown: (event: PointerEvent & { currentTarget: HTMLElement }) => {
+          if (event.button !== 0) return;
+          event.currentTarget.setPointerCapture(event.pointerId);
+          hold();
+        },
+        onPointerUp: release,
+        onPointerCancel: release,
+        onLostPointerCapture: release,
+        onKeyDown: (event: KeyboardEvent) => (event.key === ' ' || event.key === 'Enter') && hold(),
+        onKeyUp: release,
+      })}
+    >
+      <span class="big">{label ?? address}</span>
+      <Trouble parameter={parameter} values={props.values} failure={failure()} />
+    </button>
+  );
+}

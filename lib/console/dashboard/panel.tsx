@@ -1,0 +1,85 @@
+// A dashboard as it hangs on the wall: all of the screen, always awake, and clearly stale while the link is down.
+
+import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
+import type { Dashboard, Widget } from '../../dashboard/format.ts';
+import { isStale } from '../hub.ts';
+import { createLiveValues } from '../live-values.ts';
+import { linkTo, route, setParams } from '../route.ts';
+import { formatClock } from '../units.ts';
+import { keepAwake } from './awake.ts';
+import { Grid } from './widget.tsx';
+
+/** As often as the eye sees; what comes faster is merged by the hub. */
+const rate = 30;
+
+export function Panel(props: { readonly name: string; readonly dashboard: Dashboard; readonly mistake: string }) {
+  let panel!: HTMLDivElement;
+  const title = () => props.dashboard.title || props.name;
+  const widgets = createMemo<readonly Widget[]>((former) => keepEqual(former, props.dashboard.widgets), []);
+  const values = createLiveValues(() => widgets().flatMap(addressesOf), rate);
+  const [isFull, setFull] = createSignal(false);
+  const [staleSince, setStaleSince] = createSignal(Date.now());
+  keepAwake();
+
+  createEffect(() => {
+    if (isStale()) setStaleSince(Date.now());
+  });
+  onMount(() => {
+    document.title = title();
+    const others = [...document.querySelectorAll<HTMLElement>('.shell > :not(main)')];
+    for (const other of others) other.inert = true;
+    const follow = () => setFull(document.fullscreenElement !== null);
+    document.addEventListener('fullscreenchange', follow);
+    onCleanup(() => {
+      for (const other of others) other.inert = false;
+      document.removeEventListener('fullscreenchange', follow);
+    });
+  });
+  const isBare = () => isFull() || route().params.bare === '1';
+
+  return (
+    <div class="panel-page" classList={{ stale: isStale(), bare: isBare() }} ref={panel}>
+      <Show when={!isBare()}>
+        <div class="bar">
+          <a href={linkTo('dashboards')}>‹ Dashboards</a>
+          <h1 class="grow truncate">{title()}</h1>
+          <button type="button" onClick={() => setParams({ bare: '1' })} title="Without this bar, as a link to keep">
+            Hide bar
+          </button>
+          <button type="button" onClick={() => document.documentElement.requestFullscreen().catch(() => {})}>
+            Full screen
+          </button>
+        </div>
+      </Show>
+      <div role="status">
+        <Show when={isStale()}>
+          <p class="banner">
+            <strong>No link to the hub</strong> since {formatClock(staleSince())}. What is shown is old.
+          </p>
+        </Show>
+        <Show when={!isStale() && props.mistake}>
+          <pre class="banner mistake">{props.mistake}</pre>
+        </Show>
+      </div>
+      <Grid columns={props.dashboard.columns} rows={props.dashboard.rows} widgets={widgets()} values={values} />
+    </div>
+  );
+}
+
+/** The widgets, those that are as before as the same objects: what has not changed is not built anew. */
+function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): readonly Widget[] {
+  const kept = new Map(former.map((widget) => [JSON.stringify(widget), widget]));
+  return widgets.map((widget) => {
+    const key = JSON.stringify(widget);
+    const same = kept.get(key);
+    kept.delete(key);
+    return same ?? (JSON.parse(key) as Widget);
+  });
+}
+
+function addressesOf(widget: Widget): string[] {
+  if (widget.type === 'group') return widget.widgets.flatMap(addressesOf);
+  if (widget.type === 'plot') return widget.addresses;
+  if (widget.type === 'button') return [widget.address, ...(widget.lamp === undefined ? [] : [widget.lamp])];
+  return widget.type === 'label' ? [] : [widget.address];
+}

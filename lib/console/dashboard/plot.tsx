@@ -1,0 +1,109 @@
+// A plot of up to four parameters, moving with the clock: sampled since it was opened, unknown and stale times left out.
+
+import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
+import uPlot from 'uplot';
+import { isStale } from '../hub.ts';
+import type { LiveParameter } from '../live-values.ts';
+import { isDark } from '../theme.ts';
+import { showValue } from './showing.ts';
+import { Trouble, type WidgetProps } from './widget.tsx';
+
+/** Samples that a plot holds and draws; of a minute ten a second. */
+const samples = 600;
+const leastIntervalMs = 100;
+const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
+const colours = ['--accent', '--warn', '--good', '--bad'];
+
+export default function Plot(props: WidgetProps<'plot'>) {
+  const { addresses, label, seconds, min, max, unit, digits } = props.widget;
+  const parameters = addresses.map((address) => props.values.of(address));
+  const times: number[] = [];
+  const rows: (number | null)[][] = addresses.map(() => []);
+  let box!: HTMLDivElement;
+  let plot: uPlot | undefined;
+
+  const sample = () => {
+    const now = Date.now() / 1000;
+    times.push(now);
+    for (const [index, row] of rows.entries()) row.push(isStale() ? null : numberOf(parameters[index]!));
+    if (times.length > samples + 1) for (const list of [times, ...rows]) list.shift();
+    if (document.hidden) return;
+    plot?.setData([times, ...rows], false);
+    plot?.setScale('x', { min: now - seconds, max: now });
+  };
+  const create = () => {
+    plot?.destroy();
+    const style = getComputedStyle(box);
+    const grid = { stroke: style.getPropertyValue('--line'), width: 1 };
+    const axis = { stroke: style.getPropertyValue('--muted'), grid, ticks: grid, font: '11px system-ui' };
+    plot = new uPlot(
+      {
+        width: box.clientWidth,
+        height: box.clientHeight,
+        legend: { show: false },
+        cursor: { show: false },
+        scales: {
+          x: { time: true },
+          y: { range: (_, low, high) => rangeOf(low, high, min, max) },
+        },
+        axes: [
+          { ...axis, size: 26, space: 80, values: (_, splits) => splits.map((split) => clock.format(split * 1000)) },
+          { ...axis, size: 44, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
+        ],
+        series: [
+          {},
+          ...addresses.map((_, index) => ({
+            stroke: style.getPropertyValue(colours[index]!),
+            width: 2,
+            points: { show: false },
+          })),
+        ],
+      },
+      [times, ...rows],
+      box,
+    );
+  };
+  onMount(() => {
+    createEffect(on(isDark, create));
+    const timer = setInterval(sample, Math.max(leastIntervalMs, (seconds * 1000) / samples));
+    const observer = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: box.clientHeight }));
+    observer.observe(box);
+    onCleanup(() => {
+      clearInterval(timer);
+      observer.disconnect();
+      plot?.destroy();
+    });
+  });
+
+  return (
+    <>
+      <p class="name truncate">
+        {label}{' '}
+        <For each={addresses}>
+          {(address, index) => (
+            <span class="line-of" style={{ color: `var(${colours[index()]})` }}>
+              {addresses.length > 1 && `— ${address.slice(address.lastIndexOf('/') + 1)} `}
+              {showValue(parameters[index()]!.value(), digits)} {unit}
+            </span>
+          )}
+        </For>
+      </p>
+      <div class="drawing" ref={box} aria-hidden="true" />
+      <For each={parameters}>{(parameter) => <Trouble parameter={parameter} values={props.values} />}</For>
+    </>
+  );
+}
+
+/** What the widget says, else what fits; of a value that does not move some room above and below. */
+function rangeOf(low: number | null, high: number | null, min?: number, max?: number): [number, number] {
+  const from = min ?? low ?? 0;
+  const to = max ?? high ?? from + 1;
+  if (to > from) return [from, to];
+  const room = Math.abs(from) / 10 || 1;
+  return [min ?? from - room, max ?? from + room];
+}
+
+function numberOf({ value }: LiveParameter): number | null {
+  const number = value() === undefined ? Number.NaN : Number(value());
+  return Number.isFinite(number) ? number : null;
+}

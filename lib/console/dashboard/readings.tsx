@@ -1,0 +1,88 @@
+// Widgets that show: a label, a value, a lamp, a meter.
+
+import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
+import { isLit, shareOf, showValue, toneAt } from './showing.ts';
+import { Trouble, type WidgetProps } from './widget.tsx';
+
+/** How long a lamp is lit by a fire of its trigger. */
+const flashMs = 400;
+
+export function Label(props: WidgetProps<'label'>) {
+  return (
+    <p class="big" data-tone={props.widget.tone}>
+      {props.widget.label}
+    </p>
+  );
+}
+
+export function Reading(props: WidgetProps<'value'>) {
+  const { address, label, texts, unit, digits, zones } = props.widget;
+  const parameter = props.values.of(address);
+  const text = () => texts[String(parameter.value())] ?? showValue(parameter.value(), digits);
+  const hasUnit = () => unit !== '' && parameter.value() !== undefined;
+  return (
+    <>
+      <p class="name truncate">{label}</p>
+      <output class="big" data-tone={toneAt(zones, parameter.value())}>
+        {text()}
+        <Show when={hasUnit()}>
+          <small> {unit}</small>
+        </Show>
+      </output>
+      <Trouble parameter={parameter} values={props.values} />
+    </>
+  );
+}
+
+export function Lamp(props: WidgetProps<'lamp'>) {
+  const { address, label, tone, equals, blink } = props.widget;
+  const parameter = props.values.of(address);
+  const [hasFired, setFired] = createSignal(false);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  createEffect(
+    on(
+      parameter.moves,
+      () => {
+        if (parameter.kind()?.type !== 'T') return;
+        setFired(true);
+        clearTimeout(timer);
+        timer = setTimeout(() => setFired(false), flashMs);
+      },
+      { defer: true },
+    ),
+  );
+  onCleanup(() => clearTimeout(timer));
+  const lit = () => (parameter.kind()?.type === 'T' ? hasFired() : isLit(parameter.value(), equals));
+  const state = () => {
+    if (parameter.value() === undefined && parameter.kind()?.type !== 'T') return 'unknown';
+    return lit() ? 'on' : 'off';
+  };
+  return (
+    <div class="light" classList={{ lit: lit(), blink: blink && lit() }} data-tone={tone} data-state={state()}>
+      <span class="big">{label ?? address}</span>
+      <span class="word">{state()}</span>
+      <Trouble parameter={parameter} values={props.values} />
+    </div>
+  );
+}
+
+export function Meter(props: WidgetProps<'meter'>) {
+  const { address, label, min, max, unit, digits, zones } = props.widget;
+  const parameter = props.values.of(address);
+  return (
+    <>
+      <p class="name truncate">{label}</p>
+      <div class="track" aria-hidden="true">
+        <div
+          class="bar-of"
+          data-tone={toneAt(zones, parameter.value()) ?? 'ok'}
+          style={{ '--share': shareOf(parameter.value(), min, max) }}
+        />
+      </div>
+      <output class="amount">
+        {showValue(parameter.value(), digits)} {unit}
+      </output>
+      <Trouble parameter={parameter} values={props.values} />
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+// Writes of one control at a bounded rate: the first at once, then at most one under way and one that waits, the newest; so
+// the final value always gets there, and a slow link is not filled with old ones.
+
+import type { Value } from '../../client/index.ts';
+
+/** Between two writes of one control. */
+export const writeIntervalMs = 50;
+
+export interface Writer {
+  /** Whether a write is under way, or waits. */
+  readonly isBusy: boolean;
+  write(value: Value): void;
+}
+
+interface WriterOptions {
+  /** Carries out one write. */
+  readonly send: (value: Value) => Promise<void>;
+  /** All that was written has got there, or the last write has failed. */
+  readonly settled: (error: unknown) => void;
+}
+
+export function createWriter({ send, settled }: WriterOptions): Writer {
+  let isBusy = false;
+  let waiting: { value: Value } | undefined;
+
+  const run = async (first: Value) => {
+    isBusy = true;
+    waiting = { value: first };
+    let error: unknown;
+    while (waiting !== undefined) {
+      const { value } = waiting;
+      waiting = undefined;
+      const pause = new Promise((resolve) => setTimeout(resolve, writeIntervalMs));
+      error = await send(value).then(
+        () => undefined,
+        (reason: unknown) => reason,
+      );
+      await pause;
+    }
+    isBusy = false;
+    settled(error);
+  };
+  return {
+    get isBusy() {
+      return isBusy;
+    },
+    write(value) {
+      if (isBusy) waiting = { value };
+      else void run(value);
+    },
+  };
+}

@@ -1,0 +1,42 @@
+// How values look on a dashboard.
+
+import test from 'ava';
+import { isLit, shareOf, showValue, toneAt } from '../../../lib/console/dashboard/showing.ts';
+
+test('numbers have the decimals that a widget says, else three at most; the unknown is a dash', (t) => {
+  t.deepEqual(
+    [showValue(undefined), showValue(1.23456), showValue(2, 2), showValue(-0.5), showValue(true), showValue('on')],
+    ['–', '1.235', '2.00', '-0.5', 'true', 'on'],
+  );
+});
+
+test('D-02: a lamp is lit as a boolean would be true, or at the value that it waits for', (t) => {
+  t.deepEqual(
+    [true, 1, 0.1, 'true', 'TRUE', '1'].map((value) => isLit(value)),
+    Array(6).fill(true),
+  );
+  t.deepEqual(
+    [undefined, false, 0, -1, '', 'on', '2'].map((value) => isLit(value)),
+    Array(7).fill(false),
+  );
+  t.true(isLit(2, 2) && isLit('2', 2) && isLit(false, false));
+  t.false(isLit(3, 2) || isLit(undefined, 0));
+});
+
+test('a number has the tone of the highest zone that it has reached, in whatever order they are', (t) => {
+  const zones = [
+    { from: 0.9, tone: 'danger' },
+    { from: 0.7, tone: 'warning' },
+  ] as const;
+  t.deepEqual(
+    [0.5, 0.7, 0.95, undefined, 'text'].map((value) => toneAt(zones, value)),
+    [undefined, 'warning', 'danger', undefined, undefined],
+  );
+});
+
+test('the share of a range stays within it', (t) => {
+  t.deepEqual(
+    [-10, -5, 0, 5, 10, undefined, 'loud'].map((value) => shareOf(value, -5, 5)),
+    [0, 0, 0.5, 1, 1, 0, 0],
+  );
+});

