@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { connectionTypes } from '../lib/connections/registry.ts';
+import { parseDashboard } from '../lib/dashboard/parse.ts';
 import { stepTypes } from '../lib/flow/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
@@ -30,8 +31,9 @@ test('the console blocks print what they show, in order, against the demo', asyn
 });
 
 for (const [index, block] of blocks('json5').entries())
-  test(`flow file ${index + 1} has no mistake`, async (t) => {
-    await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': block })]));
+  test(`file ${index + 1}, a flow file or a dashboard, has no mistake`, async (t) => {
+    if (/^ {2}widgets:/m.test(block)) t.notThrows(() => parseDashboard('dashboard.json5', block));
+    else await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': block })]));
   });
 
 test('the demo is the flow file that npm start runs, and has no mistake', async (t) => {
