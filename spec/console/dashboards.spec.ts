@@ -88,8 +88,9 @@ test('buttons toggle, set, fire, and are true while they are held', async (t) =>
   await button('Mic').and(page.locator('[aria-pressed=false]')).waitFor(); // lit by the lamp, not by the microphone
   await button('Scene').click();
   await shows('Scene', true);
+  const flash = page.locator('.light.lit', { hasText: 'Went' }).waitFor(); // it is short
   await button('Go').click();
-  await page.locator('.light.lit', { hasText: 'Went' }).waitFor();
+  await flash;
   await button('Go').click();
   await button('Talk').hover();
   await page.mouse.down();
