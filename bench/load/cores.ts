@@ -4,16 +4,13 @@
 import { execFileSync } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 
-/** Puts the main thread of the server on the first core and this process's on the last; false where that cannot be done. */
+/** Puts the main thread of the server on the first core, and this process on the last; false where that cannot be done. */
 export function keepApart(serverPid: number): boolean {
   const cores = availableParallelism();
   if (cores < 2) return false;
   try {
-    for (const [core, pid] of [
-      [0, serverPid],
-      [cores - 1, process.pid],
-    ] as const)
-      execFileSync('taskset', ['-cp', String(core), String(pid)], { stdio: 'ignore' });
+    execFileSync('taskset', ['-cp', '0', String(serverPid)], { stdio: 'ignore' });
+    execFileSync('taskset', ['-acp', String(cores - 1), String(process.pid)], { stdio: 'ignore' });
     return true;
   } catch {
     return false; // no taskset (util-linux): it is as the scheduler likes

@@ -3,7 +3,9 @@
 import { pino } from 'pino';
 import pretty from 'pino-pretty';
 import { startHub } from '../hub.ts';
+import { messageOf } from '../model/error.ts';
 import type { Console } from './console.ts';
+import { warmUp } from './warm-up.ts';
 
 export interface RunOptions {
   readonly logLevel: string;
@@ -44,6 +46,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
           }),
         );
   const stopped = untilStopped();
+  await warmUp().catch((error) => log.warn({}, `not warmed up, the first changes take longer: ${messageOf(error)}`));
   const hub = await startHub({ paths, log, watch, safe });
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   log.info(`stopping: ${await stopped}`);

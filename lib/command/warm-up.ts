@@ -1,0 +1,89 @@
+// Lets V8 compile the way of a change, from socket to socket, before the first client comes. It would do so during the first ten
+// seconds of service otherwise, on cores that the hub and its clients need: p99 latency is twice as high meanwhile.
+
+import { EventEmitter, once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connectionTypes } from '../connections/registry.ts';
+import { checkFlowFiles } from '../flow/check.ts';
+import { type HubLog, startPlan } from '../hub.ts';
+import { MistakeList } from '../json5/mistake.ts';
+
+/** One after another: what is compiled for the first alone assumes that there is no other, and would be made anew. */
+const hubs = 3;
+const rounds = 1000;
+const changesPerRound = 10;
+const deadlineMs = 2000;
+const endOfFrame = '}'.charCodeAt(0);
+const closeFrame = Buffer.of(0x88, 0x80, 0, 0, 0, 0);
+
+const flow = {
+  connections: {
+    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1', console: false },
+    desk: { type: 'dummy', parameters: ['level,F', 'lamp,B', 'scene,S'] },
+  },
+};
+
+/**
+ * Runs hubs of its own for some tenths of a second, each with a client on this machine that makes and hears changes.
+ * Errors: when nobody can listen on 127.0.0.1, or the time is up.
+ */
+export async function warmUp(): Promise<void> {
+  const signal = AbortSignal.timeout(deadlineMs);
+  for (let count = 0; count < hubs; count++) await runHub(signal);
+}
+
+async function runHub(signal: AbortSignal): Promise<void> {
+  let port = 0;
+  const ignore = () => {};
+  const noticePort = (data: object) => {
+    if ('port' in data) port = data.port as number;
+  };
+  const log: HubLog = { debug: ignore, info: noticePort, warn: ignore, error: ignore, child: () => log };
+  const file = { name: 'warm-up', folder: '.', data: flow, positionOf: () => undefined };
+  const hub = await startPlan(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
+  const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  try {
+    await exchangeChanges(socket, signal);
+    socket.end(closeFrame);
+    await once(socket, 'close', { signal }); // a hub without clients stops at once
+  } finally {
+    socket.destroy();
+    await hub.stop();
+  }
+}
+
+/** Makes changes as a plain client does, each round once the one before has come back. */
+async function exchangeChanges(socket: Socket, signal: AbortSignal): Promise<void> {
+  socket.write(
+    'GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+      'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: d2FybS11cCBvZiBhIGh1Yg==\r\n\r\n',
+  );
+  await once(socket, 'data', { signal });
+  const finished = new EventEmitter();
+  let [sent, back] = [0, 0];
+  const sendRound = () => {
+    const frames = Array.from({ length: changesPerRound }, () => changeFrame(sent++));
+    socket.write(Buffer.concat(frames));
+  };
+  socket.on('data', (bytes) => {
+    for (const byte of bytes) if (byte === endOfFrame) back++;
+    if (back < sent) return;
+    if (sent < rounds * changesPerRound) sendRound();
+    else finished.emit('end');
+  });
+  sendRound();
+  await once(finished, 'end', { signal });
+}
+
+/** A text frame as clients send it (RFC 6455), masked with zeros: mostly numbers, each of them a change. */
+function changeFrame(number: number): Buffer {
+  const payload = Buffer.from(JSON.stringify(changeOf(number)));
+  return Buffer.concat([Buffer.of(0x81, 0x80 | payload.length, 0, 0, 0, 0), payload]);
+}
+
+function changeOf(number: number): { p: string; v: string } {
+  const tens = Math.floor(number / 10);
+  if (number % 10 === 8) return { p: 'desk/lamp', v: `${tens % 2}` };
+  if (number % 10 === 9) return { p: 'desk/scene', v: `scene ${tens}` };
+  return { p: 'desk/level', v: `${number / 1000}` };
+}
