@@ -24,7 +24,7 @@ const nothing: Sent = { frames: 0, bytes: 0 };
 export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): PlainProtocol {
   const outbox = createOutbox((topic, frame) => {
     app.publish(topic, frame, false, false);
-    for (const client of shared.leaving) client.leaveTopic();
+    if (shared.leaving.size > 0) for (const client of shared.leaving) client.leaveTopic();
   });
   const groups = new PlainGroups(fanOut, bound, outbox.put);
   const round = createRound(hub);
