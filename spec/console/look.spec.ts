@@ -75,6 +75,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         await live(page);
         t.deepEqual(await findings(page), [], name);
         t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} is too wide`);
+        t.true((await gapAboveRows(page)) < 2, `${name}: the rows do not begin below their head`);
         await keepPicture(page, `${name}-${viewport.width}-${colorScheme}`);
       }
       await page.evaluate("location.hash = '#/connections'");
@@ -90,6 +91,14 @@ async function findings(page: Page): Promise<string[]> {
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+}
+
+/** How many pixels are between the head of the list of parameters and its rows; 0 where there is no such list. */
+async function gapAboveRows(page: Page): Promise<number> {
+  const rows = page.locator('.scroll > .rows');
+  if ((await rows.count()) === 0) return 0;
+  const [head, body] = await Promise.all([page.locator('.row.head').boundingBox(), rows.boundingBox()]);
+  return Math.abs(body!.y - (head === null ? body!.y : head.y + head.height));
 }
 
 /** The page, once its link is up. */

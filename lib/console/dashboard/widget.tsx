@@ -70,7 +70,7 @@ export function Grid(props: {
   readonly values: LiveValues;
 }) {
   return (
-    <div class="grid" style={{ '--columns': props.columns, '--rows': props.rows }}>
+    <div class="widgets" style={{ '--columns': props.columns, '--rows': props.rows }}>
       <For each={props.widgets}>{(widget) => <WidgetPlace widget={widget} values={props.values} />}</For>
     </div>
   );

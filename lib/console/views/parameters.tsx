@@ -93,6 +93,11 @@ export default function Parameters() {
           fault={found().fault || error()}
           onDown={() => document.querySelector<HTMLElement>('.grid')?.focus()}
         />
+        <Show when={catalogue() && opened() && openedIndex() < 0}>
+          <p role="alert" class="note error">
+            There is no parameter {opened()}.
+          </p>
+        </Show>
         <Pinned onOpen={(address) => setParams({ address })} />
         <VirtualList
           label="Parameters"
