@@ -40,6 +40,34 @@ const startSmall = (t: ExecutionContext) =>
 const changeOf = (hub: HubUnderTest, address: string) =>
   within(firstValueFrom(hub.changes$.pipe(filter(({ parameter }) => parameter.address === address))), address);
 
+test('a value is marked when it changes, stays marked as long as it goes on changing, and not for ever', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  const marked = page.locator('[data-address="desk/level"] .value.fresh');
+  await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
+  t.is(await marked.count(), 0, 'what was there before is not new');
+  let level = 1;
+  const changing = setInterval(() => hub.write('desk/level', ++level, writer), 100);
+  await marked.waitFor();
+  await page.evaluate(`
+    globalThis.unmarked = 0;
+    new MutationObserver(() => unmarked++).observe(document.querySelector('[data-address="desk/level"] .value'), {
+      attributeFilter: ['class'],
+    });`);
+  const first = level;
+  while (level < first + 15) await changeOf(hub, 'desk/level');
+  clearInterval(changing);
+  await marked.waitFor({ state: 'detached' });
+  t.true(((await page.evaluate('unmarked')) as number) <= 5, 'it is not marked anew by each change');
+});
+
+test('an address that names no parameter is said to be none', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/lamb');
+  await page.getByRole('alert').getByText('There is no parameter desk/lamb.').waitFor();
+  t.pass();
+});
+
 test('one among 100,000 is found in under a second, set, and seen to change', async (t) => {
   const hub = await startLarge(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters');

@@ -1,6 +1,6 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
-import { createEffect, on, Show } from 'solid-js';
+import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
 import { formatClock, formatCount, formatValue } from '../units.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LiveRow } from './live-window.ts';
@@ -8,7 +8,8 @@ import type { Row } from './rows.ts';
 import { typeNames } from './types.ts';
 import { rowId } from './virtual-list.tsx';
 
-const flashMs = 700;
+/** How long a value stays marked after its last change; one that goes on changing is drawn no more often for that. */
+const freshMs = 700;
 
 export interface ParameterRowProps {
   readonly place: number;
@@ -78,21 +79,20 @@ function LiveValue(props: {
   readonly isTrigger: boolean;
   readonly isBoolean: boolean;
 }) {
-  let cell!: HTMLSpanElement;
-  let flashedMs = 0;
-  let flashing: Animation | undefined;
+  const [isFresh, setFresh] = createSignal(false);
+  let fading: ReturnType<typeof setTimeout> | undefined;
   createEffect(
     on(
       () => [props.live, props.live?.changes()] as const,
       ([live, count], before) => {
-        const nowMs = performance.now();
-        if (live !== before?.[0]) flashing?.cancel(); // the row has become that of another parameter
-        if (live !== before?.[0] || !count || nowMs - flashedMs < flashMs) return;
-        flashedMs = nowMs;
-        flashing = flash(cell);
+        const hasChanged = live === before?.[0] && Boolean(count); // else the row has become that of another parameter
+        clearTimeout(fading);
+        setFresh(hasChanged);
+        if (hasChanged) fading = setTimeout(() => setFresh(false), freshMs);
       },
     ),
   );
+  onCleanup(() => clearTimeout(fading));
   const text = () => {
     const value = props.live?.value();
     if (props.live === undefined) return '';
@@ -103,8 +103,11 @@ function LiveValue(props: {
     <span
       role="gridcell"
       class="value mono truncate live"
-      classList={{ muted: props.isTrigger || props.live?.value() === undefined, on: props.live?.value() === true }}
-      ref={cell}
+      classList={{
+        muted: props.isTrigger || props.live?.value() === undefined,
+        on: props.live?.value() === true,
+        fresh: isFresh(),
+      }}
       title={text()}
     >
       <Show when={props.isBoolean && props.live?.value() !== undefined}>
@@ -113,13 +116,4 @@ function LiveValue(props: {
       {text()}
     </span>
   );
-}
-
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
-
-/** Shows for a moment that something has changed. */
-function flash(element: HTMLElement): Animation | undefined {
-  return calm.matches
-    ? undefined
-    : element.animate([{ backgroundColor: 'var(--flash)' }, { backgroundColor: 'transparent' }], flashMs);
 }
