@@ -22,12 +22,13 @@ function recorded(send: (value: unknown) => Promise<void> = async () => {}) {
 
 test('the first value is sent at once, of those that come meanwhile the last', async (t) => {
   const { writer, sent, times, settled } = recorded();
+  const startMs = performance.now();
   for (const value of [1, 2, 3, 4]) writer.write(value);
   t.deepEqual(sent, [1]);
   t.true(writer.isBusy);
   t.is(await settled(), undefined);
   t.deepEqual(sent, [1, 4]);
-  t.true(times[1]! - times[0]! >= writeIntervalMs - 2);
+  t.true(times[1]! - startMs >= writeIntervalMs - 2);
   t.false(writer.isBusy);
 });
 
