@@ -3,9 +3,9 @@
 import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
 import type { ClientList, ClientStatus, Pattern } from '../api.ts';
 import { usePolled } from '../polled.ts';
-import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+import { Fault, Search, searched } from '../view-bar.tsx';
 
 /** Over how long the rate of a client is taken. */
 const rateSeconds = 4;
@@ -14,7 +14,7 @@ export default function Clients() {
   const { data, error } = usePolled<ClientList>('/hub/clients');
   const now = useNow();
   const all = () => data()?.clients ?? [];
-  const search = () => (route().params.search ?? '').toLowerCase();
+  const search = () => searched().toLowerCase();
   const shown = createMemo(() =>
     all().filter((client) => `${client.address} ${client.protocol} ${client.state}`.toLowerCase().includes(search())),
   );
@@ -26,21 +26,9 @@ export default function Clients() {
         <span class="count">
           {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
         </span>
-        <input
-          type="search"
-          class="grow"
-          data-search
-          placeholder="Search by address, protocol, state  ( / )"
-          aria-label="Search clients"
-          value={route().params.search ?? ''}
-          onInput={(event) => setParams({ search: event.currentTarget.value })}
-        />
+        <Search label="Search clients" placeholder="Search by address, protocol, state" />
       </div>
-      <Show when={error()}>
-        <p role="alert" class="note error">
-          {error()}
-        </p>
-      </Show>
+      <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
         <table class="cards">
           <thead>

@@ -8,6 +8,7 @@ import { messageOf, postJson } from '../request.ts';
 import { linkTo, route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
 import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+import { Fault, Search, searched } from '../view-bar.tsx';
 
 const states = ['failed', 'degraded', 'running', 'disabled'] as const;
 type Action = 'start' | 'stop' | 'restart';
@@ -17,12 +18,11 @@ export default function Connections() {
   const now = useNow();
   const { ask, Confirmation } = createConfirmation();
   const all = () => data()?.connections ?? [];
-  const search = () => route().params.search ?? '';
   const shown = createMemo(() => {
     const wanted = all().filter(
       ({ id, type, description, state }) =>
         (!route().params.state || state === route().params.state) &&
-        `${id} ${type} ${description}`.toLowerCase().includes(search().toLowerCase()),
+        `${id} ${type} ${description}`.toLowerCase().includes(searched().toLowerCase()),
     );
     return wanted.sort((one, other) => states.indexOf(one.state) - states.indexOf(other.state));
   });
@@ -45,21 +45,9 @@ export default function Connections() {
             </button>
           )}
         </For>
-        <input
-          type="search"
-          class="grow"
-          data-search
-          placeholder="Search by id, type, description  ( / )"
-          aria-label="Search connections"
-          value={search()}
-          onInput={(event) => setParams({ search: event.currentTarget.value })}
-        />
+        <Search label="Search connections" placeholder="Search by id, type, description" />
       </div>
-      <Show when={error()}>
-        <p role="alert" class="note error">
-          {error()}
-        </p>
-      </Show>
+      <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
         <table class="cards">
           <thead>

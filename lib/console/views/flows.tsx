@@ -10,6 +10,7 @@ import { groupRules, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flow
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
 import { route, setParams } from '../route.ts';
+import { Fault, Search, searched } from '../view-bar.tsx';
 
 const Canvas = lazy(() => import('../flows/canvas.tsx'));
 const narrow = matchMedia('(max-width: 700px)');
@@ -17,9 +18,8 @@ const narrow = matchMedia('(max-width: 700px)');
 export default function Flows() {
   const installation = useInstallation();
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
-  const search = () => route().params.search ?? '';
   const isList = () => (route().params.as ?? (narrow.matches ? 'list' : 'graph')) === 'list';
-  const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, search().toLowerCase())));
+  const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
   const groups = createMemo(() => groupRules(matching()));
   const open = createMemo(() => openGroups(groups(), chosen()));
   const graph = createMemo(() => buildGraph(groups(), open()), undefined, {
@@ -51,15 +51,7 @@ export default function Flows() {
     <>
       <div class="bar">
         <h1>Flows</h1>
-        <input
-          type="search"
-          class="grow"
-          data-search
-          placeholder="Search by rule, address, folder, file  ( / )"
-          aria-label="Search rules"
-          value={search()}
-          onInput={(event) => setParams({ search: event.currentTarget.value })}
-        />
+        <Search label="Search rules" placeholder="Search by rule, address, folder, file" />
         <span class="count">
           {matching().length} {matching().length === 1 ? 'rule' : 'rules'}
         </span>
@@ -73,16 +65,12 @@ export default function Flows() {
           {closed() > 0 ? 'Open all' : 'Close all'}
         </button>
       </div>
-      <Show when={installation.error()}>
-        <p role="alert" class="note error">
-          {installation.error()}
-        </p>
-      </Show>
+      <Fault text={installation.error()} />
       <Show when={installation.report()}>{(report) => <Files report={report()} />}</Show>
       <div class="flows">
         <Switch>
           <Match when={installation.isLoaded() && matching().length === 0}>
-            <p class="note">{search() ? 'No rule matches.' : 'There are no rules.'}</p>
+            <p class="note">{searched() ? 'No rule matches.' : 'There are no rules.'}</p>
           </Match>
           <Match when={isList()}>
             <div class="scroll">

@@ -1,11 +1,12 @@
 // Log: what the hub has logged lately, live, by level and text.
 
-import { createEffect, createSignal, For, on, onCleanup, Show } from 'solid-js';
+import { createEffect, createSignal, For, on, onCleanup } from 'solid-js';
 import { type LogEntry, type LogPage, logLevels } from '../api.ts';
 import { getJson, messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
 import { formatClock, formatCount, formatDate } from '../units.ts';
+import { Fault, Search, searched } from '../view-bar.tsx';
 
 const intervalMs = 1000;
 /** How many entries are kept here, the newest. */
@@ -18,7 +19,7 @@ export default function Log() {
   let list!: HTMLDivElement;
   let isAtEnd = true;
   const level = () => route().params.level ?? 'info';
-  const search = () => (route().params.search ?? '').toLowerCase();
+  const search = () => searched().toLowerCase();
   const shown = () =>
     search() === ''
       ? entries()
@@ -73,25 +74,13 @@ export default function Log() {
             <For each={logLevels}>{(one) => <option value={one}>{one}</option>}</For>
           </select>
         </label>
-        <input
-          type="search"
-          class="grow"
-          data-search
-          placeholder="Search  ( / )"
-          aria-label="Search the log"
-          value={route().params.search ?? ''}
-          onInput={(event) => setParams({ search: event.currentTarget.value })}
-        />
+        <Search label="Search the log" placeholder="Search" />
         <span class="count">{formatCount(shown().length)}</span>
         <button type="button" aria-pressed={isPaused()} onClick={() => setPaused(!isPaused())}>
           {isPaused() ? 'Go on' : 'Pause'}
         </button>
       </div>
-      <Show when={error()}>
-        <p role="alert" class="note error">
-          {error()}
-        </p>
-      </Show>
+      <Fault text={error()} />
       <section
         class="scroll log"
         aria-label="Entries"
