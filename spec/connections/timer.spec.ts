@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { lastValueFrom, type SchedulerLike, take, VirtualTimeScheduler } from 'rxjs';
+import { lastValueFrom, type SchedulerLike, take, tap, VirtualTimeScheduler } from 'rxjs';
 import { grid, timer } from '../../lib/connections/timer.ts';
 import { monotonicScheduler } from '../../lib/hub.ts';
 import { type ConnectionUnderTest, connect } from '../support/connection.ts';
@@ -185,7 +185,9 @@ test('fires and missed fires together are exactly the grid, for any lateness', (
 
 test('a pulse on the real clock does not drift', async (t) => {
   const startedAt = monotonicScheduler.now();
-  await lastValueFrom(grid(10, monotonicScheduler).pipe(take(100)));
-  const phaseMs = (monotonicScheduler.now() - startedAt) % 10;
-  t.true(phaseMs < 8, `the last fire came ${phaseMs} ms after its place on the grid`);
+  const phasesMs: number[] = [];
+  const notePhase = () => phasesMs.push((monotonicScheduler.now() - startedAt) % 10);
+  await lastValueFrom(grid(10, monotonicScheduler).pipe(take(100), tap(notePhase)));
+  const median = phasesMs.sort((one, other) => one - other)[phasesMs.length >> 1]!; // of a clock that drifts about 5
+  t.true(median < 4, `fires come ${median} ms after their place on the grid`);
 });
