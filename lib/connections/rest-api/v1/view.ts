@@ -54,7 +54,7 @@ export class View implements Audience {
 
   /** Everything up to this revision has been sent to live clients. */
   get sent(): number {
-    return this.#reach(undefined);
+    return this.#reach([]);
   }
 
   listenTo(feed: Feed): Slot {
@@ -92,6 +92,8 @@ export class View implements Audience {
       client.place = this.live.push(client) - 1;
     }
     this.#settleIn(client);
+    const hasEnds = (client.catchUp?.ends.length ?? 0) > 0; // they tell the revision
+    if (client.missed.size === 0 && !hasEnds) client.send(setFrame('', this.#context.hub.revision));
   }
 
   /** Takes out a client that goes elsewhere: it is sent what waits, or has missed it. */
@@ -150,22 +152,25 @@ export class View implements Audience {
     const shared = new Packer();
     const fresh = [...this.#fresh];
     const own = new Map(fresh.map(({ joinedAt }) => [joinedAt, new Packer()]));
-    for (const lane of due) {
-      const span = { before, after: this.#reach(lane) };
+    let after = before;
+    for (const [index, lane] of due.entries()) {
+      after = this.#reach(due.slice(0, index + 1));
+      const span = { before, after };
       lane.encode(shared, span, -1);
       for (const [joinedAt, packer] of own) lane.encode(packer, span, joinedAt);
     }
+    if (after > before) for (const packer of own.values()) packer.put(setFrame('', after), []);
     for (const lane of due) lane.clear();
     this.#deliver(shared, before);
     for (const client of fresh) this.#deliverTo(client, own.get(client.joinedAt)!, before);
     this.#bound();
   }
 
-  /** The revision up to which live clients have everything, once a lane has been sent. */
-  #reach(flushed: Lane | undefined): number {
+  /** The revision up to which live clients have everything, once these lanes have been sent. */
+  #reach(flushed: readonly Lane[]): number {
     let reached = this.#context.hub.revision;
     for (const lane of this.#lanes)
-      if (lane !== flushed && lane.oldest !== undefined) reached = Math.min(reached, lane.oldest - 1);
+      if (lane.oldest !== undefined && !flushed.includes(lane)) reached = Math.min(reached, lane.oldest - 1);
     return reached;
   }
 

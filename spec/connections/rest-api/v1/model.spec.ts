@@ -129,7 +129,7 @@ test('lib/client/README.md: whatever clients do, they know what the hub knows', 
       fc.array(fc.boolean(), { minLength: clientCount, maxLength: clientCount }),
       (steps, keepsIds) => run(t, hub, steps, keepsIds),
     ),
-    { numRuns: 60, includeErrorInReport: true, interruptAfterTimeLimit: 40_000 },
+    { numRuns: 120, includeErrorInReport: true, interruptAfterTimeLimit: 40_000 },
   );
   expectQuietLog(t, hub);
   t.pass();

@@ -84,6 +84,7 @@ for (const delivery of ['all', 'latest'])
         await slow.until(isMark, 'the mark');
         await slow.sync();
         while (rate > 0 && slow.picture.rev < hub.revision) await slow.sync();
+        t.is(slow.picture.rev, hub.revision);
         const receivedBytes = slow.receivedBytes - before;
         t.true(receivedBytes < 9_000_000, `${receivedBytes} bytes of 11 MB were held or sent`);
         expectNewest(t, slow.picture, hub);

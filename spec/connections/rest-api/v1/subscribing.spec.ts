@@ -195,6 +195,27 @@ test('lib/client/README.md: after unsub nothing of it comes any more', async (t)
   t.deepEqual(await client.sync(), [{ pong: 1 }]);
 });
 
+test('lib/client/README.md: who comes while changes wait that it does not need is told the revision all the same', async (t) => {
+  const hub = await startDesk(t);
+  const rates = [
+    { sub: 1, include: ['desk/count'], rate: 2, delivery: 'all' },
+    { sub: 2, include: ['desk/level'] },
+  ];
+  const [early, late] = [await openV1(t, hub.port), await openV1(t, hub.port)];
+  for (const one of rates) await early.subscribe(one);
+  hub.write('desk/count', 1, writer);
+  await early.until(({ set }) => set !== undefined);
+  hub.write('desk/count', 2, writer);
+  for (const one of rates) await late.subscribe(one);
+  t.is(early.picture.values.get('desk/count'), 1, 'the second waits');
+  t.is(late.picture.values.get('desk/count'), 2);
+  hub.write('desk/level', 3, writer);
+  await late.until(({ rev }) => rev === hub.revision);
+  t.is(early.picture.rev, hub.revision);
+  t.deepEqual(late.picture.sequences.get('desk/count'), [2]);
+  t.deepEqual(late.picture.values.get('desk/level'), 3);
+});
+
 test('lib/client/README.md: the rate is kept, whoever else comes and goes, and the last value arrives', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
