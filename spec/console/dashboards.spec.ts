@@ -8,6 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { writeIntervalMs } from '../../lib/console/dashboard/writer.ts';
 import { expectAccessible } from '../support/accessible.ts';
 import { launchBrowser, openConsole, phone, timeOf } from '../support/console.ts';
+import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
@@ -88,9 +89,14 @@ test('buttons toggle, set, fire, and are true while they are held', async (t) =>
   await button('Mic').and(page.locator('[aria-pressed=false]')).waitFor(); // lit by the lamp, not by the microphone
   await button('Scene').click();
   await shows('Scene', true);
-  const flash = page.locator('.light.lit', { hasText: 'Went' }).waitFor(); // it is short
+  await page.evaluate(`
+    globalThis.flash = new Promise((resolve) => {
+      new MutationObserver(() => document.querySelector('.light.lit') && resolve())
+        .observe(document.querySelector('.widget.lamp'), { attributeFilter: ['class'], subtree: true });
+    });
+    undefined;`); // it is short, and must not be missed
   await button('Go').click();
-  await flash;
+  await within(page.evaluate('flash'), 'the flash of the lamp');
   await button('Go').click();
   await button('Talk').hover();
   await page.mouse.down();
