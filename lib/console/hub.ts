@@ -4,7 +4,7 @@ import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
 import { connect, type HubState, type Stream, type Value } from '../client/index.ts';
 
 /** People read no faster; what a view needs more often it asks for by `hub.select({ rate })`. */
-const readableRate = 10;
+export const readableRate = 10;
 
 /** A hub that hangs, or a cable that is out, is seen within three seconds. */
 const times = { pingAfterMs: 1000, answerWithinMs: 1500 };

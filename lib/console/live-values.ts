@@ -20,6 +20,8 @@ export interface LiveParameter {
 
 export interface LiveValues {
   of(address: string): LiveParameter;
+  /** Forgets an address that is no longer asked for. */
+  drop(address: string): void;
   /** Whether all that was asked for has come: who has no kind then does not exist. */
   readonly isComplete: Accessor<boolean>;
 }
@@ -32,7 +34,7 @@ interface Cell extends LiveParameter {
 
 /** Follows what `addresses` says, for as long as the scope that calls it lives, each at most `rate` times a second. */
 export function createLiveValues(addresses: Accessor<readonly string[]>, rate: number): LiveValues {
-  const cells = new Map<string, Cell>(); // bounded by the addresses that were asked for
+  const cells = new Map<string, Cell>(); // bounded by the addresses that were asked for and not dropped
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
   const [isComplete, setComplete] = createSignal(false);
@@ -52,8 +54,8 @@ export function createLiveValues(addresses: Accessor<readonly string[]>, rate: n
   const flush = () => {
     frame = 0;
     batch(() => {
-      for (const [address, value] of pending) cells.get(address)!.setValue(() => value);
-      for (const address of moved) cells.get(address)!.setMoves((count) => count + 1);
+      for (const [address, value] of pending) cells.get(address)?.setValue(() => value);
+      for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
     });
     pending.clear();
     moved.clear();
@@ -99,5 +101,5 @@ export function createLiveValues(addresses: Accessor<readonly string[]>, rate: n
     cancelAnimationFrame(frame);
     for (const subscription of followed) subscription.unsubscribe();
   });
-  return { of: cellOf, isComplete };
+  return { of: cellOf, drop: (address) => cells.delete(address), isComplete };
 }

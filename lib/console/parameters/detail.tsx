@@ -2,6 +2,7 @@
 
 import { lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import { readableRate } from '../hub.ts';
 import { Icon } from '../icon.tsx';
 import { linkTo } from '../route.ts';
 import { formatClock, formatDate, formatValue } from '../units.ts';
@@ -22,7 +23,7 @@ export function Detail(props: {
   readonly access: string;
   readonly onClose: () => void;
 }) {
-  const find = useLiveRows(() => [props.address], 0);
+  const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
   const isPlottable = () => props.type === 'B' || props.type === 'I' || props.type === 'F';

@@ -2,33 +2,35 @@
 // hub nothing: a row is asked for once the list has stood still for a moment.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
-import type { Unsubscribable, Value } from '../../client/index.ts';
 import type { ParameterInfo } from '../api.ts';
-import { hub } from '../hub.ts';
+import { createLiveValues, type LiveParameter } from '../live-values.ts';
 import { getJson } from '../request.ts';
 
+/**
+ * How often a second a row is drawn that goes on changing; a change after a pause is drawn at once. A page of rows that all
+ * change is the most that the console asks of a machine, which may be the hub's.
+ */
+const rowRate = 3;
 const defaultSettleMs = 100;
 const infoIntervalMs = 1000;
 /** How many characters of addresses go into one request: the hub takes 4 kB of header. */
 const maxQueryLength = 2000;
 
-export interface LiveRow {
-  readonly value: Accessor<Value | undefined>;
+export interface LiveRow extends LiveParameter {
   readonly info: Accessor<ParameterInfo | undefined>;
-  /** How often it has changed, or fired, since it is seen. */
-  readonly changes: Accessor<number>;
 }
 
 interface Entry extends LiveRow {
   setInfo(info: ParameterInfo): void;
-  readonly subscription: Unsubscribable;
 }
 
 /** Follows `addresses`, for the scope that calls it; what it returns finds the row of one that is followed. */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
-  settleMs = defaultSettleMs,
+  { rate = rowRate, settleMs = defaultSettleMs } = {},
 ): (address: string) => LiveRow | undefined {
+  const [settled, setSettled] = createSignal<readonly string[]>([]);
+  const values = createLiveValues(settled, rate);
   /** Bounded by what is seen. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
@@ -37,12 +39,15 @@ export function useLiveRows(
 
   const settle = () => {
     const wanted = new Set(addresses());
-    for (const [address, { subscription }] of entries) {
+    const isSame = wanted.size === entries.size && [...wanted].every((address) => entries.has(address));
+    for (const address of entries.keys()) {
       if (wanted.has(address)) continue;
-      subscription.unsubscribe();
       entries.delete(address);
+      values.drop(address);
     }
-    for (const address of wanted) if (!entries.has(address)) entries.set(address, follow(address));
+    for (const address of wanted) if (!entries.has(address)) entries.set(address, createEntry(values.of(address)));
+    if (isSame) return;
+    setSettled([...wanted]);
     setGeneration((count) => count + 1);
     askForInfo();
   };
@@ -66,7 +71,6 @@ export function useLiveRows(
     clearTimeout(settling);
     setGeneration(-1);
     clearTimeout(asking);
-    for (const { subscription } of entries.values()) subscription.unsubscribe();
   });
   return (address) => {
     generation();
@@ -74,21 +78,9 @@ export function useLiveRows(
   };
 }
 
-function follow(address: string): Entry {
-  const [value, setValue] = createSignal<Value | undefined>();
+function createEntry(parameter: LiveParameter): Entry {
   const [info, setInfo] = createSignal<ParameterInfo>();
-  const [changes, setChanges] = createSignal(0);
-  const parameter = hub.param(address);
-  let isTold = false;
-  const subscription = parameter.subscribe({
-    next(next) {
-      setValue(() => next);
-      if (isTold || parameter.type === 'T') setChanges((count) => count + 1); // else it is what there was
-      isTold = true;
-    },
-    error: () => {},
-  });
-  return { value, info, changes, setInfo, subscription };
+  return { ...parameter, info, setInfo };
 }
 
 /** The addresses as queries, each short enough. */

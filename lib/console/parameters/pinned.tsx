@@ -7,7 +7,7 @@ import { pins } from './recordings.ts';
 import { Sparkline } from './sparkline.tsx';
 
 export function Pinned(props: { readonly onOpen: (address: string) => void }) {
-  const find = useLiveRows(pins, 0);
+  const find = useLiveRows(pins, { settleMs: 0 });
   return (
     <Show when={pins().length > 0}>
       <section class="pins" aria-label="Pinned">

@@ -83,7 +83,7 @@ function LiveValue(props: {
   let fading: ReturnType<typeof setTimeout> | undefined;
   createEffect(
     on(
-      () => [props.live, props.live?.changes()] as const,
+      () => [props.live, props.live?.moves()] as const,
       ([live, count], before) => {
         const hasChanged = live === before?.[0] && Boolean(count); // else the row has become that of another parameter
         clearTimeout(fading);
@@ -108,7 +108,9 @@ function LiveValue(props: {
         on: props.live?.value() === true,
         fresh: isFresh(),
       }}
-      title={text()}
+      onMouseEnter={({ currentTarget }) => {
+        currentTarget.title = text(); // it may be cut off
+      }}
     >
       <Show when={props.isBoolean && props.live?.value() !== undefined}>
         <span class="bulb" aria-hidden="true" />

@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount } from 'solid-js';
 
 /** Rows above and below that are drawn as well. */
-const margin = 8;
+const margin = 4;
 /** Browsers lay out no taller boxes: what is beyond is not reached. */
 const maxHeightPx = 15_000_000;
 
