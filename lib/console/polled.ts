@@ -1,10 +1,10 @@
-// Lists that the hub tells by HTTP: asked for each second while the page is seen; what has not changed costs a 304.
+// Lists that the hub tells by HTTP: asked for again and again while the page is seen; what has not changed costs a 304.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import { messageOf, request } from './request.ts';
 
-const intervalMs = 1000;
+const defaultIntervalMs = 1000;
 
 export interface Polled<T> {
   /** The last answer, as a store: of lists, what has the same `id` (or other key) stays the same object. */
@@ -16,7 +16,11 @@ export interface Polled<T> {
 }
 
 /** Polls `path`, also one that changes, for as long as the scope that calls it lives; undefined: nothing. */
-export function usePolled<T>(path: string | Accessor<string | undefined>, key = 'id'): Polled<T> {
+export function usePolled<T>(
+  path: string | Accessor<string | undefined>,
+  key = 'id',
+  intervalMs = defaultIntervalMs,
+): Polled<T> {
   const [store, setStore] = createStore<{ answer?: T | undefined }>({});
   const [error, setError] = createSignal('');
   const wanted = typeof path === 'string' ? () => path : path;

@@ -7,6 +7,9 @@ import { isStale } from '../hub.ts';
 import { usePolled } from '../polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
+/** How soon parameters that come or go with a reload are seen. */
+const reloadSeenMs = 3000;
+
 /** Lists of equal length. */
 export interface Catalogue {
   readonly addresses: readonly string[];
@@ -22,7 +25,7 @@ const accessNames: Readonly<Record<string, string>> = { rw: 'read-write', 'r-': 
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');
-  const connections = usePolled<ConnectionList>('/hub/connections');
+  const connections = usePolled<ConnectionList>('/hub/connections', 'id', reloadSeenMs);
   const extent = () =>
     connections
       .data()

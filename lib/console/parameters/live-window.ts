@@ -1,5 +1,5 @@
 // Live values of the parameters that are seen, and when and by whom they were changed. What is only scrolled past costs the
-// hub nothing: a row is asked for once the list has stood still for a moment.
+// hub nothing: a row is asked for once the list has stood still for a moment, and who changed it when it has changed.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../api.ts';
@@ -12,7 +12,8 @@ import { getJson } from '../request.ts';
  */
 const rowRate = 3;
 const defaultSettleMs = 100;
-const infoIntervalMs = 1000;
+/** Who changed rows is asked for as soon as one has changed, but no more often than this. */
+const infoIntervalMs = 2000;
 /** How many characters of addresses go into one request: the hub takes 4 kB of header. */
 const maxQueryLength = 2000;
 
@@ -36,6 +37,7 @@ export function useLiveRows(
   const [generation, setGeneration] = createSignal(0);
   let settling: ReturnType<typeof setTimeout> | undefined;
   let asking: ReturnType<typeof setTimeout> | undefined;
+  let askedMs = Number.NEGATIVE_INFINITY;
 
   const settle = () => {
     const wanted = new Set(addresses());
@@ -49,18 +51,32 @@ export function useLiveRows(
     if (isSame) return;
     setSettled([...wanted]);
     setGeneration((count) => count + 1);
-    askForInfo();
+    ask();
   };
-  const askForInfo = async () => {
+  const ask = async () => {
     clearTimeout(asking);
+    asking = undefined;
     const own = generation();
-    if (!document.hidden)
-      for (const query of queriesOf(entries.keys())) {
-        const infos = await getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
-        for (const info of infos) entries.get(info.parameter)?.setInfo(info);
-      }
-    if (own === generation()) asking = setTimeout(askForInfo, infoIntervalMs);
+    askedMs = performance.now();
+    for (const query of queriesOf(entries.keys())) {
+      if (own !== generation()) return; // others are seen, and asked for
+      const infos = await getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
+      for (const info of infos) entries.get(info.parameter)?.setInfo(info);
+    }
   };
+  const askSoon = () => {
+    asking ??= setTimeout(ask, Math.max(0, askedMs + infoIntervalMs - performance.now()));
+  };
+  createEffect(
+    on(
+      () => {
+        generation();
+        return [...entries.values()].map(({ moves, value }) => [moves(), value()]);
+      },
+      askSoon,
+      { defer: true },
+    ),
+  );
   createEffect(
     on(addresses, () => {
       clearTimeout(settling);
