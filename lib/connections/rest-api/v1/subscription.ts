@@ -113,6 +113,12 @@ function createSubscription({ sub, include, exclude, rate, delivery }: Request, 
   };
 }
 
+/** `all` before `latest`, then the higher rate; 0 is the highest. */
+export function byLiveliness(one: Subscription, other: Subscription): number {
+  if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
+  return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
+}
+
 /** The rate that the hub keeps: one of some hundreds, so that those who want about the same are served together. */
 function honour(rate: number): number {
   if (rate === 0) return 0;

@@ -10,7 +10,7 @@ import { defFrame, definition, frameLength, isTrigger, lostFrame, Packer, setFra
 import { AllLane, type Lane, LatestLane } from './lane.ts';
 import { Losses } from './losses.ts';
 import { itemOf, Slot } from './slot.ts';
-import type { Subscription } from './subscription.ts';
+import { byLiveliness, type Subscription } from './subscription.ts';
 import type { Ticker } from './ticker.ts';
 
 /** How many counts of missed changes a view keeps; beyond, whoever has been full longest is given up. */
@@ -312,10 +312,4 @@ export class View implements Audience {
     }
     client.place = -1;
   }
-}
-
-/** `all` before `latest`, then the higher rate; 0 is the highest. */
-function byLiveliness(one: Subscription, other: Subscription): number {
-  if (one.delivery !== other.delivery) return one.delivery === 'all' ? -1 : 1;
-  return (other.rate || Number.POSITIVE_INFINITY) - (one.rate || Number.POSITIVE_INFINITY) || 0;
 }
