@@ -49,6 +49,7 @@ test('a value is marked when it changes, stays marked as long as it goes on chan
   let level = 1;
   const changing = setInterval(() => hub.write('desk/level', ++level, writer), 100);
   await marked.waitFor();
+  await page.locator('[data-address="desk/level"] .origin', { hasText: writer.name }).waitFor();
   await page.evaluate(`
     globalThis.unmarked = 0;
     new MutationObserver(() => unmarked++).observe(document.querySelector('[data-address="desk/level"] .value'), {
