@@ -1,4 +1,4 @@
-// The plain sockets of one filter: a topic of the server. A change is encoded once, and published once per group.
+// The plain sockets of one filter, spread over topics of the server. A change is put into the outbox once per group.
 
 import type { Parameter } from '../../model/parameter.ts';
 import { encodeText } from '../../net/uws.ts';
@@ -9,31 +9,46 @@ import type { Outbox, Topic } from './outbox.ts';
 import { framePrefix } from './plain-frame.ts';
 import { Tally } from './tally.ts';
 
+/** So many sockets, that is what the server keeps about their topic, fit into the cache of a core together. */
+const maxTopicMembers = 512;
+
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
-export class PlainGroup implements Audience {
-  readonly topic: string;
+class PlainGroup implements Audience {
+  readonly key: string;
   readonly matches: Filter;
-  /** How much has been published to its members. */
-  readonly sent = new Tally();
-  readonly #topic: Topic;
+  /** Never empty while there is a member. */
+  readonly topics: PlainTopic[] = [];
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
-  members = 0;
 
-  constructor(topic: string, matches: Filter, prefixOf: PrefixOf, put: Outbox['put']) {
-    this.topic = topic;
-    this.#topic = { name: encodeText(topic), sent: this.sent };
+  constructor(key: string, matches: Filter, prefixOf: PrefixOf, put: Outbox['put']) {
+    this.key = key;
     this.matches = matches;
     this.#prefixOf = prefixOf;
     this.#put = put;
   }
 
   listenTo({ parameter }: Feed): Listener {
-    const topic = this.#topic;
+    const { topics } = this;
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
-    return { audience: this, tell: ({ value }) => put(topic, prefix, value) };
+    return { audience: this, tell: ({ value }) => put(topics, prefix, value) };
+  }
+}
+
+/** What some of the sockets of a group subscribe to. */
+export class PlainTopic implements Topic {
+  readonly group: PlainGroup;
+  readonly text: string;
+  readonly name: ArrayBuffer;
+  readonly sent = new Tally();
+  members = 0;
+
+  constructor(group: PlainGroup, text: string) {
+    this.group = group;
+    this.text = text;
+    this.name = encodeText(text);
   }
 }
 
@@ -53,24 +68,31 @@ export class PlainGroups {
     this.#put = put;
   }
 
-  /** Joins the group of the key, made with `filter` when it is the first member. */
-  join(key: string, filter: Filter): PlainGroup {
+  /** Joins the group of the key, made with `filter` when it is the first member; returns what to subscribe to. */
+  join(key: string, filter: Filter): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      const matches = (address: string) => this.#bound(address) && filter(address);
-      group = new PlainGroup(String(this.#nextTopic++), matches, this.#prefixOf, this.#put);
+      group = new PlainGroup(key, (address) => this.#bound(address) && filter(address), this.#prefixOf, this.#put);
       this.#groups.set(key, group);
       this.#fanOut.join(group);
     }
-    group.members++;
-    return group;
+    let topic = group.topics.find(({ members }) => members < maxTopicMembers);
+    if (topic === undefined) {
+      topic = new PlainTopic(group, String(this.#nextTopic++));
+      group.topics.push(topic);
+    }
+    topic.members++;
+    return topic;
   }
 
-  leave(key: string): void {
-    const group = this.#groups.get(key);
-    if (group === undefined || --group.members > 0) return;
+  /** A member of the topic leaves. */
+  leave(topic: PlainTopic): void {
+    if (--topic.members > 0) return;
+    const { topics, key } = topic.group;
+    topics.splice(topics.indexOf(topic), 1);
+    if (topics.length > 0) return;
     this.#groups.delete(key);
-    this.#fanOut.leave(group);
+    this.#fanOut.leave(topic.group);
   }
 
   /** All groups share the prefix of a parameter. */

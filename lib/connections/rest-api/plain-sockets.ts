@@ -10,7 +10,7 @@ import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { encodeFrame } from './plain-frame.ts';
-import { type PlainGroup, PlainGroups } from './plain-group.ts';
+import { PlainGroups, type PlainTopic } from './plain-group.ts';
 import { PlainReader } from './plain-message.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
 import { type Sent, Tally } from './tally.ts';
@@ -35,9 +35,8 @@ export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): P
     accept(origin, request) {
       const query = new URLSearchParams(request.getQuery() ?? '');
       const patterns = query.getAll('filter').sort();
-      const key = JSON.stringify(patterns);
-      const group = groups.join(key, createFilter(patterns));
-      return new PlainClient(shared, key, patterns, group, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
+      const topic = groups.join(JSON.stringify(patterns), createFilter(patterns));
+      return new PlainClient(shared, patterns, topic, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
     },
     note: (change) => round.note(change.revision),
     close() {
@@ -66,9 +65,8 @@ interface Shared {
 
 class PlainClient implements Session {
   readonly #shared: Shared;
-  readonly #key: string;
   readonly #filters: readonly string[];
-  readonly #group: PlainGroup;
+  readonly #topic: PlainTopic;
   readonly #origin: Origin;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
@@ -76,24 +74,16 @@ class PlainClient implements Session {
   /** In milliseconds of a monotonic clock: since when it is not live, and when it read last while it was not. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
-  /** What was sent to it beside what was published to its group, and how much that was when it last became live. */
+  /** What was sent to it beside what was published on its topic, and how much that was when it last became live. */
   readonly #own = new Tally();
   #published: Sent = nothing;
-  #groupBefore: Sent = nothing;
+  #topicBefore: Sent = nothing;
   #received = 0;
 
-  constructor(
-    shared: Shared,
-    key: string,
-    filters: readonly string[],
-    group: PlainGroup,
-    origin: Origin,
-    seen: number | undefined,
-  ) {
+  constructor(shared: Shared, filters: readonly string[], topic: PlainTopic, origin: Origin, seen: number | undefined) {
     this.#shared = shared;
-    this.#key = key;
     this.#filters = filters;
-    this.#group = group;
+    this.#topic = topic;
     this.#origin = origin;
     this.#seen = seen;
   }
@@ -124,7 +114,7 @@ class PlainClient implements Session {
 
   dropped(): void {
     if (this.#seen !== undefined) return;
-    this.#published = this.#sentByGroup();
+    this.#published = this.#sentOnTopic();
     this.#behindSinceMs = performance.now();
     this.#seen = this.#shared.round.safeRevision();
     this.#shared.leaving.add(this); // it leaves after this call: the server is sending to the topic's members
@@ -136,7 +126,7 @@ class PlainClient implements Session {
 
   /** Stops hearing what is published. */
   leaveTopic(): void {
-    if (this.#shared.leaving.delete(this)) this.#socket.unsubscribe(this.#group.topic); // once: it may be live again
+    if (this.#shared.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // once: it may be live again
   }
 
   drained(): void {
@@ -147,11 +137,11 @@ class PlainClient implements Session {
   close(): void {
     this.#shared.clients.delete(this);
     this.#shared.leaving.delete(this);
-    this.#shared.groups.leave(this.#key);
+    this.#shared.groups.leave(this.#topic);
   }
 
   status(nowMs: number): SessionStatus {
-    const { frames, bytes } = this.#sentByGroup();
+    const { frames, bytes } = this.#sentOnTopic();
     const lagMs = this.#seen === undefined ? 0 : nowMs - this.#behindSinceMs;
     const isStalled = Math.min(lagMs, nowMs - this.#readAtMs) >= stalledAfterMs;
     return {
@@ -179,25 +169,25 @@ class PlainClient implements Session {
   }
 
   /** What was published while it was live. */
-  #sentByGroup(): Sent {
-    return this.#seen === undefined ? this.#group.sent.since(this.#groupBefore) : this.#published;
+  #sentOnTopic(): Sent {
+    return this.#seen === undefined ? this.#topic.sent.since(this.#topicBefore) : this.#published;
   }
 
   #goLive(): void {
     this.#seen = undefined;
-    this.#groupBefore = this.#group.sent.since(this.#published);
-    this.#socket.subscribe(this.#group.topic);
+    this.#topicBefore = this.#topic.sent.since(this.#published);
+    this.#socket.subscribe(this.#topic.text);
   }
 
   #catchUp(): void {
     const { hub, outbox } = this.#shared;
     const socket = this.#socket;
     if (!this.#shared.clients.has(this)) return;
-    if (this.#seen === undefined || socket.isSubscribed(this.#group.topic)) return;
+    if (this.#seen === undefined || socket.isSubscribed(this.#topic.text)) return;
     outbox.flush(); // what is published after the walk must be newer than what the walk sends
     for (const { address, value, lastChange } of hub.changedSince(this.#seen)) {
       if (socket.getBufferedAmount() > catchUpBytes) return;
-      if (value !== undefined && this.#group.matches(address)) this.#send(encodeFrame(address, value));
+      if (value !== undefined && this.#topic.group.matches(address)) this.#send(encodeFrame(address, value));
       this.#seen = lastChange!.revision;
     }
     this.#goLive();

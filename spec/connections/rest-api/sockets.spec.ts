@@ -268,6 +268,27 @@ test('design.md section 3: several clients that write at once all hear every cha
     );
 });
 
+test('design.md section 6: six hundred clients that come and go each hear every change while they are there, in order', async (t) => {
+  const hub = await startDesk(t, ['i,I']);
+  const open = (count: number) => Promise.all(Array.from({ length: count }, () => openClient(t, hub.port)));
+  const clients = await open(600);
+  for (let round = 0; round < 3; round++) {
+    const first = round * 100;
+    for (let value = first; value < first + 100; value++) hub.write('desk/i', value, writer);
+    for (const client of clients)
+      for (let value = first; value < first + 100; value++) {
+        const { v } = await client.next();
+        if (v !== String(value)) t.fail(`expected ${value}, got ${v}`);
+      }
+    const leaving = clients.splice(round * 100, 200);
+    for (const client of leaving) client.close();
+    await Promise.all(leaving.map((client) => client.closed()));
+    clients.push(...(await open(150)));
+  }
+  t.is(clients.length, 450);
+  expectQuietLog(t, hub);
+});
+
 test('spec.md "Realtime socket": every REST API connection tells what comes in by any other', async (t) => {
   const hub = await startTestHub(t, {
     connections: { one: api, two: api, desk: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
