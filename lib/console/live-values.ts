@@ -32,8 +32,15 @@ interface Cell extends LiveParameter {
   readonly setKind: Setter<{ readonly type: ValueType; readonly access: Access } | undefined>;
 }
 
-/** Follows what `addresses` says, for as long as the scope that calls it lives, each at most `rate` times a second. */
-export function createLiveValues(addresses: Accessor<readonly string[]>, rate: number): LiveValues {
+/**
+ * Follows what `addresses` says, for as long as the scope that calls it lives, at most `rate` times a second. `onMoves` hears
+ * of those that have moved together.
+ */
+export function createLiveValues(
+  addresses: Accessor<readonly string[]>,
+  rate: Accessor<number>,
+  onMoves: (moved: ReadonlySet<string>) => void = () => {},
+): LiveValues {
   const cells = new Map<string, Cell>(); // bounded by the addresses that were asked for and not dropped
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
@@ -56,6 +63,7 @@ export function createLiveValues(addresses: Accessor<readonly string[]>, rate: n
     batch(() => {
       for (const [address, value] of pending) cells.get(address)?.setValue(() => value);
       for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
+      if (moved.size > 0) onMoves(moved);
     });
     pending.clear();
     moved.clear();
@@ -71,7 +79,7 @@ export function createLiveValues(addresses: Accessor<readonly string[]>, rate: n
   };
 
   createEffect(
-    on(addresses, (wanted) => {
+    on([addresses, rate], ([wanted, timesPerSecond]) => {
       const names = [...new Set(wanted)];
       names.forEach(cellOf);
       const chunks: string[][] = [];
@@ -81,7 +89,7 @@ export function createLiveValues(addresses: Accessor<readonly string[]>, rate: n
       setComplete(chunks.length === 0);
       const former = followed;
       followed = chunks.map((include, index) =>
-        hub.select({ include, rate }).batches.subscribe({
+        hub.select({ include, rate: timesPerSecond }).batches.subscribe({
           next({ defined, changes, removed, isComplete }) {
             batch(() => {
               defined.forEach(define);

@@ -62,6 +62,41 @@ test('a value is marked when it changes, stays marked as long as it goes on chan
   t.true(((await page.evaluate('unmarked')) as number) <= 5, 'it is not marked anew by each change');
 });
 
+test('what goes on changing is drawn ever more calmly, a change after a pause at once', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
+  let level = 1;
+  const change = () => hub.write('desk/level', ++level, writer);
+  const drawnIn = async (ms: number) => {
+    await page.evaluate(`
+      globalThis.drawn?.disconnect();
+      globalThis.times = [];
+      globalThis.drawn = new MutationObserver(() => times.push(performance.now()));
+      drawn.observe(document.querySelector('[data-address="desk/level"] .value'), { characterData: true, subtree: true });`);
+    await page.waitForTimeout(ms);
+    return (await page.evaluate('times.length')) as number;
+  };
+  let changing = setInterval(change, 50);
+  t.teardown(() => clearInterval(changing));
+  const lively = await drawnIn(2000);
+  await page.waitForTimeout(3000);
+  const calm = await drawnIn(4000);
+  t.true(lively >= 4 && lively <= 8, `${lively} times in the first 2 s`);
+  t.true(calm >= 3 && calm <= 5, `${calm} times in 4 s when it went on`);
+
+  clearInterval(changing);
+  await page.locator('[data-address="desk/level"] .value', { hasText: String(level) }).waitFor();
+  await page.waitForTimeout(2500);
+  change();
+  const seenMs = await timeOf(() =>
+    page.locator('[data-address="desk/level"] .value', { hasText: String(level) }).waitFor(),
+  );
+  t.true(seenMs < 500, `${seenMs} ms after a pause`);
+  changing = setInterval(change, 50);
+  t.true((await drawnIn(2000)) >= 4, 'lively again');
+});
+
 test('an address that names no parameter is said to be none', async (t) => {
   const hub = await startSmall(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/lamb');

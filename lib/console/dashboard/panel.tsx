@@ -16,7 +16,10 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
   let panel!: HTMLDivElement;
   const title = () => props.dashboard.title || props.name;
   const widgets = createMemo<readonly Widget[]>((former) => keepEqual(former, props.dashboard.widgets), []);
-  const values = createLiveValues(() => widgets().flatMap(addressesOf), rate);
+  const values = createLiveValues(
+    () => widgets().flatMap(addressesOf),
+    () => rate,
+  );
   const [isFull, setFull] = createSignal(false);
   const [staleSince, setStaleSince] = createSignal(Date.now());
   keepAwake();

@@ -82,7 +82,7 @@ function Plane(props: PlaneProps) {
     [],
     { equals: (one, other) => one.join('\n') === other.join('\n') },
   );
-  const values = createLiveValues(seen, rate);
+  const values = createLiveValues(seen, () => rate);
   const context: BoxContext = { ...untrack(() => props.context), values };
 
   onMount(() => {

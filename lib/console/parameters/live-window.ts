@@ -1,42 +1,55 @@
 // Live values of the parameters that are seen, and when and by whom they were changed. What is only scrolled past costs the
 // hub nothing: a row is asked for once the list has stood still for a moment, and who changed it when it has changed.
 
-import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../api.ts';
 import { createLiveValues, type LiveParameter } from '../live-values.ts';
 import { getJson } from '../request.ts';
+import { createPace, livelyRate } from './pace.ts';
 
-/**
- * How often a second a row is drawn that goes on changing; a change after a pause is drawn at once. A page of rows that all
- * change is the most that the console asks of a machine, which may be the hub's.
- */
-const rowRate = 3;
 const defaultSettleMs = 100;
+/** How long a value stays marked after its last change. */
+const freshMs = 1500; // longer than a pause between two changes that are drawn calmly
 /** Who changed rows is asked for as soon as one has changed, but no more often than this. */
-const infoIntervalMs = 2000;
+const infoIntervalMs = 3000;
 /** How many characters of addresses go into one request: the hub takes 4 kB of header. */
 const maxQueryLength = 2000;
 
 export interface LiveRow extends LiveParameter {
   readonly info: Accessor<ParameterInfo | undefined>;
+  /** Whether it has just changed. */
+  readonly isFresh: Accessor<boolean>;
 }
 
 interface Entry extends LiveRow {
   setInfo(info: ParameterInfo): void;
+  setFresh(isFresh: boolean): void;
 }
 
-/** Follows `addresses`, for the scope that calls it; what it returns finds the row of one that is followed. */
+/**
+ * Follows `addresses`, for the scope that calls it; what it returns finds the row of one that is followed. Without a `rate` a
+ * change after a pause is seen at once, and what goes on changing ever more calmly.
+ */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
-  { rate = rowRate, settleMs = defaultSettleMs } = {},
+  { rate: fixedRate, settleMs = defaultSettleMs }: { rate?: number; settleMs?: number } = {},
 ): (address: string) => LiveRow | undefined {
   const [settled, setSettled] = createSignal<readonly string[]>([]);
-  const values = createLiveValues(settled, rate);
+  const [rate, setRate] = createSignal(fixedRate ?? livelyRate);
+  const pace = createPace();
+  const values = createLiveValues(settled, rate, (moved) => {
+    setRate(fixedRate ?? pace.rateAt(performance.now()));
+    mark(moved);
+    askSoon();
+  });
   /** Bounded by what is seen. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
   let settling: ReturnType<typeof setTimeout> | undefined;
   let asking: ReturnType<typeof setTimeout> | undefined;
+  /** Until when those that have just changed stay marked, the next to fade first. Bounded by what is seen. */
+  const marked = new Map<string, number>();
+  let fading: ReturnType<typeof setTimeout> | undefined;
   let askedMs = Number.NEGATIVE_INFINITY;
 
   const settle = () => {
@@ -45,11 +58,16 @@ export function useLiveRows(
     for (const address of entries.keys()) {
       if (wanted.has(address)) continue;
       entries.delete(address);
+      marked.delete(address);
       values.drop(address);
     }
     for (const address of wanted) if (!entries.has(address)) entries.set(address, createEntry(values.of(address)));
     if (isSame) return;
-    setSettled([...wanted]);
+    pace.restart();
+    batch(() => {
+      setRate(fixedRate ?? livelyRate);
+      setSettled([...wanted]);
+    });
     setGeneration((count) => count + 1);
     ask();
   };
@@ -67,16 +85,27 @@ export function useLiveRows(
   const askSoon = () => {
     asking ??= setTimeout(ask, Math.max(0, askedMs + infoIntervalMs - performance.now()));
   };
-  createEffect(
-    on(
-      () => {
-        generation();
-        return [...entries.values()].map(({ moves, value }) => [moves(), value()]);
-      },
-      askSoon,
-      { defer: true },
-    ),
-  );
+  const mark = (moved: ReadonlySet<string>) => {
+    const until = performance.now() + freshMs;
+    for (const address of moved) {
+      marked.delete(address); // and set it last
+      marked.set(address, until);
+      entries.get(address)?.setFresh(true);
+    }
+    fading ??= setTimeout(fade, freshMs);
+  };
+  const fade = () => {
+    fading = undefined;
+    const now = performance.now();
+    for (const [address, until] of marked) {
+      if (until > now) {
+        fading = setTimeout(fade, until - now);
+        return;
+      }
+      marked.delete(address);
+      entries.get(address)?.setFresh(false);
+    }
+  };
   createEffect(
     on(addresses, () => {
       clearTimeout(settling);
@@ -87,6 +116,7 @@ export function useLiveRows(
     clearTimeout(settling);
     setGeneration(-1);
     clearTimeout(asking);
+    clearTimeout(fading);
   });
   return (address) => {
     generation();
@@ -96,7 +126,8 @@ export function useLiveRows(
 
 function createEntry(parameter: LiveParameter): Entry {
   const [info, setInfo] = createSignal<ParameterInfo>();
-  return { ...parameter, info, setInfo };
+  const [isFresh, setFresh] = createSignal(false);
+  return { ...parameter, info, setInfo, isFresh, setFresh };
 }
 
 /** The addresses as queries, each short enough. */

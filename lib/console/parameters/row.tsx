@@ -1,15 +1,12 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
-import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
+import { Show } from 'solid-js';
 import { formatClock, formatCount, formatValue } from '../units.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LiveRow } from './live-window.ts';
 import type { Row } from './rows.ts';
 import { typeNames } from './types.ts';
 import { rowId } from './virtual-list.tsx';
-
-/** How long a value stays marked after its last change; one that goes on changing is drawn no more often for that. */
-const freshMs = 700;
 
 export interface ParameterRowProps {
   readonly place: number;
@@ -79,20 +76,6 @@ function LiveValue(props: {
   readonly isTrigger: boolean;
   readonly isBoolean: boolean;
 }) {
-  const [isFresh, setFresh] = createSignal(false);
-  let fading: ReturnType<typeof setTimeout> | undefined;
-  createEffect(
-    on(
-      () => [props.live, props.live?.moves()] as const,
-      ([live, count], before) => {
-        const hasChanged = live === before?.[0] && Boolean(count); // else the row has become that of another parameter
-        clearTimeout(fading);
-        setFresh(hasChanged);
-        if (hasChanged) fading = setTimeout(() => setFresh(false), freshMs);
-      },
-    ),
-  );
-  onCleanup(() => clearTimeout(fading));
   const text = () => {
     const value = props.live?.value();
     if (props.live === undefined) return '';
@@ -106,7 +89,7 @@ function LiveValue(props: {
       classList={{
         muted: props.isTrigger || props.live?.value() === undefined,
         on: props.live?.value() === true,
-        fresh: isFresh(),
+        fresh: props.live?.isFresh(),
       }}
       onMouseEnter={({ currentTarget }) => {
         currentTarget.title = text(); // it may be cut off
