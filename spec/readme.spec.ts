@@ -11,6 +11,9 @@ import { stepTypes } from '../lib/flow/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';
+import { needs } from './support/programs.ts';
+
+needs('curl');
 
 const root = resolve(import.meta.dirname, '..');
 const readme = await readFile(join(root, 'README.md'), 'utf8');

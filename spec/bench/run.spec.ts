@@ -1,12 +1,14 @@
 // Benchmarks as their users run them, small: that they work, with the hub and all that it is held against.
 
-import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { createFolder } from '../support/folder.ts';
 import { start } from '../support/process.ts';
+import { needs } from '../support/programs.ts';
 import { readXml } from '../support/xml.ts';
+
+needs('nats'); // which the fan-out is held against where it is there
 
 const root = resolve(import.meta.dirname, '../..');
 const limitMs = 110_000;
@@ -27,15 +29,4 @@ test('a quick run of subjects: right answers, a table, samples and a chart', asy
   t.true((await read('.md')).startsWith(output));
   t.is((JSON.parse(await read('.json')) as { results: unknown[] }).results.length, subjects.length);
   t.is(readXml(await read('.svg'))[0], 'svg');
-});
-
-// a source tree that came without its history has nothing to be compared with
-(existsSync(join(root, '.git')) ? test : test.skip)('this tree against its own commit', async (t) => {
-  t.timeout(limitMs);
-  const folder = await createFolder(t);
-  const args = ['HEAD', 'write-rule', '--quick', '--rounds', '2', '--into', folder];
-  const compare = start(t, args, { program: join(root, 'bench/compare.ts') });
-  const { status, output, errors } = await compare.ended(limitMs);
-  t.is(status, 0, output + errors);
-  t.regex(output, /\| write-rule, one rule \| ns per write, median \| \d+ \| \d+ \| .*\| undecided \|/);
 });

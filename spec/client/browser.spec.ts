@@ -4,7 +4,8 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser } from '../support/browser.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
@@ -17,8 +18,7 @@ const deadline = { timeout: 30_000 };
 let browser: Browser;
 test.before(async () => {
   // A page that the spec itself plays is of no network, and would not be let to one of this machine.
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-features=LocalNetworkAccessChecks'];
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
+  browser = await launchBrowser('--disable-features=LocalNetworkAccessChecks');
 });
 test.after.always(() => browser?.close());
 

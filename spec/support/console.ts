@@ -1,17 +1,15 @@
 // The console in Chromium: a page in which nothing may fail and that may ask nobody but the hub.
 
 import type { ExecutionContext } from 'ava';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+
+export { launchBrowser } from './browser.ts';
 
 /** How long something may take to be seen; what has to be quicker is measured. */
 export const deadline = { timeout: 30_000 };
 
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
-
-export function launchBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
-}
 
 /** Opens the console of the hub at a port, `openConsole(t, browser, 17011, '#/log')`; the page is closed with the test. */
 export async function openConsole(

@@ -1,5 +1,4 @@
-// A real X server without a screen, what presses its keys (xdotool) and what reads them (xev). Without those programs
-// the specs that use them fail.
+// A real X server without a screen, what presses its keys (xdotool) and what reads them (xev).
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -8,6 +7,9 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
+import { needs } from './programs.ts';
+
+needs('keyboard', 'xvfb', 'xdotool', 'xev');
 
 const run = promisify(execFile);
 const deadlineMs = 10_000;
@@ -86,9 +88,7 @@ async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, '
 function failureOf(process: ChildProcess, program: string): Observable<never> {
   return merge(fromEvent(process, 'error'), fromEvent(process, 'exit')).pipe(
     mergeMap(() => {
-      throw new Error(
-        `${program} did not start; the specs of the keyboard need the packages xvfb, xdotool and x11-utils`,
-      );
+      throw new Error(`${program} did not start`);
     }),
   );
 }

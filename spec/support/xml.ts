@@ -1,6 +1,5 @@
-// Two readers of XML that know nothing of ours: saxes, and libxml2 by Debian's xmllint (package libxml2-utils).
+// A reader of XML that knows nothing of ours: saxes.
 
-import { spawnSync } from 'node:child_process';
 import { SaxesParser } from 'saxes';
 
 /** Everything that a reader of a document is told: `['a', '@b=1', 'text of a', '/a']`. */
@@ -36,15 +35,4 @@ export function readXml(text: string): Reading {
   parser.on('cdata', addContent);
   parser.write(text).close();
   return reading;
-}
-
-/** Has libxml2 read files, all in one call, and write each again. Errors: any, on whatever it says, namespaces included. */
-export function readByXmllint(paths: readonly string[]): Reading[] {
-  const { stdout, stderr, error } = spawnSync('xmllint', ['--nonet', '--nocdata', '--encode', 'US-ASCII', ...paths], {
-    encoding: 'latin1',
-    maxBuffer: 2 ** 28,
-  });
-  if (error) throw error;
-  if (stderr !== '') throw new Error(stderr);
-  return stdout.split(/(?=<\?xml version="1.0" encoding="US-ASCII")/).map(readXml);
 }

@@ -6,6 +6,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import test from 'ava';
 import { eitherSide, keyByName, keyRows, keys } from '../../../lib/connections/keyboard/key-table.ts';
+import { needs } from '../../support/programs.ts';
+
+needs('keyboard');
 
 // Asked in a process of its own: without a display, a process that has loaded the libraries does not exit well.
 const question = 'JSON.stringify([require("uiohook-napi").UiohookKey, require("@nut-tree-fork/nut-js").Key])';

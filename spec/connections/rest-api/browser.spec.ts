@@ -6,7 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../../support/browser.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
 
@@ -34,7 +35,7 @@ document.getElementById('switch').onclick = () =>
 
 let browser: Browser;
 test.before(async () => {
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+  browser = await launchBrowser();
 });
 test.after.always(() => browser?.close());
 

@@ -4,6 +4,9 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
+import { needs } from '../../support/programs.ts';
+
+needs('python3-websockets');
 
 const client = `
 import asyncio, json, sys, websockets

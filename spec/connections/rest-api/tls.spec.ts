@@ -11,7 +11,10 @@ import { createFolder } from '../../support/folder.ts';
 import { ask, openWire, request } from '../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
 import { runToEnd, start } from '../../support/process.ts';
+import { needs } from '../../support/programs.ts';
 import { openRawClient } from '../../support/socket.ts';
+
+needs('openssl');
 
 function makeCertificate(folder: string, name: string): void {
   const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)];

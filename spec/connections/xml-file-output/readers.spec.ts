@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { startHubFrom, writer } from '../../support/hub.ts';
-import { readByXmllint } from '../../support/xml.ts';
+import { readByXmllint } from '../../support/xmllint.ts';
 
 const readerPath = fileURLToPath(new URL('../../support/xml-reader.ts', import.meta.url));
 const sets = 20_000;

@@ -1,0 +1,24 @@
+// `npm run bench:compare` as its users run it, small.
+
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { createFolder } from '../support/folder.ts';
+import { start } from '../support/process.ts';
+import { needs } from '../support/programs.ts';
+
+needs('git');
+
+const root = resolve(import.meta.dirname, '../..');
+const limitMs = 110_000;
+
+// a source tree that came without its history has nothing to be compared with
+(existsSync(join(root, '.git')) ? test : test.skip)('this tree against its own commit', async (t) => {
+  t.timeout(limitMs);
+  const folder = await createFolder(t);
+  const args = ['HEAD', 'write-rule', '--quick', '--rounds', '2', '--into', folder];
+  const compare = start(t, args, { program: join(root, 'bench/compare.ts') });
+  const { status, output, errors } = await compare.ended(limitMs);
+  t.is(status, 0, output + errors);
+  t.regex(output, /\| write-rule, one rule \| ns per write, median \| \d+ \| \d+ \| .*\| undecided \|/);
+});

@@ -1,0 +1,84 @@
+// The programs that specs use and npm does not bring, and Debian's packages that bring them. `npm run spec` installs what is
+// missing where it may, and leaves out the specs whose programs are not there; spec/run.ts finds them by their call of `needs`.
+
+import { spawnSync } from 'node:child_process';
+import { accessSync, constants } from 'node:fs';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+
+interface Program {
+  /** Debian's packages. */
+  readonly packages: readonly string[];
+  readonly isThere: () => boolean;
+}
+
+const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome'];
+
+export const programs = {
+  chromium: { packages: ['chromium'], isThere: () => chromiumNames.some(pathOf) },
+  curl: command('curl'),
+  git: command('git'),
+  keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
+  nats: command('nats-server', 'nats-server'),
+  nginx: command('nginx', 'nginx-light'),
+  openssl: command('openssl'),
+  'python3-websockets': {
+    packages: ['python3-websockets'],
+    isThere: () => succeeds('/usr/bin/python3', '-c', 'import websockets'),
+  },
+  setxkbmap: command('setxkbmap', 'x11-xkb-utils'),
+  xdotool: command('xdotool'),
+  xev: command('xev', 'x11-utils'),
+  xmllint: command('xmllint', 'libxml2-utils'),
+  xvfb: command('Xvfb', 'xvfb'),
+} satisfies Readonly<Record<string, Program>>;
+
+export type ProgramName = keyof typeof programs;
+
+/** Says what the specs of a module need, `needs('xvfb', 'xdotool')`, on its top level. Errors: when it is not there. */
+export function needs(...names: readonly ProgramName[]): void {
+  const missing = names.filter((name) => !programs[name].isThere());
+  const packages = missing.flatMap((name) => programs[name].packages);
+  if (missing.length > 0)
+    throw new Error(`needs ${missing.join(', ')}; on Debian: apt-get install ${packages.join(' ')}`);
+}
+
+/** Where Chromium is. Errors: when it is not there. */
+export function chromiumPath(): string {
+  needs('chromium');
+  return chromiumNames.map(pathOf).find((path) => path !== undefined)!;
+}
+
+/** Where a program is, in the folders of PATH and those of administrators; undefined: nowhere. */
+export function pathOf(name: string): string | undefined {
+  const folders = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/sbin'];
+  return folders.map((folder) => join(folder, name)).find(isExecutable);
+}
+
+function command(name: string, debianPackage = name): Program {
+  return { packages: [debianPackage], isThere: () => pathOf(name) !== undefined };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function succeeds(program: string, ...args: readonly string[]): boolean {
+  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+}
+
+/** Whether the native packages of keyboard connections load: their libraries of X are no packages of npm. */
+function loadsKeyboard(): boolean {
+  const require = createRequire(import.meta.url);
+  try {
+    const modules = ['uiohook-napi', '@nut-tree-fork/nut-js'].map((name) => require.resolve(name));
+    return succeeds(process.execPath, '-e', modules.map((path) => `require(${JSON.stringify(path)})`).join(';'));
+  } catch {
+    return false; // an optional package that npm did not install
+  }
+}
