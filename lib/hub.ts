@@ -8,7 +8,6 @@ import { connectionTypes } from './connections/registry.ts';
 import { type Difference, formatDifference } from './flow/difference.ts';
 import { type HubLog, Journal } from './flow/journal.ts';
 import { FlowLoader, reportOf } from './flow/load.ts';
-import { createLogGate } from './flow/log-gate.ts';
 import type { Plan } from './flow/plan.ts';
 import type { ReportFault } from './flow/rule.ts';
 import { createRuleStates, type RuleStates } from './flow/rule-states.ts';
@@ -20,6 +19,7 @@ import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
 import { HubError, messageOf } from './model/error.ts';
+import { createLogGate } from './model/log-gate.ts';
 
 export type { HubLog } from './flow/journal.ts';
 

@@ -4,6 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, startWith, timeout } from 'rxjs/operators';
 import type { ConnectionStatus } from '../../lib/connections/connection.ts';
+import type { LimitName } from '../../lib/connections/rest-api/limits.ts';
 import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder, type LogLine } from './connection.ts';
@@ -51,6 +52,15 @@ export function expectQuietLog(t: ExecutionContext, { lines }: HubUnderTest): vo
   t.deepEqual(
     lines.filter(({ level }) => level === 'warn' || level === 'error'),
     [],
+  );
+}
+
+/** Fails unless the warnings and errors are those of limits that a client of this machine went past, each of these once. */
+export function expectHits(t: ExecutionContext, { lines }: HubUnderTest, limits: readonly LimitName[]): void {
+  const told = lines.filter(({ level }) => level === 'warn' || level === 'error').map(({ message }) => message);
+  t.deepEqual(
+    told.map((message) => /^client 127\.0\.0\.1 went past the limit (\w+) /.exec(message)?.[1] ?? message),
+    [...limits],
   );
 }
 

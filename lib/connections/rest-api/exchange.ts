@@ -4,10 +4,10 @@
 import { HubError, messageOf } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
+import { LimitError, limits } from './limits.ts';
 import { replyError } from './reply.ts';
 
-/** Bodies of requests are at most this long. */
-export const maxBodyBytes = 64 * 1024;
+const maxBodyBytes = limits.bodyBytes.default;
 
 export interface Exchange {
   readonly response: HttpResponse;
@@ -61,7 +61,8 @@ export function keepResponse(response: HttpResponse): Exchange {
 
 /** Reads a body whole and calls back once. Errors, as the argument: `body-too-large`, `bad-request` for bad UTF-8. */
 export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
-  const tooLarge = () => new HubError('body-too-large', `body: expected at most ${maxBodyBytes} bytes, got more`);
+  const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
+  const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
   if (Number(request.getHeader('content-length')) > maxBodyBytes) {
     done(tooLarge());
     return;

@@ -3,18 +3,23 @@
 
 import { RE2JS } from 're2js';
 import { HubError } from '../../model/error.ts';
+import { LimitError, limits } from './limits.ts';
 
 export type Filter = (address: string) => boolean;
 
-const maxPatterns = 16;
+const maxPatterns = limits.filters.default;
 /** Enough for the longest address (D-01) with every character escaped. */
-const maxPatternLength = 1024;
+const maxPatternLength = limits.patternLength.default;
 
 /** Creates the filter of patterns that a client sent as `name`. Errors: `bad-request` for a bad, long or surplus pattern. */
 export function createFilter(patterns: readonly string[], name = 'filter'): Filter {
   if (patterns.length === 0) return () => true;
   if (patterns.length > maxPatterns)
-    throw new HubError('bad-request', `${name}: expected at most ${maxPatterns} patterns, got ${patterns.length}`);
+    throw new LimitError(
+      'filters',
+      'bad-request',
+      `${name}: expected at most ${maxPatterns} patterns, got ${patterns.length}`,
+    );
   return anyOf(patterns.map((pattern) => compile(pattern, name)));
 }
 
@@ -33,7 +38,8 @@ export function anyOf(filters: readonly Filter[]): Filter {
 
 function compile(pattern: string, name: string): Filter {
   if (pattern.length > maxPatternLength)
-    throw new HubError(
+    throw new LimitError(
+      'patternLength',
       'bad-request',
       `${name}: expected at most ${maxPatternLength} characters, got ${pattern.length}`,
     );

@@ -3,9 +3,9 @@
 
 import { describe, HubError } from '../../model/error.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
+import { LimitError, limits } from './limits.ts';
 
-/** Longer messages are refused. */
-const maxMessageBytes = 64 * 1024;
+const maxMessageBytes = limits.messageBytes.default;
 /** How many addresses are remembered by their bytes, one in each place of a table, and how long they may be. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
@@ -35,7 +35,11 @@ export class PlainReader {
   read(message: ArrayBuffer): string {
     const bytes = new Uint8Array(message);
     if (bytes.length > maxMessageBytes)
-      throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${bytes.length}`);
+      throw new LimitError(
+        'messageBytes',
+        'bad-request',
+        `expected at most ${maxMessageBytes} bytes, got ${bytes.length}`,
+      );
     this.#bytes = bytes;
     return this.#readPlain(bytes) ?? this.#parse();
   }

@@ -8,6 +8,7 @@ import type { HubPort, Log } from '../connection.ts';
 import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from './client-status.ts';
 import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
+import type { LimitHits } from './limit-hits.ts';
 import { createOutbox, type Outbox } from './outbox.ts';
 import { encodeFrame } from './plain-frame.ts';
 import { PlainGroups, type PlainTopic } from './plain-group.ts';
@@ -21,7 +22,7 @@ const goingAway = 1001;
 const nothing: Sent = { frames: 0, bytes: 0 };
 
 /** Serves clients that ask for no subprotocol. */
-export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): PlainProtocol {
+export function servePlain({ app, hub, log, hits, fanOut, bound }: ProtocolContext): PlainProtocol {
   const outbox = createOutbox((topic, frame) => {
     app.publish(topic, frame, false, false);
     if (shared.leaving.size > 0) for (const client of shared.leaving) client.leaveTopic();
@@ -29,14 +30,15 @@ export function servePlain({ app, hub, log, fanOut, bound }: ProtocolContext): P
   const groups = new PlainGroups(fanOut, bound, outbox.put);
   const round = createRound(hub);
   const reader = new PlainReader();
-  const shared: Shared = { hub, log, reader, outbox, groups, round, clients: new Set(), leaving: new Set() };
+  const shared: Shared = { hub, log, hits, reader, outbox, groups, round, clients: new Set(), leaving: new Set() };
   return {
     name: '',
-    accept(origin, request) {
+    accept(origin, address, request) {
       const query = new URLSearchParams(request.getQuery() ?? '');
       const patterns = query.getAll('filter').sort();
       const topic = groups.join(JSON.stringify(patterns), createFilter(patterns));
-      return new PlainClient(shared, patterns, topic, origin, isTrue(query.get('snapshot')) ? 0 : undefined);
+      const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
+      return new PlainClient(shared, { patterns, topic, origin, address, seen });
     },
     note: (change) => round.note(change.revision),
     close() {
@@ -54,6 +56,7 @@ interface PlainProtocol extends Protocol {
 interface Shared {
   readonly hub: HubPort;
   readonly log: Log;
+  readonly hits: LimitHits;
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
@@ -63,11 +66,21 @@ interface Shared {
   readonly leaving: Set<PlainClient>;
 }
 
+/** A client as its handshake shows it; `seen` is 0 when it asks for a snapshot. */
+interface Accepted {
+  readonly patterns: readonly string[];
+  readonly topic: PlainTopic;
+  readonly origin: Origin;
+  readonly address: string;
+  readonly seen: number | undefined;
+}
+
 class PlainClient implements Session {
   readonly #shared: Shared;
   readonly #filters: readonly string[];
   readonly #topic: PlainTopic;
   readonly #origin: Origin;
+  readonly #address: string;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
@@ -80,9 +93,10 @@ class PlainClient implements Session {
   #topicBefore: Sent = nothing;
   #received = 0;
 
-  constructor(shared: Shared, filters: readonly string[], topic: PlainTopic, origin: Origin, seen: number | undefined) {
+  constructor(shared: Shared, { patterns, topic, origin, address, seen }: Accepted) {
     this.#shared = shared;
-    this.#filters = filters;
+    this.#filters = patterns;
+    this.#address = address;
     this.#topic = topic;
     this.#origin = origin;
     this.#seen = seen;
@@ -97,7 +111,7 @@ class PlainClient implements Session {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, log, reader } = this.#shared;
+    const { hub, log, hits, reader } = this.#shared;
     let address: string | undefined;
     this.#received++;
     try {
@@ -108,6 +122,7 @@ class PlainClient implements Session {
       if (parameter === undefined) hub.write(address, value, this.#origin);
       else hub.writeTo(parameter, value, this.#origin);
     } catch (error) {
+      hits.addError(error, this.#address);
       this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address }));
     }
   }

@@ -12,6 +12,7 @@ import {
 } from '../connection.ts';
 import { builtConsole } from './console.ts';
 import { createGuard } from './guard.ts';
+import { createLimitHits } from './limit-hits.ts';
 import { remoteAddress } from './remote-address.ts';
 import { createRouter } from './router.ts';
 import { routesOf } from './routes.ts';
@@ -70,9 +71,10 @@ function startServer(
     config.tls && { certFile: resolvePath(config.tls.certFile), keyFile: resolvePath(config.tls.keyFile) },
   );
   const guard = createGuard(config);
-  const router = createRouter(app, guard, log);
+  const hits = createLimitHits(log);
+  const router = createRouter(app, guard, log, hits);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
-  const sockets = serveSockets({ app, hub, settings: config, log, admit: router.admit, originOf });
+  const sockets = serveSockets({ app, hub, settings: config, log, hits, admit: router.admit, originOf });
 
   const context = { id, hub, settings: config, log, sockets, resolvePath, originOf, consoleFolder };
   for (const route of routesOf(context)) router.add(route);

@@ -6,6 +6,8 @@ import type { HttpRequest, HttpResponse, TemplatedApp } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
 import type { Guard } from './guard.ts';
+import type { LimitHits } from './limit-hits.ts';
+import { remoteAddress } from './remote-address.ts';
 import { endWithLength, replyError, wantsJsonErrors } from './reply.ts';
 
 /** Answers a request, or keeps the response for later before it returns; may throw a `HubError` until then. */
@@ -31,7 +33,7 @@ export function methodsOf({ get, post, getWrites = false }: Route): string[] {
   return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-export function createRouter(app: TemplatedApp, guard: Guard, log: Log): Router {
+export function createRouter(app: TemplatedApp, guard: Guard, log: Log, hits: LimitHits): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
   const admit: Router['admit'] = (response, request, isWrite, handler) => {
@@ -40,6 +42,7 @@ export function createRouter(app: TemplatedApp, guard: Guard, log: Log): Router 
       handler(response, request);
     } catch (error) {
       const known = asHubError(error, log);
+      hits.addError(error, remoteAddress(response));
       const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
       replyError(response, known, asJson, known.code === 'unauthorized' ? challenges : []);
     }

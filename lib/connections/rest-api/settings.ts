@@ -3,6 +3,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { integerSetting } from '../connection.ts';
+import { limitSettings, limits } from './limits.ts';
 
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
@@ -28,10 +29,13 @@ export const settingsSchema = z.strictObject({
     .array(z.string().regex(/^https?:\/\/[^/]+$/, { error: 'an origin such as https://panel.example' }))
     .default([])
     .describe('Origins of other web sites whose pages may write and open sockets'),
-  maxClients: integerSetting(1, 1_000_000).default(20_000).describe('How many WebSocket clients may be connected'),
+  maxClients: integerSetting(1, 1_000_000)
+    .default(limits.clients.default)
+    .describe('How many WebSocket clients may be connected'),
   stallTimeout: integerSetting(1000, 86_400_000, 'ms')
-    .default(60_000)
+    .default(limits.stallMs.default)
     .describe('How long a patchbay.v1 client may read nothing (ms) before its socket is closed with code 4001'),
+  limits: limitSettings,
   console: z.boolean().default(true).describe('false: /hub/ is a list of contents, and the console is not served'),
   dashboards: z.string().default('').describe('Folder with the dashboards of the console, *.json5; empty: none'),
   tls: z

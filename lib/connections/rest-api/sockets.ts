@@ -1,24 +1,19 @@
 // The WebSocket `/ws` (spec.md "Realtime socket", design.md section 6): who is let in, and which of the two protocols a client
 // speaks. All of them hear what one fan-out tells.
 
-import { HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import type { Interests, SessionStatus } from './client-status.ts';
 import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, type Filter } from './filter.ts';
+import type { LimitHits } from './limit-hits.ts';
+import { LimitError, limits } from './limits.ts';
 import { servePlain } from './plain-sockets.ts';
 import { remoteAddress } from './remote-address.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 import { serveV1 } from './v1/sockets.ts';
-
-/** Beyond this a message ends the connection. */
-const hardMessageBytes = 4 * 1024 * 1024;
-/** What the server holds for a socket that does not read; what comes beyond is dropped, and the session is told. */
-const maxUnreadBytes = 1024 * 1024;
-const idleTimeoutSeconds = 120;
 
 export type Socket = WebSocket<Tenant>;
 
@@ -58,7 +53,7 @@ export interface Protocol {
   /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
   readonly name: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
-  accept(origin: Origin, request: HttpRequest): Session;
+  accept(origin: Origin, address: string, request: HttpRequest): Session;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
@@ -82,6 +77,7 @@ export interface ProtocolContext {
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
+  readonly hits: LimitHits;
   readonly fanOut: FanOut;
   /** What no client sees beyond. */
   readonly bound: Filter;
@@ -104,19 +100,19 @@ export function serveSockets({ admit, originOf, ...options }: SocketsOptions): S
   let lastId = 0;
 
   app.ws<Tenant>('/ws', {
-    maxPayloadLength: hardMessageBytes,
-    maxBackpressure: maxUnreadBytes,
-    idleTimeout: idleTimeoutSeconds,
+    maxPayloadLength: limits.frameBytes.default,
+    maxBackpressure: limits.unreadBytes.default, // what comes beyond is dropped, and the session is told,
+    idleTimeout: limits.idleMs.default / 1000,
     sendPingsAutomatically: true,
     upgrade(response, request, socketContext) {
       admit(response, request, true, () => {
         const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
-        if (clients.size >= settings.maxClients) throw new HubError('too-many-clients', expected);
+        if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
         const protocol = offers(request, v1.name) ? v1 : plain;
-        const session = protocol.accept(originOf(response), request);
+        const address = remoteAddress(response);
+        const session = protocol.accept(originOf(response), address, request);
         const key = request.getHeader('sec-websocket-key');
         const extensions = request.getHeader('sec-websocket-extensions');
-        const address = remoteAddress(response);
         response.upgrade({ session, address, protocol: protocol.name }, key, protocol.name, extensions, socketContext);
       });
     },

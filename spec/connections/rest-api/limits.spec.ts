@@ -1,10 +1,11 @@
 // What clients may cost (spec.md "Limits", design.md sections 5 and 7), and requests that are large, late or broken.
 
 import test, { type ExecutionContext } from 'ava';
+import type { LimitName } from '../../../lib/connections/rest-api/limits.ts';
 import { restApi } from '../../../lib/connections/rest-api/rest-api.ts';
 import { connectionSchema } from '../../../lib/flow/schema.ts';
 import { ask, openWire, request } from '../../support/http.ts';
-import { api, expectQuietLog, type HubUnderTest, startTestHub } from '../../support/hub.ts';
+import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub } from '../../support/hub.ts';
 import { type Client, handshake, openClient } from '../../support/socket.ts';
 
 const writer = { kind: 'client', name: 'test' } as const;
@@ -18,15 +19,20 @@ async function startDesk(t: ExecutionContext, settings: object = {}): Promise<{ 
   return { hub, watcher: await openClient(t, hub.port) };
 }
 
-/** Fails unless others are served, the watcher's socket is open and hears, and the log says nothing. */
-async function expectUndisturbed(t: ExecutionContext, hub: HubUnderTest, watcher: Client): Promise<void> {
+/** Fails unless others are served, the watcher's socket is open and hears, and the log says nothing but that limits were hit. */
+async function expectUndisturbed(
+  t: ExecutionContext,
+  hub: HubUnderTest,
+  watcher: Client,
+  hits: readonly LimitName[] = [],
+): Promise<void> {
   t.is((await ask(t, hub.port, 'GET /update?parameter=desk/i&value=77')).text, 'OK');
   t.deepEqual(await watcher.frames.until(({ v }) => v === '77').then((frames) => frames.at(-1)), {
     p: 'desk/i',
     v: '77',
   });
   t.true(watcher.isOpen);
-  expectQuietLog(t, hub);
+  expectHits(t, hub, hits);
 }
 
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
@@ -165,7 +171,7 @@ test('design.md section 7: WebSocket clients beyond maxClients are refused 503, 
   clients[0]!.close();
   await clients[0]!.closed();
   await openClient(t, hub.port);
-  await expectUndisturbed(t, hub, watcher);
+  await expectUndisturbed(t, hub, watcher, ['clients']);
 });
 
 test('design.md section 7: 1000 mistakes of one client are 1000 answers to that client', async (t) => {

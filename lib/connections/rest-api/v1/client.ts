@@ -20,6 +20,8 @@ const nothingUnsent: readonly string[] = [];
 
 export class Client {
   readonly origin: Origin;
+  /** Where it comes from, as the log names it. */
+  readonly address: string;
   socket!: Socket;
   subscriptions: readonly Subscription[] = [];
   view: View | undefined = undefined;
@@ -49,8 +51,9 @@ export class Client {
   #missed: Map<Feed, number> | undefined = undefined;
   readonly #stalls: StallWatch;
 
-  constructor(origin: Origin, stalls: StallWatch) {
+  constructor(origin: Origin, address: string, stalls: StallWatch) {
     this.origin = origin;
+    this.address = address;
     this.#stalls = stalls;
   }
 

@@ -5,13 +5,14 @@ import { describe, HubError } from '../../../model/error.ts';
 import type { HubPort, Log } from '../../connection.ts';
 import { asHubError } from '../exchange.ts';
 import type { FanOut } from '../fan-out.ts';
+import { LimitError, limits } from '../limits.ts';
 import { parse } from '../parse.ts';
 import type { Client } from './client.ts';
 import { type SubscriptionRequest, subscriptionId } from './subscription.ts';
 import type { Views } from './views.ts';
 
-export const maxMessageBytes = 64 * 1024;
-export const maxSubscriptions = 32;
+const maxMessageBytes = limits.messageBytes.default;
+const maxSubscriptions = limits.subscriptions.default;
 
 export interface Receiver {
   readonly hub: HubPort;
@@ -37,7 +38,11 @@ const kinds = Object.keys(handlers);
 export function receive(receiver: Receiver, client: Client, message: ArrayBuffer, isBinary: boolean): void {
   if (isBinary) throw new HubError('bad-request', 'expected a text frame with JSON, got a binary frame');
   if (message.byteLength > maxMessageBytes)
-    throw new HubError('bad-request', `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`);
+    throw new LimitError(
+      'messageBytes',
+      'bad-request',
+      `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`,
+    );
   const data = readJson(Buffer.from(message).toString());
   const kind = 'set' in data ? 'set' : kinds.find((name) => name in data);
   if (kind === undefined)
@@ -95,7 +100,7 @@ function receiveSub({ hub, epoch, views, readSubscription }: Receiver, client: C
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= maxSubscriptions)
-    throw new HubError('bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
+    throw new LimitError('subscriptions', 'bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
   const canResume = since?.epoch === epoch && views.canResume(since.rev);
   const isSame = since === undefined && before?.patterns === subscription.patterns;
   if (canResume) {

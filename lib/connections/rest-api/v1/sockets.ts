@@ -6,16 +6,18 @@ import type { Parameter } from '../../../model/parameter.ts';
 import type { Interests, SessionStatus } from '../client-status.ts';
 import { asHubError } from '../exchange.ts';
 import type { Feed } from '../feed.ts';
+import type { LimitHits } from '../limit-hits.ts';
+import { limits } from '../limits.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
 import { Client } from './client.ts';
-import { maxMessageBytes, maxSubscriptions, type Receiver, receive } from './messages.ts';
+import { type Receiver, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
-import { createSubscriptionReader, maxPatterns, maxRate, maxRegexes } from './subscription.ts';
+import { createSubscriptionReader, maxRate } from './subscription.ts';
 import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
-const maxMistakes = 100;
+const maxMistakes = limits.mistakes.default;
 
 /** Close codes; those from 4500 on say that trying again will end the same way. */
 const closeCodes = { goingAway: 1001, stalled: 4001, senseless: 4500 } as const;
@@ -28,9 +30,10 @@ interface V1Protocol extends Protocol {
 }
 
 /** Serves clients that offer the subprotocol. */
-export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext): V1Protocol {
+export function serveV1({ hub, settings, log, hits, fanOut, bound }: ProtocolContext): V1Protocol {
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
+    hits.add('stallMs', client.address);
     views.remove(client);
     stalls.delete(client);
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
@@ -39,11 +42,11 @@ export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext):
   const views = new Views(hub, fanOut, giveUp);
   const readSubscription = createSubscriptionReader(bound);
   const receiver = { hub, log, fanOut, views, readSubscription, epoch: randomUUID() };
-  const shared = { receiver, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
+  const shared = { receiver, hits, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
 
   return {
     name: 'patchbay.v1',
-    accept: (origin) => new V1Session(shared, new Client(origin, stalls)),
+    accept: (origin, address) => new V1Session(shared, new Client(origin, address, stalls)),
     declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
     forget: (feed) => views.forget(feed),
     close() {
@@ -54,6 +57,7 @@ export function serveV1({ hub, settings, log, fanOut, bound }: ProtocolContext):
 
 interface Shared {
   readonly receiver: Receiver;
+  readonly hits: LimitHits;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch;
   readonly hello: string;
@@ -77,15 +81,18 @@ class V1Session implements Session {
   }
 
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { receiver } = this.#shared;
+    const { receiver, hits } = this.#shared;
     this.#client.received++;
     try {
       receive(receiver, this.#client, message, isBinary);
       this.#mistakes = 0;
     } catch (error) {
       const text = asHubError(error, receiver.log).message;
+      hits.addError(error, this.#client.address);
       this.#client.send(JSON.stringify({ error: text, sub: subscriptionOf(message) }));
-      if (++this.#mistakes >= maxMistakes) this.#client.end(closeCodes.senseless, 'too many messages made no sense');
+      if (++this.#mistakes < maxMistakes) return;
+      hits.add('mistakes', this.#client.address);
+      this.#client.end(closeCodes.senseless, 'too many messages made no sense');
     }
   }
 
@@ -122,19 +129,19 @@ class V1Session implements Session {
 }
 
 function helloOf({ epoch, hub }: Receiver): object {
-  const limits = {
-    messageBytes: maxMessageBytes,
-    subscriptions: maxSubscriptions,
-    patterns: maxPatterns,
-    regexes: maxRegexes,
+  const told = {
+    messageBytes: limits.messageBytes.default,
+    subscriptions: limits.subscriptions.default,
+    patterns: limits.patterns.default,
+    regexes: limits.regexes.default,
     rate: maxRate,
   };
-  return { hello: { epoch, hub: `patchbay ${hub.version}`, limits } };
+  return { hello: { epoch, hub: `patchbay ${hub.version}`, limits: told } };
 }
 
 /** The number of the subscription that a message is about, for the answer to a mistake. */
 function subscriptionOf(message: ArrayBuffer): number | undefined {
-  if (message.byteLength > maxMessageBytes) return undefined;
+  if (message.byteLength > limits.messageBytes.default) return undefined;
   try {
     const { sub } = JSON.parse(Buffer.from(message).toString()) as { sub?: unknown };
     return typeof sub === 'number' ? sub : undefined;

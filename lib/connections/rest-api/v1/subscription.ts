@@ -1,14 +1,14 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
-import { HubError } from '../../../model/error.ts';
 import type { Filter } from '../filter.ts';
+import { LimitError, limits } from '../limits.ts';
 import { parse } from '../parse.ts';
 import { createPatternFilter, isAddress, type Pattern } from '../pattern.ts';
 
-export const maxPatterns = 2048;
-export const maxRegexes = 16;
-const maxPatternLength = 1024;
+const maxPatterns = limits.patterns.default;
+const maxRegexes = limits.regexes.default;
+const maxPatternLength = limits.patternLength.default;
 const leastRate = 0.1;
 export const maxRate = 1000;
 
@@ -94,10 +94,18 @@ type Request = Omit<z.output<typeof schema>, 'since'>;
 function createSubscription({ sub, include, exclude, rate, delivery }: Request, bound: Filter): Subscription {
   const count = include.length + exclude.length;
   if (count > maxPatterns)
-    throw new HubError('bad-request', `include, exclude: expected at most ${maxPatterns} patterns, got ${count}`);
+    throw new LimitError(
+      'patterns',
+      'bad-request',
+      `include, exclude: expected at most ${maxPatterns} patterns, got ${count}`,
+    );
   const regexes = [...include, ...exclude].filter((one) => typeof one !== 'string').length;
   if (regexes > maxRegexes)
-    throw new HubError('bad-request', `include, exclude: expected at most ${maxRegexes} regexes, got ${regexes}`);
+    throw new LimitError(
+      'regexes',
+      'bad-request',
+      `include, exclude: expected at most ${maxRegexes} regexes, got ${regexes}`,
+    );
   const isIncluded = createPatternFilter(include);
   const isExcluded = createPatternFilter(exclude);
   const patternKey = JSON.stringify([keyOf(include), keyOf(exclude)]);

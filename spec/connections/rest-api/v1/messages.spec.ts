@@ -1,7 +1,7 @@
 // What clients of patchbay.v1 send: writes, and every kind of mistake (lib/client/README.md "Writing", "Limits and close codes").
 
 import test, { type ExecutionContext } from 'ava';
-import { api, expectQuietLog, startTestHub, writer } from '../../../support/hub.ts';
+import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../support/hub.ts';
 import { opcodes } from '../../../support/socket.ts';
 import { openV1 } from '../../../support/v1.ts';
 
@@ -165,7 +165,7 @@ test('lib/client/README.md: 100 messages in a row that make no sense end the soc
   await bystander.subscribe({ sub: 1 });
   hub.write('desk/count', 2, writer);
   await bystander.until(({ set }) => set?.some(([, value]) => value === 2) ?? false);
-  expectQuietLog(t, hub);
+  expectHits(t, hub, ['mistakes']);
 });
 
 test('lib/client/README.md: a hub that stops says goodbye and closes with 1001', async (t) => {

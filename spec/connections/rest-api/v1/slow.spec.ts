@@ -2,7 +2,7 @@
 // lost to the last change, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
-import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
+import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';
 import { openV1, type Picture } from '../../../support/v1.ts';
 
@@ -151,7 +151,7 @@ test('lib/client/README.md: who reads nothing for longer than stallTimeout is cl
   await reader.sync();
   t.is(reader.picture.lost.size, 0);
   expectNewest(t, reader.picture, hub);
-  expectQuietLog(t, hub);
+  expectHits(t, hub, ['stallMs']);
 });
 
 test('lib/client/README.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {

@@ -1,0 +1,166 @@
+// What clients may cost the hub, one row per limit. The settings `limits` of a REST API connection derive from it, and the README
+// of this room shows the same table; a spec holds both equal.
+
+import { z } from 'zod';
+import { type ErrorCode, HubError } from '../../model/error.ts';
+import { integerSetting } from '../connection.ts';
+
+export interface Limit {
+  readonly default: number;
+  readonly unit: string;
+  /** The bounds of its setting below `limits`; a name: it is that setting of the connection; fixed: it cannot be set. */
+  readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
+  /** What is bounded. */
+  readonly about: string;
+  /** What a client is told that goes past it, and what becomes of it. */
+  readonly told: string;
+  /** Whether going past it costs the connection, or keeps it from opening; else the client is answered, and goes on. */
+  readonly isFatal: boolean;
+}
+
+/** All limits by name. */
+export const limits = {
+  clients: {
+    default: 20_000,
+    unit: 'sockets',
+    setting: 'maxClients',
+    about: 'WebSocket clients of the connection at once',
+    told: '503 instead of the handshake',
+    isFatal: true,
+  },
+  messageBytes: {
+    default: 64 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'a message of a WebSocket client',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  frameBytes: {
+    default: 4 * 1024 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'a message of a WebSocket client that is read at all',
+    told: 'nothing, the socket is cut',
+    isFatal: true,
+  },
+  unreadBytes: {
+    default: 1024 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'what the hub holds for a WebSocket client that does not read',
+    told: 'nothing; as soon as it reads, the newest values of what it missed',
+    isFatal: false,
+  },
+  stallMs: {
+    default: 60_000,
+    unit: 'ms',
+    setting: 'stallTimeout',
+    about: 'how long a v1 client may read nothing',
+    told: 'close code 4001',
+    isFatal: true,
+  },
+  idleMs: {
+    default: 120_000,
+    unit: 'ms',
+    setting: 'fixed',
+    about: 'how long a WebSocket client may answer no ping',
+    told: 'nothing, the socket is cut',
+    isFatal: true,
+  },
+  mistakes: {
+    default: 100,
+    unit: 'messages',
+    setting: 'fixed',
+    about: 'messages of a v1 client in a row that make no sense',
+    told: 'close code 4500',
+    isFatal: true,
+  },
+  subscriptions: {
+    default: 32,
+    unit: 'subscriptions',
+    setting: 'fixed',
+    about: 'subscriptions of a v1 client',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  patterns: {
+    default: 2048,
+    unit: 'patterns',
+    setting: 'fixed',
+    about: 'patterns of a v1 subscription, addresses included',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  regexes: {
+    default: 16,
+    unit: 'regexes',
+    setting: 'fixed',
+    about: 'regular expressions of a v1 subscription',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  filters: {
+    default: 16,
+    unit: 'filters',
+    setting: 'fixed',
+    about: '`filter`s of a plain socket or of `/hub/parameters`',
+    told: '400',
+    isFatal: false,
+  },
+  patternLength: {
+    default: 1024,
+    unit: 'characters',
+    setting: 'fixed',
+    about: 'a pattern or filter of a client',
+    told: 'an error or 400, and goes on',
+    isFatal: false,
+  },
+  bodyBytes: {
+    default: 64 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'the body of a request',
+    told: '413, and goes on',
+    isFatal: false,
+  },
+} as const satisfies Readonly<Record<string, Limit>>;
+
+export type LimitName = keyof typeof limits;
+
+/** Limits that are settings of their own, below `limits`. */
+type SettableLimit = {
+  [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
+}[LimitName];
+
+/** All limits by name, in the order of the table. */
+export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
+
+/** The metric that counts how often clients have gone past a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
+export function metricOf(limit: LimitName): string {
+  return `patchbay_limit_hits_total{limit="${limit}"}`;
+}
+
+/** The setting `limits` of a connection. */
+export const limitSettings = z
+  .strictObject(
+    Object.fromEntries(
+      limitTable.flatMap(([name, { default: value, unit, setting, about }]) =>
+        typeof setting === 'string'
+          ? []
+          : [[name, integerSetting(setting[0], setting[1], unit).default(value).describe(`${unit}: ${about}`)]],
+      ),
+    ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
+  )
+  .prefault({})
+  .describe('What clients may cost; the README of the REST API lists all limits');
+
+/** A client has gone past a limit, and is answered. */
+export class LimitError extends HubError {
+  readonly limit: LimitName;
+
+  constructor(limit: LimitName, code: ErrorCode, message: string) {
+    super(code, message, { where: limit });
+    this.limit = limit;
+  }
+}
