@@ -245,7 +245,10 @@ function reportLoop(
   { parameter, chain }: DroppedWrite,
 ): void {
   const origins = new Set(chain.map(({ origin }) => origin).filter(({ kind }) => kind === 'rule'));
-  for (const origin of origins) states.limited(origin, `it loops: a write to ${parameter.address} was dropped`);
+  const last = parameter.lastChange;
+  const isStuck = () => parameter.lastChange === last;
+  for (const origin of origins)
+    states.limited(origin, `it loops: a write to ${parameter.address} was dropped`, isStuck);
   const rules = [...new Set([...origins].map(({ name }) => name))];
   const names = rules.map((name) => `"${name}"`).join(', ');
   gate(names, (count) =>

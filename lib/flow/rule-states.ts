@@ -1,5 +1,6 @@
-// Keeps how rules are doing. A rule that loops or fails is shown as such for some seconds after the last time; it is never
-// switched off for that, and its parameters keep the last values that were delivered.
+// Keeps how rules are doing. A rule that loops or fails is shown as such for some seconds after the last time, and one that
+// loops until what it wrote last has got through; it is never switched off for that, and its parameters keep the last values
+// that were delivered.
 
 import type { RuleState, RuleStatus } from '../model/rule-status.ts';
 
@@ -11,19 +12,28 @@ interface RuleName {
   readonly file?: string | undefined;
 }
 
+/** Why a rule is not well. */
+interface Trouble {
+  readonly reason: string;
+  readonly until: number;
+  /** Whether it goes on beyond that time. */
+  readonly lasts: () => boolean;
+}
+
 interface Record {
-  state: RuleState;
-  reason: string;
-  until: number;
   faults: number;
   dropped: number;
+  failing: Trouble | undefined;
+  limited: Trouble | undefined;
 }
 
 export interface RuleStates {
   /** The rule failed on a value. */
   failed(rule: RuleName, reason: string): void;
-  /** Writes of the rule were dropped by the limits of a turn. */
-  limited(rule: RuleName, reason: string): void;
+  /** A write of the rule was dropped by the limits of a turn; `isStuck` tells whether none has got through since. */
+  limited(rule: RuleName, reason: string, isStuck: () => boolean): void;
+  /** The rule starts, perhaps as another than before: what was wrong is over. */
+  started(rule: RuleName): void;
   /** The present state of a rule that runs. */
   stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'>;
 }
@@ -32,30 +42,37 @@ export interface RuleStates {
 export function createRuleStates(now: () => number): RuleStates {
   const records = new Map<string, Record>();
   const keyOf = ({ name, file = '' }: RuleName) => `${file}\n${name}`;
-  const enter = (rule: RuleName, state: RuleState, reason: string) => {
-    const record = records.get(keyOf(rule)) ?? { state, reason, until: 0, faults: 0, dropped: 0 };
-    records.set(keyOf(rule), record);
-    record.state = state;
-    record.reason = reason;
-    record.until = now() + shownMs;
+  const recordOf = (rule: RuleName): Record => {
+    const key = keyOf(rule);
+    const record = records.get(key) ?? { faults: 0, dropped: 0, failing: undefined, limited: undefined };
+    records.set(key, record);
     return record;
   };
+  const isPresent = (trouble: Trouble | undefined) =>
+    trouble !== undefined && (now() < trouble.until || trouble.lasts());
   return {
     failed(rule, reason) {
-      enter(rule, 'failing', reason).faults++;
+      const record = recordOf(rule);
+      record.faults++;
+      record.failing = { reason, until: now() + shownMs, lasts: () => false };
     },
-    limited(rule, reason) {
-      enter(rule, 'limited', reason).dropped++;
+    limited(rule, reason, isStuck) {
+      const record = recordOf(rule);
+      record.dropped++;
+      record.limited = { reason, until: now() + shownMs, lasts: isStuck };
+    },
+    started(rule) {
+      const record = records.get(keyOf(rule));
+      if (record) record.failing = record.limited = undefined;
     },
     stateOf(rule) {
-      const record = records.get(keyOf(rule));
-      const isShown = record !== undefined && now() < record.until;
-      return {
-        state: isShown ? record.state : 'running',
-        reason: isShown ? record.reason : '',
-        faults: record?.faults ?? 0,
-        dropped: record?.dropped ?? 0,
-      };
+      const { faults = 0, dropped = 0, failing, limited } = records.get(keyOf(rule)) ?? {};
+      const told: [RuleState, Trouble | undefined][] = [
+        ['failing', failing],
+        ['limited', limited],
+      ];
+      const [state, trouble] = told.find(([, one]) => isPresent(one)) ?? ['running' as const];
+      return { state, reason: trouble?.reason ?? '', faults, dropped };
     },
   };
 }

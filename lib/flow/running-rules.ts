@@ -132,6 +132,11 @@ export class RunningRules {
     return () => this.#start(next, leaving);
   }
 
+  #run(plan: RulePlan): RunningRule {
+    this.#states.started(plan);
+    return runRule(plan, this.#runtime);
+  }
+
   #start(next: readonly Next[], left: readonly Entry[]): Difference {
     const before = this.#entries.filter(({ rule }) => rule !== undefined);
     const wanted = next.filter(isWanted);
@@ -141,7 +146,7 @@ export class RunningRules {
     );
     this.#entries = next.map((one) => {
       const { plan, switchedBy, before: entry } = one;
-      return { plan, switchedBy, rule: isWanted(one) ? (entry?.rule ?? runRule(plan, this.#runtime)) : undefined };
+      return { plan, switchedBy, rule: isWanted(one) ? (entry?.rule ?? this.#run(plan)) : undefined };
     });
     if (!isSame) for (const { plan, rule } of this.#entries) rule?.moveLast(plan.settleOrder);
     const come = wanted.filter(({ before: entry }) => entry?.rule === undefined);

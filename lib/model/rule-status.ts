@@ -1,8 +1,8 @@
 // How a rule is doing, for operators: it runs, it is limited because it loops, it fails on values, or it is switched off.
 
 /**
- * limited: writes of it were dropped by the limits of a turn lately; failing: it failed on a value lately; disabled: it does
- * not run, by its flow file or by hand.
+ * limited: a write of it was dropped by the limits of a turn, and none has got through since, or lately; failing: it failed on
+ * a value lately; disabled: it does not run, by its flow file or by hand.
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'disabled';
 
