@@ -21,7 +21,7 @@ const [lacking, runnable] = [true, false].map((isLacking) =>
 ) as [string[], string[]];
 
 const status = isCi && lacking.length > 0 ? 1 : runAva();
-if (lacking.length > 0) console.log(`\n${isCi ? 'Failed' : 'Not run'}, ${lacking.map(describe).join(', ')}`);
+if (lacking.length > 0) console.log(`\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}`);
 process.exitCode = status;
 
 /** The names of the programs that a module and its imports within spec/ call for. */
@@ -29,7 +29,7 @@ function programsOf(path: string, seen = new Set<string>()): ProgramName[] {
   if (seen.has(path)) return [];
   seen.add(path);
   const text = readFileSync(path, 'utf8');
-  const called = [...text.matchAll(/^needs\(([^)]*)\);$/gm)].flatMap(([, list]) => list!.match(/[\w-]+/g) ?? []);
+  const called = [...text.matchAll(/^needs\(([^)]*)\);/gm)].flatMap(([, list]) => list!.match(/[\w-]+/g) ?? []);
   const imported = [...text.matchAll(/from '(\.[^']*)'/g)]
     .map(([, name]) => join(dirname(path), name!))
     .filter((module) => module.startsWith(import.meta.dirname));
@@ -61,11 +61,14 @@ function runAva(): number {
   return spawnSync(process.execPath, [ava, ...options, ...files], { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
-/** `console/log-clients for want of chromium`. */
-function describe(spec: string): string {
-  const name = relative('spec', spec).replace(/\.spec\.ts$/, '');
-  return `${name} for want of ${needed
-    .get(spec)!
-    .filter((program) => stillMissing.has(program))
-    .join(' and ')}`;
+/** `for want of chromium: client/browser, console/why; for want of git: bench/compare`. */
+function describeLacking(): string {
+  const byWant = Map.groupBy(lacking, (spec) =>
+    needed
+      .get(spec)!
+      .filter((name) => stillMissing.has(name))
+      .join(' and '),
+  );
+  const nameOf = (spec: string) => relative('spec', spec).replace(/\.spec\.ts$/, '');
+  return [...byWant].map(([want, specs]) => `for want of ${want}: ${specs.map(nameOf).join(', ')}`).join('; ');
 }
