@@ -19,7 +19,6 @@ import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
 import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
 import { HubError, messageOf } from './model/error.ts';
-import { createLogGate } from './model/log-gate.ts';
 
 export type { HubLog } from './flow/journal.ts';
 
@@ -113,23 +112,25 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     connections: () => connections.statuses(),
     control: (id, action, by) => connections.control(id, action, by),
     rules: () => rules.statuses(),
-    switchRule: (name, file, isEnabled, by) => rules.switch(name, file, isEnabled, by),
+    switchRule: (name, file, isEnabled, by) => {
+      const status = rules.switch(name, file, isEnabled, by);
+      const text = `rule "${name}" (${status.file}) was switched ${isEnabled ? 'on' : 'off'} by ${by.name}`;
+      log.info({ rule: name, file: status.file }, text);
+      return status;
+    },
     runsOf: (rule) => rules.runsOf(rule),
     files: options.files ?? (() => reportOf(plan, [])),
     log: (after, least) => log.read(after, least),
   });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
-  const gate = createLogGate(() => scheduler.now());
   const states = createRuleStates(() => scheduler.now());
   const reportFault: ReportFault = ({ name, file }, message) => {
     states.failed({ name, file }, message);
-    gate(`${name} ${message}`, (count) =>
-      log.warn({ rule: name, file, count }, `rule "${name}" (${file}) failed: ${message}`),
-    );
+    log.warn({ rule: name, file }, `rule "${name}" (${file}) failed: ${message}`, `rule ${file} ${name}`);
   };
   const rules = new RunningRules({ graph, scheduler, traces, reportFault }, states);
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportLoop(log, gate, states, drop) });
+  const drops = graph.dropped$.subscribe({ next: (drop) => reportLoop(log, states, drop) });
 
   /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
   const swap = (next: Plan): Reload => {
@@ -238,12 +239,7 @@ function firstState({ status$ }: Supervisor): Promise<SupervisedStatus> {
   return firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
 }
 
-function reportLoop(
-  log: Log,
-  gate: ReturnType<typeof createLogGate>,
-  states: RuleStates,
-  { parameter, chain }: DroppedWrite,
-): void {
+function reportLoop(log: Log, states: RuleStates, { parameter, chain }: DroppedWrite): void {
   const origins = new Set(chain.map(({ origin }) => origin).filter(({ kind }) => kind === 'rule'));
   const last = parameter.lastChange;
   const isStuck = () => parameter.lastChange === last;
@@ -251,11 +247,10 @@ function reportLoop(
     states.limited(origin, `it loops: a write to ${parameter.address} was dropped`, isStuck);
   const rules = [...new Set([...origins].map(({ name }) => name))];
   const names = rules.map((name) => `"${name}"`).join(', ');
-  gate(names, (count) =>
-    log.warn(
-      { rules, parameter: parameter.address, count },
-      `rule loop: ${names} wrote past ${maxHops} hops in one turn, the write to ${parameter.address} was dropped`,
-    ),
+  log.warn(
+    { rules, parameter: parameter.address },
+    `rule loop: ${names} wrote past ${maxHops} hops in one turn, the write to ${parameter.address} was dropped`,
+    `loop ${names}`,
   );
 }
 

@@ -24,12 +24,15 @@ export type ConnectionEvent =
 /** Resolves a path of the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** Structured log of one connection: data first, then the sentence. */
+/**
+ * Structured log of one connection: data first, then the sentence. Entries of one kind are written once a second at most, with
+ * how often they came; left out, the kind is the sentence. Where it holds what clients send, a kind says what is told together.
+ */
 export interface Log {
-  debug(data: object, message: string): void;
-  info(data: object, message: string): void;
-  warn(data: object, message: string): void;
-  error(data: object, message: string): void;
+  debug(data: object, message: string, kind?: string): void;
+  info(data: object, message: string, kind?: string): void;
+  warn(data: object, message: string, kind?: string): void;
+  error(data: object, message: string, kind?: string): void;
 }
 
 export interface ConnectionContext<Config> {

@@ -1,7 +1,9 @@
-// The log of a hub, of which the newest entries are kept for operators. Only sentences are kept, not the data beside them.
+// The log of a hub. The newest entries are kept for operators: sentences only, not the data beside them. All that is logged
+// goes through a gate, so that no client and no value can flood the log.
 
 import type { Log } from '../connections/connection.ts';
 import { type LogEntry, type LogLevel, type LogPage, logLevels } from '../model/log-entry.ts';
+import { createLogGate, timesText } from './log-gate.ts';
 
 /** How many entries are kept. */
 const keptEntries = 2000;
@@ -16,43 +18,41 @@ export interface HubLog extends Log {
 }
 
 export class Journal implements HubLog {
+  readonly debug: Log['debug'];
+  readonly info: Log['info'];
+  readonly warn: Log['warn'];
+  readonly error: Log['error'];
   readonly #log: HubLog;
+  readonly #createGate: typeof createLogGate;
   readonly #levels: ReadonlySet<LogLevel>;
   /** A ring: the entry of number n is at n − 1 modulo its size. */
   readonly #entries: LogEntry[] = [];
   #last = 0;
 
-  private constructor(log: HubLog) {
+  private constructor(log: HubLog, createGate: typeof createLogGate) {
     this.#log = log;
+    this.#createGate = createGate;
     this.#levels = new Set(logLevels.filter((level) => log.isLevelEnabled?.(level) ?? true));
+    const { debug, info, warn, error } = this.#gated(log, {});
+    this.debug = debug;
+    this.info = info;
+    this.warn = warn;
+    this.error = error;
   }
 
   /** A log that passes everything on and keeps the newest; one that does so already is left as it is. */
   static of(log: HubLog): Journal {
-    return log instanceof Journal ? log : new Journal(log);
+    return log instanceof Journal ? log : new Journal(log, createLogGate);
   }
 
-  debug(data: object, message: string): void {
-    this.#write(this.#log, 'debug', data, message);
+  /** The same without a gate, for hubs that are not on real time. */
+  static ungated(log: HubLog): Journal {
+    return new Journal(log, () => (_, write) => write(1));
   }
 
-  info(data: object, message: string): void {
-    this.#write(this.#log, 'info', data, message);
-  }
-
-  warn(data: object, message: string): void {
-    this.#write(this.#log, 'warn', data, message);
-  }
-
-  error(data: object, message: string): void {
-    this.#write(this.#log, 'error', data, message);
-  }
-
+  /** A part of the log has a gate of its own: what floods one connection leaves the others their entries. */
   child(fixed: object): Log {
-    const log = this.#log.child(fixed);
-    const at = (level: LogLevel) => (data: object, message: string) =>
-      this.#write(log, level, data, message, { ...fixed, ...data });
-    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+    return this.#gated(this.#log.child(fixed), fixed);
   }
 
   /** The entries after one, of a level or a graver one; all that are kept when the number is of another run of the hub. */
@@ -68,10 +68,24 @@ export class Journal implements HubLog {
     return { entries, next: this.#last };
   }
 
-  #write(log: Log, level: LogLevel, data: object, message: string, about: object = data): void {
-    log[level](data, message);
-    if (!this.#levels.has(level)) return;
-    const { connection, rule } = about as { connection?: string; rule?: string };
+  #gated(log: Log, fixed: object): Log {
+    const write = (level: LogLevel, data: object, message: string) => {
+      log[level](data, message);
+      if (this.#levels.has(level)) this.#keep(level, message, { ...fixed, ...data });
+    };
+    const gate = this.#createGate((count) =>
+      write('warn', { count }, `${count} more entries were left out: too many kinds`),
+    );
+    const at =
+      (level: LogLevel) =>
+      (data: object, message: string, kind = message) =>
+        gate(`${level} ${kind}`, (count) =>
+          count === 1 ? write(level, data, message) : write(level, { ...data, count }, message + timesText(count)),
+        );
+    return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+  }
+
+  #keep(level: LogLevel, message: string, { connection, rule }: { connection?: string; rule?: string }): void {
     const text = message.length > keptLength ? `${message.slice(0, keptLength)}…` : message;
     const n = ++this.#last;
     this.#entries[(n - 1) % keptEntries] = { n, time: Date.now(), level, connection, rule, message: text };

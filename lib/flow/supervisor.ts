@@ -104,7 +104,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
       if (node === undefined) throw new Error('the connection has no such parameter');
       graph.writeTo(node, event.value, owner, 'because' in event ? event.because : graph.cause);
     } catch (error) {
-      log.warn({ parameter: event.set }, `a value was not set: ${messageOf(error)}`);
+      log.warn({ parameter: event.set }, `a value was not set: ${messageOf(error)}`, `not set ${event.set}`);
     }
   };
 

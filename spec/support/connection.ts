@@ -1,24 +1,44 @@
 // Runs one connection type by itself, as the hub would: settings parsed, parameters declared, a clock of the test's.
 
 import { resolve } from 'node:path';
-import { BehaviorSubject, type Observable, type SchedulerLike, Subject } from 'rxjs';
+import { BehaviorSubject, firstValueFrom, type Observable, ReplaySubject, type SchedulerLike, Subject } from 'rxjs';
+import { filter, map } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
 import { connectionSchema } from '../../lib/flow/schema.ts';
 import { monotonicScheduler } from '../../lib/hub.ts';
 import type { ParameterDeclaration } from '../../lib/model/parameter.ts';
 import { convert, type Value } from '../../lib/model/value.ts';
+import { within } from './deadline.ts';
 
 export interface LogLine {
   readonly level: keyof Log;
   readonly message: string;
 }
 
+export interface LogRecorder extends Log {
+  readonly lines: LogLine[];
+  child(): Log;
+  /** Resolves with the first message that matches, of those that are there or come. */
+  logged(pattern: RegExp): Promise<string>;
+}
+
 /** A log that keeps its lines. */
-export function createLogRecorder(): Log & { lines: LogLine[]; child(): Log } {
+export function createLogRecorder(): LogRecorder {
   const lines: LogLine[] = [];
-  const at = (level: keyof Log) => (_: object, message: string) => void lines.push({ level, message });
+  const lines$ = new ReplaySubject<LogLine>();
+  const at = (level: keyof Log) => (_: object, message: string) => {
+    lines.push({ level, message });
+    lines$.next({ level, message });
+  };
   const log = { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  return Object.assign(log, { child: () => log });
+  const logged = (pattern: RegExp) => {
+    const match$ = lines$.pipe(
+      map(({ message }) => message),
+      filter((message) => pattern.test(message)),
+    );
+    return within(firstValueFrom(match$), `a line ${pattern} of the log`);
+  };
+  return Object.assign(log, { child: () => log, logged });
 }
 
 export interface ConnectionUnderTest {

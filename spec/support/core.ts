@@ -3,6 +3,7 @@
 import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/connection.ts';
+import { Journal } from '../../lib/flow/journal.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
 import { createSupervisor } from '../../lib/flow/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
@@ -62,7 +63,8 @@ export async function startCore(
   });
   const graph = new Graph();
   const scheduler = new VirtualTimeScheduler(undefined, 0);
-  const log = createLogRecorder();
+  const recorder = createLogRecorder();
+  const log = Journal.of(recorder);
   const changes: string[] = [];
   graph.changes$.subscribe(({ parameter, value }: Change) => void changes.push(`${parameter.address}=${value}`));
   const owners = plan.connections.map(({ id }): Origin => ({ kind: 'connection', name: id }));
@@ -87,7 +89,7 @@ export async function startCore(
     graph,
     scheduler,
     changes,
-    lines: log.lines,
+    lines: recorder.lines,
     value: (address) => graph.find(address)!.value,
     turn: (values) =>
       graph.turn(() => {

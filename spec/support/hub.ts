@@ -7,10 +7,10 @@ import type { ConnectionStatus } from '../../lib/connections/connection.ts';
 import type { LimitName } from '../../lib/connections/rest-api/limits.ts';
 import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
-import { createLogRecorder, type LogLine } from './connection.ts';
+import { createLogRecorder, type LogLine, type LogRecorder } from './connection.ts';
 import { createFolder } from './folder.ts';
 
-export interface HubUnderTest extends Hub {
+export interface HubUnderTest extends Hub, Pick<LogRecorder, 'logged'> {
   readonly lines: LogLine[];
   /** The port on which its first REST API connection listens. */
   readonly port: number;
@@ -38,7 +38,7 @@ export async function startHubFrom(
   const hub = await startHub({ paths: [folder], log, ...options });
   t.teardown(() => hub.stop());
   const [port = Number.NaN] = portsOf(log);
-  return Object.assign(hub, { lines: log.lines, port, folder });
+  return Object.assign(hub, { lines: log.lines, logged: log.logged, port, folder });
 }
 
 /** The settings of a REST API connection on a free port of this machine alone. */

@@ -39,7 +39,7 @@ export function runSession(
         return [{ state: 'running' }];
       }
       if ('pressed' in said) {
-        if (said.failure !== '') context.log.warn({}, `a press failed: ${said.failure}`);
+        if (said.failure !== '') context.log.warn({}, `a press failed: ${said.failure}`, 'press');
         presses.done();
       }
       return [];

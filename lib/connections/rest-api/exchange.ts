@@ -85,7 +85,7 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
 /** Any error as one of the catalogue. One that is not is a fault of ours: the log gets it, the client is told so. */
 export function asHubError(error: unknown, log: Log): HubError {
   if (error instanceof HubError) return error;
-  log.error({ err: error }, `a request failed: ${messageOf(error)}`);
+  log.error({ err: error }, `a request failed: ${messageOf(error)}`, 'request');
   return new HubError('internal', 'the hub could not do that, its log says why', { cause: error });
 }
 

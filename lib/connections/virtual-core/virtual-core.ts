@@ -11,7 +11,6 @@ import { compile } from './program.ts';
 import { type CoreSettings, config } from './settings.ts';
 
 /** How often the faults of one output are logged at most. */
-const faultIntervalMs = 1000;
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',
@@ -30,11 +29,14 @@ interface Listener {
 }
 
 function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener): Subscription {
-  const { scheduler } = context;
+  const { scheduler, log } = context;
   const { inputs, units } = compile(context.config, context.inputTypes);
   const engine = new Engine(units, {
     onSet: (name, value, because) => subscriber.next({ set: name, value, because }),
-    onFault: createFaultLog(context),
+    onFault: (output, error) => {
+      const reason = messageOf(error).split('\n', 1)[0];
+      log.warn({ output }, `output "${output}" failed and keeps its last value: ${reason}`, `output ${output}`);
+    },
   });
   const alarm = createAlarm(context, () => {
     engine.wake(scheduler.now());
@@ -85,21 +87,5 @@ function createAlarm({ scheduler }: ConnectionContext<CoreSettings>, ring: () =>
       }, delayMs);
     },
     clear: () => action.unsubscribe(),
-  };
-}
-
-/** Logs the faults of each output at most once per second. */
-function createFaultLog({ log, scheduler }: ConnectionContext<CoreSettings>): (name: string, error: unknown) => void {
-  const faults = new Map<string, { openAt: number; count: number }>();
-  return (output, error) => {
-    const now = scheduler.now();
-    const fault = faults.get(output) ?? { openAt: now, count: 0 };
-    faults.set(output, fault);
-    fault.count++;
-    if (now < fault.openAt) return;
-    const reason = messageOf(error).split('\n', 1)[0];
-    log.warn({ output, count: fault.count }, `output "${output}" failed and keeps its last value: ${reason}`);
-    fault.openAt = now + faultIntervalMs;
-    fault.count = 0;
   };
 }
