@@ -5,8 +5,9 @@ import { describe, HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
+import { beginValue, jsonType } from './headers.ts';
 import { parse } from './parse.ts';
-import { jsonType, wantsJsonErrors } from './reply.ts';
+import { wantsJsonErrors } from './reply.ts';
 
 /** The media type of a body in UTF-8, in small letters; empty for another charset. */
 export function bodyTypeOf(request: HttpRequest): string {
@@ -47,10 +48,7 @@ export function answerPost<Schema extends z.ZodObject>(
     try {
       if (body instanceof HubError) throw body;
       const answer = act(parse(schema, readObject(body, expected)));
-      exchange.reply(() => {
-        response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store');
-        response.end(`${JSON.stringify(answer)}\n`);
-      });
+      exchange.reply(() => beginValue(response, true).end(`${JSON.stringify(answer)}\n`));
     } catch (error) {
       exchange.fail(asHubError(error, log), asJson);
     }

@@ -7,7 +7,7 @@ import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { contentsOf } from './contents.ts';
 import { findFile } from './document-root.ts';
-import { textType } from './reply.ts';
+import { beginValue } from './headers.ts';
 import { replyFile } from './static-file.ts';
 
 export const consolePath = '/hub/console/';
@@ -39,5 +39,5 @@ export function serveConsoleFile(
 }
 
 export function replyContents(hub: HubPort, response: HttpResponse): void {
-  response.writeHeader('Content-Type', textType).end(contentsOf(hub));
+  beginValue(response, false).end(contentsOf(hub));
 }

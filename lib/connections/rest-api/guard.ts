@@ -1,24 +1,28 @@
-// Who may ask at all (design.md section 7): a Host that is ours (DNS rebinding), an Origin that is ours (cross-site
-// requests and WebSocket hijacking), and credentials.
+// Who may ask at all (design.md section 7): a Host that is ours (DNS rebinding), no page that is not ours (cross-site requests
+// and WebSocket hijacking), and credentials.
 
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { HubError } from '../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../net/uws.ts';
+import { isOfBrowser } from './browser.ts';
 import { createCredentials } from './credentials.ts';
+import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
+import { isPreflight } from './preflight.ts';
 import type { Settings } from './settings.ts';
 
+/** What a request is about to do; an upgrade opens a way to write. */
+export type Act = 'read' | 'write' | 'write by GET';
+
 export interface Guard {
-  /**
-   * Lets a request in, or throws; `isWrite` for requests that change something and for upgrades.
-   * Errors: `foreign-host`, `foreign-origin`, `unauthorized`.
-   */
-  check(request: HttpRequest, isWrite: boolean): void;
+  /** Lets a request in, or throws. Errors: `foreign-host`, `foreign-origin`, `unauthorized`. */
+  check(request: HttpRequest, act: Act): void;
+  /** Whether a browser asks for a page of allowedOrigins what it may send: without credentials, these are yet to come. */
+  isPreflight(request: HttpRequest): boolean;
   readonly challenges: readonly string[];
 }
 
 const hostHeader = encodeText('host');
-const originHeader = encodeText('origin');
 const maxKnownHosts = 1000;
 
 export function createGuard(settings: Settings): Guard {
@@ -45,26 +49,44 @@ export function createGuard(settings: Settings): Guard {
 
   return {
     challenges: credentials.challenges,
-    check(request, isWrite) {
+    isPreflight: (request) =>
+      isPreflight(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
+    check(request, act) {
       const host = request.getHeader(hostHeader);
       if (!isOwnHost(host))
         throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
-      const origin = request.getHeader(originHeader);
-      if (origin !== '') {
-        if (!isSameHost(origin, host) && !origins.has(origin.toLowerCase()))
-          throw new HubError(
-            'foreign-origin',
-            `Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`,
-          );
-      } else if (isWrite) {
-        const site = request.getHeader('sec-fetch-site');
-        if (site !== '' && site !== 'same-origin' && site !== 'none')
-          throw new HubError('foreign-origin', 'Sec-Fetch-Site: expected a page of this hub, got one of another site');
-      }
+      const origin = originOf(request);
+      if (origin === '') {
+        if (act !== 'read') checkPage(request, host, act);
+      } else if (!isAtHost(origin, host) && !origins.has(origin.toLowerCase()))
+        throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
       if (!isOpen && !credentials.accept(authorizationOf(request)))
         throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
     },
   };
+}
+
+/**
+ * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages
+ * cannot forge a header of these, but leave out Referer.
+ */
+function checkPage(request: HttpRequest, host: string, act: Act): void {
+  const site = request.getHeader('sec-fetch-site');
+  if (site === 'same-origin') return;
+  if (site !== '') throw foreign(`Sec-Fetch-Site: expected same-origin, got "${site}"${instead}`);
+  const page = refererOriginOf(request);
+  if (page !== '') {
+    if (isAtHost(page, host)) return;
+    throw foreign(`Referer: expected a page of this hub, got "${page}"${instead}`);
+  }
+  if (act === 'write by GET' && isOfBrowser(request))
+    throw foreign(`Referer: expected a page of this hub, got a browser that names none${instead}`);
+}
+
+const instead = '; set values in the console at /hub/, by POST, or with a program such as curl';
+
+function foreign(message: string): HubError {
+  return new HubError('foreign-origin', message);
 }
 
 /**
@@ -89,8 +111,4 @@ function ownNames(allowed: readonly string[]): ReadonlySet<string> {
 function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
   return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '');
-}
-
-function isSameHost(origin: string, host: string): boolean {
-  return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

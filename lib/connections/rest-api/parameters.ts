@@ -7,7 +7,8 @@ import { encodeText, type HttpRequest, type HttpResponse } from '../../net/uws.t
 import type { HubPort, Log } from '../connection.ts';
 import { asHubError, type Exchange, keepResponse } from './exchange.ts';
 import { createFilter, type Filter } from './filter.ts';
-import { acceptsJson, jsonType, replyValue } from './reply.ts';
+import { beginValue } from './headers.ts';
+import { acceptsJson, replyValue } from './reply.ts';
 
 export const parametersPath = '/parameters/';
 const acceptHeader = encodeText('accept');
@@ -49,7 +50,7 @@ export function listParameters(hub: HubPort, response: HttpResponse, request: Ht
 
 async function writeList(parameters: Iterable<Parameter>, exchange: Exchange, matches: Filter): Promise<void> {
   const { response } = exchange;
-  exchange.reply(() => response.writeHeader('Content-Type', jsonType).writeHeader('Cache-Control', 'no-store'));
+  exchange.reply(() => beginValue(response, true));
   let chunk = '[';
   let separator = '\n';
   for (const parameter of parameters) {

@@ -5,16 +5,8 @@ import { errorCatalogue, type HubError } from '../../model/error.ts';
 import { toText, type Value } from '../../model/value.ts';
 import { encodeText, type HttpResponse } from '../../net/uws.ts';
 import { matchesTag } from './conditional.ts';
+import { begin, beginValue, type Header, jsonType, textType } from './headers.ts';
 import { httpStatus } from './status.ts';
-
-export const textType = 'text/plain; charset=utf-8';
-export const jsonType = 'application/json';
-
-const contentType = encodeText('Content-Type');
-const cacheControl = encodeText('Cache-Control');
-const textBytes = encodeText(textType);
-const jsonBytes = encodeText(jsonType);
-const noStore = encodeText('no-store');
 
 /** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
 export function acceptsJson(accept: string): boolean {
@@ -44,7 +36,7 @@ export function replyJson(response: HttpResponse, data: object, ifNoneMatch: str
   const body = `${JSON.stringify(data)}\n`;
   const etag = `"${createHash('sha1').update(body).digest('base64url')}"`;
   const isKnown = matchesTag(ifNoneMatch, etag);
-  if (isKnown) response.writeStatus('304 Not Modified');
+  begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
   if (isKnown) response.endWithoutBody();
   else response.writeHeader('Content-Type', jsonType).end(body);
@@ -52,8 +44,7 @@ export function replyJson(response: HttpResponse, data: object, ifNoneMatch: str
 
 /** Answers 200 with a value: plain text, or its JSON. */
 export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
-  response.writeHeader(contentType, asJson ? jsonBytes : textBytes).writeHeader(cacheControl, noStore);
-  response.end(encodeBody(asJson ? JSON.stringify(value) : toText(value)));
+  beginValue(response, asJson).end(encodeBody(asJson ? JSON.stringify(value) : toText(value)));
 }
 
 const maxEncodedBodies = 1000;
@@ -80,10 +71,10 @@ export function replyError(
   response: HttpResponse,
   error: HubError,
   asJson: boolean,
-  headers: readonly (readonly [string, string])[] = [],
+  headers: readonly Header[] = [],
 ): void {
   const status = httpStatus[error.code];
-  response.writeStatus(status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
+  begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of headers) response.writeHeader(name, value);
   if (!asJson) response.end(`${error.message}\n`);

@@ -12,6 +12,7 @@ import {
 } from '../connection.ts';
 import { builtConsole } from './console.ts';
 import { createGuard } from './guard.ts';
+import { createOpenAnswer } from './headers.ts';
 import { createLimitHits } from './limit-hits.ts';
 import { remoteAddress } from './remote-address.ts';
 import { createRouter } from './router.ts';
@@ -72,7 +73,7 @@ function startServer(
   );
   const guard = createGuard(config);
   const hits = createLimitHits(log);
-  const router = createRouter(app, guard, log, hits);
+  const router = createRouter({ app, guard, openAnswer: createOpenAnswer(config), log, hits });
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
   const sockets = serveSockets({ app, hub, settings: config, log, hits, admit: router.admit, originOf });
 

@@ -5,8 +5,10 @@ import { HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
-import type { Guard } from './guard.ts';
+import type { Act, Guard } from './guard.ts';
+import type { OpenAnswer } from './headers.ts';
 import type { LimitHits } from './limit-hits.ts';
+import { replyPreflight } from './preflight.ts';
 import { remoteAddress } from './remote-address.ts';
 import { endWithLength, replyError, wantsJsonErrors } from './reply.ts';
 
@@ -25,7 +27,7 @@ export interface Route {
 export interface Router {
   add(route: Route): void;
   /** Runs a handler if the guard lets the request in, and answers what either throws. */
-  admit(response: HttpResponse, request: HttpRequest, isWrite: boolean, handler: Handler): void;
+  admit(response: HttpResponse, request: HttpRequest, act: Act, handler: Handler): void;
 }
 
 /** What a route allows, as `Allow` says it: `GET, HEAD`. */
@@ -33,12 +35,21 @@ export function methodsOf({ get, post, getWrites = false }: Route): string[] {
   return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-export function createRouter(app: TemplatedApp, guard: Guard, log: Log, hits: LimitHits): Router {
+interface RouterContext {
+  readonly app: TemplatedApp;
+  readonly guard: Guard;
+  readonly openAnswer: OpenAnswer;
+  readonly log: Log;
+  readonly hits: LimitHits;
+}
+
+export function createRouter({ app, guard, openAnswer, log, hits }: RouterContext): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
-  const admit: Router['admit'] = (response, request, isWrite, handler) => {
+  const admit: Router['admit'] = (response, request, act, handler) => {
+    openAnswer(response, request);
     try {
-      guard.check(request, isWrite);
+      guard.check(request, act);
       handler(response, request);
     } catch (error) {
       const known = asHubError(error, log);
@@ -49,18 +60,24 @@ export function createRouter(app: TemplatedApp, guard: Guard, log: Log, hits: Li
   };
 
   const guarded =
-    (handler: Handler, isWrite: boolean): Handler =>
+    (handler: Handler, act: Act): Handler =>
     (response, request) =>
-      admit(response, request, isWrite, handler);
+      admit(response, request, act, handler);
 
   return {
     admit,
     add(route) {
       const { path, get, post, getWrites = false } = route;
-      const refuse = guarded(refuseMethod(methodsOf(route).join(', ')), getWrites);
-      app.get(path, get === undefined ? refuse : guarded(get, getWrites)); // else a route of a folder above would have it
-      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, false)));
-      if (post !== undefined) app.post(path, guarded(post, true));
+      const methods = methodsOf(route).join(', ');
+      const refuse = guarded(refuseMethod(methods), 'read');
+      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? 'write by GET' : 'read')); // else a route of a folder above would have it
+      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, 'read')));
+      if (post !== undefined) app.post(path, guarded(post, 'write'));
+      app.options(path, (response, request) => {
+        openAnswer(response, request);
+        if (guard.isPreflight(request)) replyPreflight(response, request, methods);
+        else refuse(response, request);
+      });
       app.any(path, refuse);
     },
   };

@@ -12,6 +12,7 @@ import { listDashboards, readDashboard } from './dashboards.ts';
 import { serveFile } from './document-root.ts';
 import { asHubError, keepResponse } from './exchange.ts';
 import { explainParameter, explainPath } from './explain.ts';
+import { begin } from './headers.ts';
 import { healthOf } from './health.ts';
 import { openApiOf } from './openapi/document.ts';
 import { connectionsOf, connectionsPath, controlConnection, filesOf, logOf, switchRule } from './operation.ts';
@@ -53,8 +54,10 @@ export function routesOf(context: RouteContext): Route[] {
     { path: `${parametersPath}*`, get: (response, request) => readParameter(hub, response, request) },
     {
       path: '/update',
-      getWrites: true,
-      get: (response, request) => updateByGet(hub, originOf(response), response, request),
+      ...(settings.getUpdates && {
+        getWrites: true,
+        get: (response, request) => updateByGet(hub, originOf(response), response, request),
+      }),
       post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
     },
     { path: '/ws', get: refusePlainHttp },
@@ -142,5 +145,5 @@ function replyNotFound(_: HttpResponse, request: HttpRequest): void {
 }
 
 function redirectToHub(response: HttpResponse): void {
-  response.writeStatus('302 Found').writeHeader('Location', '/hub/').end();
+  begin(response, '302 Found').writeHeader('Location', '/hub/').end();
 }

@@ -5,6 +5,8 @@ import { z } from 'zod';
 import { integerSetting } from '../connection.ts';
 import { limitSettings, limits } from './limits.ts';
 
+const originExpected = 'an origin such as https://panel.example';
+
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
   bindIp: z
@@ -26,9 +28,17 @@ export const settingsSchema = z.strictObject({
     ),
   allowedHosts: z.array(z.string()).default([]).describe('Further names under which clients may address this hub'),
   allowedOrigins: z
-    .array(z.string().regex(/^https?:\/\/[^/]+$/, { error: 'an origin such as https://panel.example' }))
+    .array(
+      z
+        .string()
+        .regex(/^https?:\/\/[^/]+$/, { error: originExpected, abort: true })
+        .refine(isOrigin, originExpected),
+    )
     .default([])
-    .describe('Origins of other web sites whose pages may write and open sockets'),
+    .describe(
+      'Origins of other web sites, whose pages may do what pages of this hub may: read, write, frame, open sockets',
+    ),
+  getUpdates: z.boolean().default(true).describe('false: no updates by GET, only by POST and by WebSocket'),
   maxClients: integerSetting(1, 1_000_000)
     .default(limits.clients.default)
     .describe('How many WebSocket clients may be connected'),
@@ -48,6 +58,10 @@ export const settingsSchema = z.strictObject({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
+
+function isOrigin(text: string): boolean {
+  return URL.parse(text)?.origin === text.toLowerCase();
+}
 
 function checkRegex(pattern: string, context: z.RefinementCtx): void {
   try {

@@ -105,7 +105,7 @@ export function serveSockets({ admit, originOf, ...options }: SocketsOptions): S
     idleTimeout: limits.idleMs.default / 1000,
     sendPingsAutomatically: true,
     upgrade(response, request, socketContext) {
-      admit(response, request, true, () => {
+      admit(response, request, 'write', () => {
         const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
         if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
         const protocol = offers(request, v1.name) ? v1 : plain;

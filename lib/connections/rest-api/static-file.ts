@@ -9,6 +9,7 @@ import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { type ByteRange, isNotModified, readRange } from './conditional.ts';
 import { asHubError, type Exchange, keepResponse } from './exchange.ts';
+import { begin } from './headers.ts';
 import { acceptsJson, endWithLength, replyError } from './reply.ts';
 
 const chunkBytes = 64 * 1024;
@@ -87,12 +88,12 @@ function writeValidators(response: HttpResponse, { etag, modified }: StaticFile)
 }
 
 function redirect(exchange: Exchange, location: string): void {
-  exchange.reply((response) => response.writeStatus('302 Found').writeHeader('Location', location).end());
+  exchange.reply((response) => begin(response, '302 Found').writeHeader('Location', location).end());
 }
 
 function replyNotModified(exchange: Exchange, file: StaticFile): void {
   exchange.reply((response) => {
-    response.writeStatus('304 Not Modified');
+    begin(response, '304 Not Modified');
     writeValidators(response, file);
     response.endWithoutBody();
   });
@@ -111,8 +112,8 @@ async function sendFile(
 ): Promise<void> {
   const { start, length } = range ?? { start: 0, length: file.bytes };
   exchange.reply((response) => {
-    response.writeStatus(range ? '206 Partial Content' : '200 OK').writeHeader('Content-Type', file.type);
-    response.writeHeader('Accept-Ranges', 'bytes').writeHeader('X-Content-Type-Options', 'nosniff');
+    begin(response, range ? '206 Partial Content' : undefined).writeHeader('Content-Type', file.type);
+    response.writeHeader('Accept-Ranges', 'bytes');
     writeValidators(response, file);
     if (range) response.writeHeader('Content-Range', `bytes ${start}-${start + length - 1}/${file.bytes}`);
     if (isHead) endWithLength(response, length);

@@ -7,7 +7,8 @@ import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { bodyTypeOf, readObject } from './body.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
-import { acceptsJson, jsonType, textType } from './reply.ts';
+import { beginValue, jsonType } from './headers.ts';
+import { acceptsJson } from './reply.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -56,8 +57,7 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
 
 /** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
 function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
-  response.writeHeader('Content-Type', asJson ? jsonType : textType).writeHeader('Cache-Control', 'no-store');
-  response.end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
+  beginValue(response, asJson).end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */

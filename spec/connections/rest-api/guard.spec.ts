@@ -98,7 +98,7 @@ for (const [origin, isLetIn] of origins)
 
 const sites: [site: string, isLetIn: boolean][] = [
   ['same-origin', true],
-  ['none', true],
+  ['none', false],
   ['same-site', false],
   ['cross-site', false],
 ];
