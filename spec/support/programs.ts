@@ -77,7 +77,9 @@ function loadsKeyboard(): boolean {
   const require = createRequire(import.meta.url);
   try {
     const modules = ['uiohook-napi', '@nut-tree-fork/nut-js'].map((name) => require.resolve(name));
-    return succeeds(process.execPath, '-e', modules.map((path) => `require(${JSON.stringify(path)})`).join(';'));
+    const loads = modules.map((path) => `require(${JSON.stringify(path)});`).join('');
+    // Not its exit code: without a display, a process that has loaded them does not exit well.
+    return spawnSync(process.execPath, ['-e', `${loads}fs.writeSync(1, 'loaded')`]).stdout.toString() === 'loaded';
   } catch {
     return false; // an optional package that npm did not install
   }
