@@ -16,6 +16,16 @@ export interface ServerProcess {
   stop(): Promise<void>;
 }
 
+/** A line of the hub's log; what else it has depends on what it says. */
+export interface LogEntry {
+  readonly msg: string;
+  readonly port?: number;
+  readonly rules?: number;
+  /** A limit that a client went past, and the client's address. */
+  readonly limit?: string;
+  readonly client?: string;
+}
+
 const taskDeadlineMs = 120_000;
 const startDeadlineMs = 60_000;
 const stopDeadlineMs = 20_000;
@@ -51,13 +61,14 @@ export async function startServer(
 
 /**
  * Starts the hub as its users do, `patchbay run`, with a flow of one file in the folder; its REST API is called `api`.
- * Errors: when it does not start.
+ * `onEntry` hears of each entry of its log. Errors: when it does not start.
  */
 export async function startHub(
   flow: { connections: Record<string, unknown>; rules?: readonly unknown[] },
   folder: string,
   { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
   nodeOptions: readonly string[] = [],
+  onEntry: (entry: LogEntry) => void = () => {},
 ): Promise<ServerProcess> {
   const file = join(folder, 'flow.json5');
   const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
@@ -65,7 +76,7 @@ export async function startHub(
   const main = join(hubFolder, 'lib', 'main.ts');
   const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
-  const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child));
+  const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child, onEntry));
   return { pid: child.pid!, port, stop: () => stopProcess('the hub', child, 0) };
 }
 
@@ -98,12 +109,13 @@ function firstAnswer<Result>(name: string, child: ChildProcess, deadlineMs: numb
 }
 
 /** The port that the hub logs; resolves once the hub says that it runs. */
-async function readPort(child: ChildProcess): Promise<number> {
+async function readPort(child: ChildProcess, onEntry: (entry: LogEntry) => void): Promise<number> {
   const lines = createInterface({ input: child.stdout! });
   let port: number | undefined;
   return new Promise((resolve) => {
     lines.on('line', (line) => {
-      const entry = JSON.parse(line) as { port?: number; rules?: number };
+      const entry = JSON.parse(line) as LogEntry;
+      onEntry(entry);
       port ??= entry.port;
       if (entry.rules !== undefined && port !== undefined) resolve(port);
     });

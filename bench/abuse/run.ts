@@ -1,0 +1,115 @@
+// One abuse of a hub, from its start to SIGTERM: what its neighbours notice, what the hub keeps, and what its log says.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { memoryOf, tellingMemory } from '../load/used-memory.ts';
+import { type LogEntry, startHub } from '../process.ts';
+import type { AbuseTask } from '../processes/abuse.ts';
+import type { Latency, NeighboursResult, NeighboursTask } from '../processes/neighbours.ts';
+import type { Answer } from '../processes/task.ts';
+import type { Scenario } from './scenario.ts';
+
+export interface AbuseResult {
+  readonly before: Latency;
+  readonly during: Latency;
+  /** From SIGTERM, while the abuse goes on, to the end of the hub. */
+  readonly stopMs: number;
+  /** Resident, with the neighbours there and garbage collected. */
+  readonly bytesBefore: number;
+  readonly bytesAfter: number;
+  /** The lines of the log that name a limit of the scenario and the abuser; how many lines there were in all. */
+  readonly told: readonly string[];
+  readonly lines: number;
+}
+
+interface AbuseOptions {
+  readonly hubFolder: string;
+  readonly seconds: number;
+  /** An empty folder. */
+  readonly folder: string;
+}
+
+const neighbours = 20;
+const beforeMs = 1000;
+const abusedBeforeStopMs = 500;
+const abuser = '127.0.0.1';
+/** How long the hub has to let go of what the abuse has cost. */
+const recoveryMs = 10_000;
+const lookEveryMs = 500;
+
+/** Runs a scenario. Errors: when the hub or a neighbour did not get through it. */
+export async function runAbuse(name: string, scenario: Scenario, options: AbuseOptions): Promise<AbuseResult> {
+  const { hubFolder, seconds, folder } = options;
+  const entries: LogEntry[] = [];
+  const ids = Array.from({ length: neighbours }, (_, index) => `neighbour/${index}`);
+  const parameters = [...ids.map((id) => `${id},F`), 'lamp,B,false', 'text', ...(scenario.parameters ?? [])];
+  const api = { type: 'rest-api', port: 0, bindIp: abuser, ...scenario.settings };
+  const flow = { connections: { api, desk: { type: 'dummy', parameters } } };
+  const onEntry = (entry: LogEntry) => void entries.push(entry);
+  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined }, tellingMemory, onEntry);
+  const children: ChildProcess[] = [];
+  const begin = (process: string, task: object) => {
+    const child = startProcess(process, task);
+    children.push(child);
+    return child;
+  };
+  try {
+    const addresses = ids.map((id) => `desk/${id}`);
+    const task: NeighboursTask = { port: hub.port, addresses, beforeMs, duringMs: seconds * 1000 };
+    const watching = begin('neighbours', task);
+    await answerOf(watching);
+    const { residentBytes: bytesBefore } = await memoryOf(hub.pid);
+
+    const abuse: AbuseTask = { scenario: name, port: hub.port };
+    const abusing = begin('abuse', abuse);
+    await answerOf(abusing);
+    watching.send('go');
+    const { before, during } = await answerOf<NeighboursResult>(watching);
+    await end(abusing);
+    const bytesAfter = await recoveredBytes(hub.pid, bytesBefore);
+
+    await answerOf(begin('abuse', abuse));
+    await after(abusedBeforeStopMs);
+    const stoppedAt = performance.now();
+    await hub.stop();
+    const stopMs = performance.now() - stoppedAt;
+    const told = entries
+      .filter(({ limit, client }) => client === abuser && scenario.limits.some((one) => one === limit))
+      .map(({ msg }) => msg);
+    return { before, during, stopMs, bytesBefore, bytesAfter, told, lines: entries.length };
+  } finally {
+    await Promise.all(children.map(end));
+    await hub.stop().catch(() => {}); // it has ended, unless something went wrong
+  }
+}
+
+/** What a hub holds once that is no more than a tenth above what it held before, or else in the end. */
+async function recoveredBytes(pid: number, bytesBefore: number): Promise<number> {
+  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
+    const { residentBytes } = await memoryOf(pid);
+    if (residentBytes <= bytesBefore * 1.1 || waitedMs >= recoveryMs) return residentBytes;
+    await after(lookEveryMs);
+  }
+}
+
+function startProcess(name: string, task: object): ChildProcess {
+  const file = join(import.meta.dirname, '..', 'processes', `${name}.ts`);
+  return fork(file, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+}
+
+async function answerOf<Result>(child: ChildProcess): Promise<Result> {
+  const ended = once(child, 'exit').then(([status, signal]) => ({ mistake: `it ended with ${signal ?? status}` }));
+  const message = once(child, 'message').then(([answer]) => answer as Answer<Result>);
+  const answer = await Promise.race([message, ended]);
+  if ('mistake' in answer) throw new Error(answer.mistake);
+  return answer.result;
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGKILL');
+  await exited;
+}
