@@ -2,7 +2,6 @@
 // after that a change costs what those cost who hear of it, however many others there are.
 
 import type { Change, Parameter } from '../../model/parameter.ts';
-import type { Filter } from './filter.ts';
 
 /** Hears of the changes of one parameter. */
 export interface Listener {
@@ -12,7 +11,7 @@ export interface Listener {
 
 /** Hears of the changes of all parameters that it matches. */
 export interface Audience {
-  readonly matches: Filter;
+  matches(address: string): boolean;
   /** Makes what hears of the changes of one parameter, once for each that matches. */
   listenTo(feed: Feed): Listener;
 }

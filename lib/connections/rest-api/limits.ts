@@ -116,6 +116,14 @@ export const limits = {
     told: 'an error or 400, and goes on',
     isFatal: false,
   },
+  patternSteps: {
+    default: 1000,
+    unit: 'steps',
+    setting: 'fixed',
+    about: 'the programs of the regular expressions of a list together, where what may come n times counts n times',
+    told: 'an error or 400, and goes on',
+    isFatal: false,
+  },
   bodyBytes: {
     default: 64 * 1024,
     unit: 'bytes',

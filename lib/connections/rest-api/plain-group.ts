@@ -4,7 +4,7 @@ import type { Parameter } from '../../model/parameter.ts';
 import { encodeText } from '../../net/uws.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Audience, Feed, Listener } from './feed.ts';
-import type { Filter } from './filter.ts';
+import { type Filter, filterOf } from './filter.ts';
 import type { Outbox, Topic } from './outbox.ts';
 import { framePrefix } from './plain-frame.ts';
 import { Tally } from './tally.ts';
@@ -72,7 +72,12 @@ export class PlainGroups {
   join(key: string, filter: Filter): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = new PlainGroup(key, (address) => this.#bound(address) && filter(address), this.#prefixOf, this.#put);
+      group = new PlainGroup(
+        key,
+        filterOf(filter.work, (address) => this.#bound(address) && filter(address)),
+        this.#prefixOf,
+        this.#put,
+      );
       this.#groups.set(key, group);
       this.#fanOut.join(group);
     }

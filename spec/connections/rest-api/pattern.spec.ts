@@ -94,3 +94,11 @@ for (const [what, pattern] of hostile)
     const tookMs = performance.now() - start;
     t.true(tookMs < 1000, `${tookMs} ms`);
   });
+
+test('design.md section 7: no pattern can stop the hub: 1,500 globs of many stars', (t) => {
+  const matches = createPatternFilter(Array.from({ length: 1500 }, (_, index) => `*a*${index}*a**a*a*a*a*a*a*a*a**x`));
+  const start = performance.now();
+  for (let count = 0; count < 3; count++) t.false(matches(`d/${'a'.repeat(253)}`));
+  const tookMs = performance.now() - start;
+  t.true(tookMs < 1000, `${tookMs} ms`);
+});

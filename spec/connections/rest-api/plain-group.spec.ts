@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import { FanOut } from '../../../lib/connections/rest-api/fan-out.ts';
+import { filterOf } from '../../../lib/connections/rest-api/filter.ts';
 import { PlainGroups } from '../../../lib/connections/rest-api/plain-group.ts';
 import { Graph } from '../../../lib/graph/graph.ts';
 
@@ -16,7 +17,7 @@ function start() {
   const told: (readonly object[])[] = [];
   const groups = new PlainGroups(
     fanOut,
-    () => true,
+    filterOf(1, () => true),
     (topics) => void told.push([...topics]),
   );
   let value = false;
@@ -24,7 +25,11 @@ function start() {
     value = !value;
     graph.write('desk/lamp', value, owner);
   };
-  const join = (key = '') => groups.join(key, (address) => address.includes(key));
+  const join = (key = '') =>
+    groups.join(
+      key,
+      filterOf(1, (address) => address.includes(key)),
+    );
   return { groups, told, change, join };
 }
 

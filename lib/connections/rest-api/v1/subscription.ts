@@ -1,7 +1,7 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
-import type { Filter } from '../filter.ts';
+import { type Filter, filterOf } from '../filter.ts';
 import { LimitError, limits } from '../limits.ts';
 import { parse } from '../parse.ts';
 import { createPatternFilter, isAddress, type Pattern } from '../pattern.ts';
@@ -115,7 +115,10 @@ function createSubscription({ sub, include, exclude, rate, delivery }: Request, 
     delivery,
     patterns: patternKey,
     key: `${delivery} ${honour(rate)} ${patternKey}`,
-    matches: (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+    matches: filterOf(
+      isIncluded.work + isExcluded.work,
+      (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+    ),
     patternCount: count + 128 * regexes,
     addresses: include.every(isAddress) ? include : undefined,
   };

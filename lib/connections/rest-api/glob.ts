@@ -1,0 +1,115 @@
+// Globs of addresses: `*` stands for any text within a segment, `**` for any text at all, and `**/` between slashes for no segment
+// as well. All ways in which a glob may match are followed at once, each place in it being a bit, so that no glob takes longer
+// than the length of the address times that of the glob.
+
+import { type Filter, filterOf, textWork } from './filter.ts';
+
+const slash = 0x2f;
+const bitsPerWord = 32;
+/** What a word of places costs, in the unit of the work of filters. */
+const wordWork = 0.25;
+
+/** Creates the filter of a glob. */
+export function createGlobFilter(glob: string): Filter {
+  const [start = '', end, ...more] = glob.split('*');
+  if (glob === '**') return filterOf(textWork, () => true);
+  if (end === '' && more.length === 1 && more[0] === '' && start.endsWith('/'))
+    return filterOf(textWork, (address) => address.startsWith(start));
+  if (end !== undefined && more.length === 0) return createSegmentFilter(start, end);
+  return createPlacesFilter(tokensOf(glob));
+}
+
+/** A single `*`, what is before it and what is after it. */
+function createSegmentFilter(start: string, end: string): Filter {
+  return filterOf(textWork, (address) => {
+    const last = address.length - end.length;
+    if (last < start.length || !address.startsWith(start) || !address.endsWith(end)) return false;
+    const next = address.indexOf('/', start.length);
+    return next < 0 || next >= last;
+  });
+}
+
+/** `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
+function tokensOf(glob: string): string[] {
+  const runs = glob.replace(/\*{3,}/g, '**').replace(/(^|\/)(?:\*\*\/)+/g, '$1**/');
+  return runs.match(/(?<=^|\/)\*\*\/|\*\*|./gs)!;
+}
+
+const isStar = (token: string): boolean => token.startsWith('*');
+
+// The rows of the table of a glob; those of its characters follow. In the first there is no place.
+const folderRow = 1;
+const textRow = 2;
+const segmentRow = 3;
+const firstCharacterRow = 4;
+
+/** A place is the number of the token that comes next. */
+function createPlacesFilter(tokens: readonly string[]): Filter {
+  const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
+  const rest = tokens.slice(start.length);
+  const words = Math.floor(rest.length / bitsPerWord) + 1;
+  const { table, characters } = tableOf(rest, words);
+  const folders = folderRow * words;
+  const texts = textRow * words;
+  const segments = segmentRow * words;
+  const places = new Int32Array(words);
+  const come = new Int32Array(words);
+
+  /** Goes on to where stars lead that stand for nothing; `come` has the places that were not there before. */
+  const skip = () => {
+    for (let times = 0; times < 2; times++) {
+      let carry = 0; // two in a row at most: `**/` and then `*` or `**`
+      for (let word = 0; word < words; word++) {
+        const from = (places[word]! & table[texts + word]!) | (come[word]! & table[folders + word]!);
+        come[word] = (from << 1) | carry;
+        carry = from >>> 31;
+        places[word] = places[word]! | come[word]!;
+      }
+    }
+  };
+
+  return filterOf(words * wordWork, (address) => {
+    if (!address.startsWith(start)) return false;
+    places.fill(0);
+    come.fill(0);
+    places[0] = 1;
+    come[0] = 1;
+    skip();
+    for (let at = start.length; at < address.length; at++) {
+      const code = address.charCodeAt(at);
+      const character = characters.get(code) ?? 0;
+      const left = code === slash ? folders : 0;
+      const ended = code === slash ? segments : 0;
+      let carry = 0;
+      let any = 0;
+      for (let word = 0; word < words; word++) {
+        const here = places[word]!;
+        const goesOn = here & (table[character + word]! | table[left + word]!);
+        const stays = here & (table[folders + word]! | (table[texts + word]! & ~table[ended + word]!));
+        come[word] = (goesOn << 1) | carry;
+        carry = goesOn >>> 31;
+        places[word] = stays | come[word]!;
+        any |= places[word]!;
+      }
+      if (any === 0) return false;
+      skip();
+    }
+    return (places[rest.length >>> 5]! & (1 << (rest.length & 31))) !== 0;
+  });
+}
+
+/** At which places each kind of star and each character is, a row of bits for each; `characters` has where theirs begin. */
+function tableOf(tokens: readonly string[], words: number) {
+  const codes = [...new Set(tokens.filter((token) => !isStar(token)))];
+  const table = new Int32Array(words * (firstCharacterRow + codes.length));
+  const fill = (row: number, isIn: (token: string) => boolean) => {
+    for (const [place, token] of tokens.entries())
+      if (isIn(token)) table[row * words + (place >>> 5)]! |= 1 << (place & 31);
+    return row * words;
+  };
+  fill(folderRow, (token) => token === '**/');
+  fill(textRow, (token) => token === '*' || token === '**');
+  fill(segmentRow, (token) => token === '*');
+  const rowOf = (code: string, index: number) => fill(firstCharacterRow + index, (token) => token === code);
+  return { table, characters: new Map(codes.map((code, index) => [code.charCodeAt(0), rowOf(code, index)])) };
+}
