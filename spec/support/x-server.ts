@@ -7,12 +7,15 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
+import { XServer as Server } from '../../lib/connections/keyboard/x11/server.ts';
 import { needs } from './programs.ts';
 
-needs('keyboard', 'xvfb', 'xdotool', 'xev');
+needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 
 const run = promisify(execFile);
 const deadlineMs = 10_000;
+const queryKeymap = 44;
+const bits = [0, 1, 2, 3, 4, 5, 6, 7];
 /** Display numbers far from those that others choose: a killed server's number must stay free until it is back. */
 const numbers = [10_000, 59_000] as const;
 
@@ -20,6 +23,10 @@ export interface XServer {
   /** Such as `:1`. */
   readonly display: string;
   readonly pid: number;
+  /** Runs setxkbmap: `['fr']`. */
+  setxkbmap(...args: string[]): Promise<void>;
+  /** The keycodes of the keys that are down. */
+  keysDown(): Promise<number[]>;
   /** Runs xdotool: `['key', 'ctrl+F1']`. */
   xdotool(...args: string[]): Promise<void>;
   /** What an X client hears, such as `press F2 4`: press or release, keysym, state of the modifiers. */
@@ -29,8 +36,11 @@ export interface XServer {
 }
 
 /** Starts a server on the display, or on one of its own, and makes it the DISPLAY of what this process starts. */
-export async function startXServer(t: ExecutionContext, display = `:${randomInt(...numbers)}`): Promise<XServer> {
-  const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset'];
+export async function startXServer(
+  t: ExecutionContext,
+  { display = `:${randomInt(...numbers)}`, args = [] }: { display?: string; args?: readonly string[] } = {},
+): Promise<XServer> {
+  const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset', ...args];
   const server = spawn('Xvfb', [display, ...options], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const ready$ = fromEvent(server.stdio[3]!, 'data');
   await firstValueFrom(race(ready$, failureOf(server, 'Xvfb')).pipe(timeout(deadlineMs)));
@@ -43,10 +53,22 @@ export async function startXServer(t: ExecutionContext, display = `:${randomInt(
     await exit;
   };
   t.teardown(() => end('SIGTERM'));
-  const xdotool = async (...args: string[]) => {
-    await run('xdotool', args, { env: { ...process.env, DISPLAY: display }, timeout: deadlineMs });
+  const call =
+    (program: string) =>
+    async (...args: string[]) => {
+      await run(program, args, { env: { ...process.env, DISPLAY: display }, timeout: deadlineMs });
+    };
+  const xdotool = call('xdotool');
+  let connection: Promise<Server> | undefined;
+  const keysDown = async () => {
+    connection ??= Server.open(display);
+    const keymap = (await (await connection).ask(Buffer.from([queryKeymap, 0, 0, 0]))).subarray(8);
+    return [...keymap.keys()].flatMap((byte) =>
+      bits.filter((bit) => (keymap[byte]! >> bit) & 1).map((bit) => byte * 8 + bit),
+    );
   };
-  const x = { display, pid: server.pid!, xdotool, kill: () => end('SIGKILL') };
+  const kill = () => end('SIGKILL');
+  const x = { display, pid: server.pid!, xdotool, setxkbmap: call('setxkbmap'), keysDown, kill };
   return { ...x, keys$: () => listen(t, x) };
 }
 

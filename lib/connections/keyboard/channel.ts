@@ -2,8 +2,7 @@
 
 import { fork } from 'node:child_process';
 import { extname } from 'node:path';
-import { Observable, timer } from 'rxjs';
-import type { ConnectionContext } from '../connection.ts';
+import { Observable, type SchedulerLike, timer } from 'rxjs';
 import { type FromProcess, fromProcess, type ToProcess } from './messages.ts';
 
 /** A process that does not end by itself within this time is killed. */
@@ -17,12 +16,13 @@ const program = new URL(`./child${extname(import.meta.filename)}`, import.meta.u
 export class ProcessEnded extends Error {}
 
 /**
- * Runs the process: cold, emits what it says, never completes. Errors: `ProcessEnded`. Unsubscribing lets it finish the
- * press under way and ends it, by force after a second; `finish` is given its end.
+ * Runs the process: cold, emits what it says, never completes. Errors: `ProcessEnded`; when `toProcess$` errs, that error,
+ * once the process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a
+ * second; `finish` is given its end, with the signal or exit code.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
-  { scheduler, finish }: Pick<ConnectionContext<unknown>, 'scheduler' | 'finish'>,
+  { scheduler, finish }: { scheduler: SchedulerLike; finish(end: Promise<string>): void },
 ): Observable<FromProcess> {
   return new Observable((subscriber) => {
     const child = fork(program, {
@@ -33,14 +33,16 @@ export function runProcess(
     child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       lastWords = `${lastWords} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastWords);
     });
-    // Not 'close': after a disconnect from this side it does not come.
+    // Not 'close': after a disconnect from this side it does not come. What it said last is heard by 'disconnect'.
     const end = Promise.all([
       new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))),
       new Promise((resolve) => child.stderr?.once('close', resolve)),
-    ]);
+      new Promise((resolve) => child.once('disconnect', resolve)),
+    ]).then(([how]) => how);
+    let reason: unknown;
     const tellEnd = (how: string) =>
-      subscriber.error(new ProcessEnded([how, lastWords].filter((part) => part !== '').join(': ')));
-    end.then(([how]) => tellEnd(how));
+      subscriber.error(reason ?? new ProcessEnded([how, lastWords].filter((part) => part !== '').join(': ')));
+    end.then(tellEnd);
     child.on('error', (error) => child.pid === undefined && tellEnd(error.message));
     child.on('message', (message) => {
       const said = fromProcess.safeParse(message);
@@ -49,14 +51,18 @@ export function runProcess(
     subscriber.add(
       toProcess$.subscribe({
         next: (message) => void child.send(message, () => {}), // a process that is gone tells by its end
-        error: (error) => subscriber.error(error),
+        error: (error) => {
+          reason = error;
+          child.kill('SIGKILL');
+        },
       }),
     );
     return () => {
       if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
       if (child.connected) child.disconnect();
       const kill = timer(exitDeadlineMs, scheduler).subscribe({ next: () => void child.kill('SIGKILL') });
-      finish(end.then(() => kill.unsubscribe()));
+      end.then(() => kill.unsubscribe());
+      finish(end);
     };
   });
 }

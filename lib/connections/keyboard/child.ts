@@ -2,29 +2,29 @@
 // which the hub survives. It lives as long as its channel to the hub.
 
 import { messageOf } from '../../model/error.ts';
-import { findXServer } from './display.ts';
 import { Hotkeys } from './hotkeys.ts';
-import { eitherSide, keyByName, keys } from './key-table.ts';
+import { eitherSide, keys } from './key-table.ts';
 import type { FromProcess, ToProcess } from './messages.ts';
+import { missing } from './missing.ts';
+import { openNutJs } from './nut-js.ts';
+import { type Presser, pressCombination } from './presser.ts';
+import { XServer } from './x11/server.ts';
+import { openXTest } from './x11/xtest.ts';
 
-/** Between two key events of a press; a combination of two keys takes about 20 ms, which programs that poll notice. */
-const keyDelayMs = 5;
-
-let pressKeys: ((names: readonly string[]) => Promise<void>) | undefined;
+let presser: Presser | undefined;
 let work = Promise.resolve();
 
 process.on('message', (message: ToProcess) => {
   work = work.then(() => ('press' in message ? press(message.press) : start(message))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => {}); // the hub ends by them, then this
+// The hub ends by them, and then this: it has keys to release.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, presses, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
-  if (process.platform !== 'win32' && process.platform !== 'darwin') {
-    if (!process.env.DISPLAY) throw new Error('there is no display: DISPLAY is not set');
-    await tell({ opening: process.env.DISPLAY });
-    await findXServer(process.env.DISPLAY);
-  }
+  const open = await findKeyboard();
+  if (presses) presser = await open();
+  for (const code of release) await presser?.release(code);
   const { uIOhook } = await import('uiohook-napi').catch(missing('uiohook-napi'));
   const hotkeys = new Hotkeys(listen);
   const nameOfCode = new Map(
@@ -43,44 +43,29 @@ async function start({ listen, presses, release }: Extract<ToProcess, { listen: 
     }),
   );
   uIOhook.start(); // also without hotkeys: it notices when the display goes away
-  if (presses) pressKeys = await openPresses(release);
   await tell({ ready: true });
 }
 
-async function openPresses(release: readonly string[]): Promise<typeof pressKeys> {
-  const library = '@nut-tree-fork/nut-js';
-  const { keyboard, Key, providerRegistry } = await import('@nut-tree-fork/nut-js').catch(missing(library));
-  keyboard.config.autoDelayMs = keyDelayMs;
-  providerRegistry.getKeyboard().setKeyboardDelay(0); // its own delay would block this process
-  const codeOf = (name: string) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key];
-  for (const name of release) await keyboard.releaseKey(codeOf(name));
-  return async (names) => {
-    const down: number[] = [];
-    try {
-      for (const name of names) {
-        await keyboard.pressKey(codeOf(name));
-        down.unshift(codeOf(name));
-      }
-    } finally {
-      for (const code of down) await keyboard.releaseKey(code);
-    }
-  };
+/** Finds the display, before the library that hears keys needs it; what is returned opens what presses them. */
+async function findKeyboard(): Promise<() => Promise<Presser>> {
+  if (process.platform === 'win32' || process.platform === 'darwin') return openNutJs;
+  const display = process.env.DISPLAY;
+  if (!display) throw new Error('there is no display: DISPLAY is not set');
+  await tell({ opening: display });
+  const server = await XServer.open(display, process.env.XAUTHORITY || undefined);
+  return () => openXTest(server);
 }
 
 async function press(names: readonly string[]): Promise<void> {
-  let failure = '';
+  if (presser === undefined) return;
+  let codes: readonly number[];
   try {
-    await pressKeys?.(names);
+    codes = await presser.find(names);
   } catch (error) {
-    failure = messageOf(error);
+    return tell({ pressed: true, failure: messageOf(error) });
   }
-  await tell({ pressed: true, failure });
-}
-
-function missing(library: string): (error: unknown) => never {
-  return (error) => {
-    throw new Error(`the optional package ${library} is not installed or does not load: ${messageOf(error)}`);
-  };
+  await tell({ holding: codes });
+  await tell({ pressed: true, failure: await pressCombination(presser, codes) });
 }
 
 function tell(message: FromProcess): Promise<void> {

@@ -1,4 +1,5 @@
-// Every key by the one name that flow files use, with what uiohook-napi hears and what nut-js presses for it.
+// Every key by the one name that flow files use, with what uiohook-napi hears and what nut-js presses for it; under X11 it is
+// pressed by its keysym (x11/keysyms.ts).
 // Names follow the codes of W3C UI Events in small letters; a hyphen joins keys, so only media and volume names have one.
 
 /** One key. A key that a library does not know has no code there: it is for one side only. */
@@ -8,7 +9,7 @@ export interface Key {
   readonly heardAs: readonly number[];
   /** Its name in the `Key` of nut-js; undefined: not pressed. */
   readonly pressedAs: string | undefined;
-  /** A side on which X11 lets the library down, though it works on Windows or macOS. */
+  /** A side on which it does not work under X11, though it does on Windows or macOS. */
   readonly x11Lacks?: 'input' | 'output';
 }
 
@@ -74,7 +75,7 @@ export const keys: readonly Key[] = [
   key('printscreen', 0x0e37, 'Print'),
   key('scrolllock', 0x46, 'ScrollLock'),
   key('pause', 0x0e45, undefined),
-  key('menu', 0x0e5d, 'Menu', 'output'),
+  key('menu', 0x0e5d, 'Menu'),
   key('clear', 0xe04c, 'Clear'),
 
   key('minus', 0x0c, 'Minus'),

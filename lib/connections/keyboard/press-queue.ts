@@ -7,6 +7,8 @@ import type { Combination } from './combination.ts';
 /** Presses that wait, at most; at about 20 ms each that is 20 seconds of typing. */
 export const maxPendingPresses = 1000;
 
+const nothing: readonly number[] = [];
+
 /** Presses that will not be made, and why. */
 export interface LostPresses {
   readonly count: number;
@@ -17,20 +19,20 @@ export class PressQueue {
   readonly #lost$ = new Subject<LostPresses>();
   #pending: Combination[] = [];
   #underWay: Combination | undefined;
-  #interrupted: Combination | undefined;
+  #held = nothing;
   #press: ((combination: Combination) => void) | undefined;
 
   /** Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
-  /** The press that was under way when the keyboard went away; its keys may still be down. */
-  get interrupted(): Combination | undefined {
-    return this.#interrupted;
+  /** The codes of the keys that the press under way, or one that was cut off, may have left down. */
+  get held(): readonly number[] {
+    return this.#held;
   }
 
   /** The keyboard is there, all keys up; `press` is called for the next combination once the one before is `done`. */
   open(press: (combination: Combination) => void): void {
-    this.#interrupted = undefined;
+    this.#held = nothing;
     this.#press = press;
   }
 
@@ -44,16 +46,21 @@ export class PressQueue {
     }
   }
 
-  /** The press under way has been made. */
+  /** The press under way is about to press these keys. */
+  hold(codes: readonly number[]): void {
+    this.#held = codes;
+  }
+
+  /** The press under way has been made, its keys are up. */
   done(): void {
+    this.#held = nothing;
     this.#underWay = undefined;
     this.#pressNext();
   }
 
-  /** The keyboard is gone: drops what is pending and what is under way. */
+  /** The keyboard is gone: drops what is pending and what is under way; what it held is held until it is back. */
   close(): void {
     const count = this.#pending.length + (this.#underWay === undefined ? 0 : 1);
-    this.#interrupted ??= this.#underWay;
     this.#pending = [];
     this.#underWay = undefined;
     this.#press = undefined;

@@ -11,7 +11,13 @@ const longestBackoffMs = 10_000;
 /** A session that ran this long starts its backoff anew. */
 const provenMs = 60_000;
 
-/** Runs the session again and again, 1, 2, 4, 8, then 10 s after each error. Cold, never completes, never errors. */
+/** A session that has ended in the middle of what only the next one can put right. */
+export class Interrupted extends Error {}
+
+/**
+ * Runs the session again and again, 1, 2, 4, 8, then 10 s after each error; at once after one that was
+ * `Interrupted`. Cold, never completes, never errors.
+ */
 export function restartWithBackoff(
   session$: Observable<ConnectionEvent>,
   scheduler: SchedulerLike,
@@ -25,7 +31,8 @@ export function restartWithBackoff(
     }).pipe(
       catchError((error) => {
         if (scheduler.now() - startedAt >= provenMs) attempts = 0;
-        const backoffMs = Math.min(firstBackoffMs * 2 ** attempts++, longestBackoffMs);
+        const backoffMs =
+          error instanceof Interrupted ? 0 : Math.min(firstBackoffMs * 2 ** attempts++, longestBackoffMs);
         return concat(
           of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) }),
           timer(backoffMs, scheduler).pipe(ignoreElements()),

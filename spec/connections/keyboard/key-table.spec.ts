@@ -81,5 +81,5 @@ test('the rows for people say on which side a key works', (t) => {
   t.deepEqual(rows.get('pause'), { key: 'pause', input: 'yes', output: 'no' });
   t.deepEqual(rows.get('media-pause'), { key: 'media-pause', input: 'no', output: 'yes' });
   t.deepEqual(rows.get('media-play'), { key: 'media-play', input: 'not under X11', output: 'yes' });
-  t.deepEqual(rows.get('menu'), { key: 'menu', input: 'yes', output: 'not under X11' });
+  t.deepEqual(rows.get('fn'), { key: 'fn', input: 'no', output: 'not under X11' });
 });

@@ -49,17 +49,28 @@ test('drops what comes while the keyboard is not there', (t) => {
   t.deepEqual(made, []);
 });
 
-test('drops what waits when the keyboard goes, and remembers what was under way until it is back', (t) => {
+test('holds keys only while the press is under way', (t) => {
+  const { queue, open } = createQueue();
+  open();
+  queue.push(press('a'));
+  queue.hold([38]);
+  t.deepEqual(queue.held, [38]);
+  queue.done();
+  t.deepEqual(queue.held, []);
+});
+
+test('drops what waits when the keyboard goes, and remembers the keys it held until it is back', (t) => {
   const { queue, made, lost, open } = createQueue();
   open();
   for (const key of ['a', 'b', 'c']) queue.push(press(key));
+  queue.hold([38, 56]);
   queue.close();
   t.deepEqual(lost, [{ count: 3, reason: 'the keyboard went away' }]);
   queue.close();
   t.is(lost.length, 1);
-  t.deepEqual(queue.interrupted, press('a'));
+  t.deepEqual(queue.held, [38, 56]);
   open();
-  t.is(queue.interrupted, undefined);
+  t.deepEqual(queue.held, []);
   queue.push(press('d'));
   t.deepEqual(made, ['a', 'd']);
 });

@@ -1,0 +1,84 @@
+// What the keys of the key table are called in a layout of X11: keysyms (X Window System Protocol, appendix A; the media
+// keys are those of XFree86). Where there are two, the first that the layout has.
+
+const latin = (character: string) => character.charCodeAt(0);
+const letters = [...'abcdefghijklmnopqrstuvwxyz'];
+const digits = [...'0123456789'];
+
+export const keysyms: ReadonlyMap<string, readonly number[]> = new Map([
+  row('ctrl', 0xffe3),
+  row('shift', 0xffe1),
+  row('alt', 0xffe9),
+  row('meta', 0xffeb),
+  row('lctrl', 0xffe3),
+  row('rctrl', 0xffe4),
+  row('lshift', 0xffe1),
+  row('rshift', 0xffe2),
+  row('lalt', 0xffe9),
+  row('ralt', 0xffea, 0xfe03), // AltGr, where there is one
+  row('lmeta', 0xffeb),
+  row('rmeta', 0xffec),
+
+  ...[...letters, ...digits].map((character) => row(character, latin(character))),
+  ...Array.from({ length: 24 }, (_, index) => row(`f${index + 1}`, 0xffbe + index)),
+
+  row('escape', 0xff1b),
+  row('tab', 0xff09),
+  row('capslock', 0xffe5),
+  row('space', latin(' ')),
+  row('enter', 0xff0d),
+  row('backspace', 0xff08),
+  row('insert', 0xff63),
+  row('delete', 0xffff),
+  row('home', 0xff50),
+  row('end', 0xff57),
+  row('pageup', 0xff55),
+  row('pagedown', 0xff56),
+  row('up', 0xff52),
+  row('down', 0xff54),
+  row('left', 0xff51),
+  row('right', 0xff53),
+  row('printscreen', 0xff61),
+  row('scrolllock', 0xff14),
+  row('menu', 0xff67),
+  row('clear', 0xff0b),
+
+  row('minus', latin('-')),
+  row('equal', latin('=')),
+  row('comma', latin(',')),
+  row('period', latin('.')),
+  row('slash', latin('/')),
+  row('backslash', latin('\\')),
+  row('semicolon', latin(';')),
+  row('quote', latin("'")),
+  row('backquote', latin('`')),
+  row('bracketleft', latin('[')),
+  row('bracketright', latin(']')),
+
+  row('numlock', 0xff7f),
+  ...digits.map((digit) => row(`numpad${digit}`, 0xffb0 + Number(digit))),
+  row('numpaddecimal', 0xffae),
+  row('numpadadd', 0xffab),
+  row('numpadsubtract', 0xffad),
+  row('numpadmultiply', 0xffaa),
+  row('numpaddivide', 0xffaf),
+  row('numpadequal', 0xffbd),
+  row('numpadenter', 0xff8d),
+
+  row('media-play', 0x1008ff14),
+  row('media-pause', 0x1008ff31),
+  row('media-stop', 0x1008ff15),
+  row('media-next', 0x1008ff17),
+  row('media-previous', 0x1008ff16),
+  row('media-rewind', 0x1008ff3e),
+  row('media-forward', 0x1008ff97),
+  row('media-repeat', 0x1008ff98),
+  row('media-random', 0x1008ff99),
+  row('volume-up', 0x1008ff13),
+  row('volume-down', 0x1008ff11),
+  row('volume-mute', 0x1008ff12),
+]);
+
+function row(name: string, ...keysyms: readonly number[]): readonly [string, readonly number[]] {
+  return [name, keysyms];
+}

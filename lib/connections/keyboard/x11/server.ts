@@ -1,0 +1,155 @@
+// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8): so much of
+// it as pressing keys needs. It is plain JavaScript, so that nothing that a server says ends the process.
+
+import type { Socket } from 'node:net';
+import { findProof, type Proof } from './authority.ts';
+import { reachDisplay } from './display.ts';
+
+const maxAnswerBytes = 2 ** 20;
+const headBytes = 32;
+const littleEndian = 'l'.charCodeAt(0);
+
+/** Codes of what a server sends; all others are events. */
+const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
+const errorNames = [
+  '',
+  'Request',
+  'Value',
+  'Window',
+  'Pixmap',
+  'Atom',
+  'Cursor',
+  'Font',
+  'Match',
+  'Drawable',
+  'Access',
+];
+
+interface Question {
+  readonly sequence: number;
+  resolve(answer: Buffer): void;
+  reject(error: Error): void;
+}
+
+/** The keycodes that a server knows, both included. */
+export interface KeycodeRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export class XServer {
+  readonly keycodes: KeycodeRange;
+  readonly #socket: Socket;
+  readonly #questions: Question[] = [];
+  #sequence = 0;
+  #end: Error | undefined;
+
+  private constructor(socket: Socket, welcome: Buffer, rest: Buffer) {
+    this.#socket = socket;
+    this.keycodes = { first: welcome[34]!, last: welcome[35]! };
+    let unread = rest;
+    socket.on('data', (bytes) => {
+      unread = this.#read(Buffer.concat([unread, bytes]));
+    });
+    socket.on('close', () => this.#close(new Error('the X server closed the connection')));
+    socket.on('error', (error) => this.#close(error));
+  }
+
+  /**
+   * Connects to the server that DISPLAY names, with what the file of authority has for it. Errors: one sentence, such as
+   * `the X server at :0 refuses: Authorization required`.
+   */
+  static async open(display: string, authorityFile?: string): Promise<XServer> {
+    const { socket, server } = await reachDisplay(display);
+    const { welcome, rest } = await greet(socket, display, await findProof(server, authorityFile));
+    return new XServer(socket, welcome, rest);
+  }
+
+  /** Sends a request that has no answer. Its length is filled in. An error that it meets ends the connection. */
+  send(request: Buffer): void {
+    if (this.#end !== undefined) throw this.#end;
+    request.writeUInt16LE(request.length / 4, 2);
+    this.#sequence = (this.#sequence + 1) & 0xffff;
+    this.#socket.write(request);
+  }
+
+  /** Sends a request and waits for its answer. Errors: what the server says against it. */
+  ask(request: Buffer): Promise<Buffer> {
+    this.send(request);
+    return new Promise((resolve, reject) => this.#questions.push({ sequence: this.#sequence, resolve, reject }));
+  }
+
+  close(): void {
+    this.#close(new Error('the connection to the X server is closed'));
+  }
+
+  /** Takes the whole messages off the bytes, and returns what is left. */
+  #read(bytes: Buffer): Buffer {
+    let start = 0;
+    while (bytes.length - start >= headBytes) {
+      const code = bytes[start]!;
+      const hasMore = code === kind.reply || (code & 0x7f) === kind.genericEvent;
+      const length = headBytes + (hasMore ? bytes.readUInt32LE(start + 4) * 4 : 0);
+      if (length > maxAnswerBytes) this.#close(new Error(`the X server sends ${length} bytes at once`));
+      if (length > maxAnswerBytes || bytes.length - start < length) break;
+      if (code === kind.reply || code === kind.error) this.#take(bytes.subarray(start, start + length));
+      start += length;
+    }
+    return bytes.subarray(start);
+  }
+
+  #take(message: Buffer): void {
+    const question = this.#questions[0];
+    const isAnswer = question?.sequence === message.readUInt16LE(2);
+    if (isAnswer) this.#questions.shift();
+    if (message[0] === kind.error) {
+      const name = `Bad${errorNames[message[1]!] ?? ` ${message[1]}`}`;
+      const error = new Error(`the X server refuses a request: ${name}, opcode ${message[10]}.${message[8]}`);
+      if (isAnswer) question.reject(error);
+      else this.#close(error);
+    } else if (isAnswer) question.resolve(message);
+  }
+
+  #close(error: Error): void {
+    this.#end ??= error;
+    this.#socket.destroy();
+    for (const { reject } of this.#questions.splice(0)) reject(this.#end);
+  }
+}
+
+/** Sends the setup request and waits for the answer to it (section 8, "Connection Setup"). */
+function greet(socket: Socket, display: string, proof: Proof): Promise<{ welcome: Buffer; rest: Buffer }> {
+  const protocol = Buffer.from(proof.protocol, 'latin1');
+  const head = Buffer.alloc(12);
+  head.writeUInt8(littleEndian, 0);
+  head.writeUInt16LE(11, 2);
+  head.writeUInt16LE(protocol.length, 6);
+  head.writeUInt16LE(proof.data.length, 8);
+  socket.write(Buffer.concat([head, padded(protocol), padded(proof.data)]));
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string) => {
+      stop();
+      socket.destroy();
+      reject(new Error(`the X server at ${display} ${reason}`));
+    };
+    const closed = () => fail('closed the connection at once');
+    let answer = Buffer.alloc(0);
+    const read = (bytes: Buffer) => {
+      answer = Buffer.concat([answer, bytes]);
+      if (answer.length < 8) return;
+      const length = 8 + answer.readUInt16LE(6) * 4;
+      if (answer.length < length) return;
+      stop();
+      if (answer[0] === 1) resolve({ welcome: answer.subarray(0, length), rest: answer.subarray(length) });
+      else fail(`refuses: ${answer.toString('latin1', 8, 8 + answer[1]!).trim()}`);
+    };
+    const stop = () => socket.off('data', read).off('close', closed).off('error', closed);
+    if (socket.destroyed) closed();
+    else socket.on('data', read).on('close', closed).on('error', closed);
+  });
+}
+
+/** Bytes filled up with zeros to a multiple of four. */
+export function padded(bytes: Buffer): Buffer {
+  return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
+}
