@@ -70,7 +70,7 @@ program
   .command('types')
   .description('print a declaration file with every address, for flow files in TypeScript')
   .argument('[paths...]', 'flow files and folders', ['flows'])
-  .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay')
+  .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
   .action((paths: string[], { module }: { module: string }) => finish(types(paths, module, console)));
 
 program

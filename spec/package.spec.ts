@@ -22,15 +22,15 @@ test('the packed package runs a hub, and its types check', async (t) => {
     },
     'app/package.json': { type: 'module' },
     'app/main.ts':
-      "import { startHub, type Hub } from 'patchbay';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n" +
-      "import { connect, type Parameter } from 'patchbay/client';\nimport { from } from 'rxjs';\n" +
+      "import { startHub, type Hub } from 'patchbay-hub';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n" +
+      "import { connect, type Parameter } from 'patchbay-hub/client';\nimport { from } from 'rxjs';\n" +
       "const lamp: Parameter = connect('http://localhost').param('desk/lamp');\nfrom(lamp).subscribe();\n",
   });
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
   const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
   await mkdir(join(folder, 'app/node_modules'));
   await run('tar', ['-xzf', join(folder, archive!), '-C', join(folder, 'app/node_modules')]);
-  await run('mv', ['package', 'patchbay'], { cwd: join(folder, 'app/node_modules') });
+  await run('mv', ['package', 'patchbay-hub'], { cwd: join(folder, 'app/node_modules') });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await run(
     join(root, 'node_modules/.bin/tsc'),
@@ -41,7 +41,7 @@ test('the packed package runs a hub, and its types check', async (t) => {
   );
 
   const hub = spawn(process.execPath, [
-    join(folder, 'app/node_modules/patchbay/dist/main.js'),
+    join(folder, 'app/node_modules/patchbay-hub/dist/main.js'),
     'run',
     join(folder, 'flow.json5'),
   ]);

@@ -1,4 +1,4 @@
-// `patchbay/client`, and `/hub/client.js` of every hub: what dashboards and programs import to follow and set parameters.
+// `patchbay-hub/client`, and `/hub/client.js` of every hub: what dashboards and programs import to follow and set parameters.
 
 export type { Value, ValueType } from '../model/value.ts';
 export { type ConnectOptions, connect } from './connect.ts';

@@ -21,7 +21,7 @@ test('the program', async (t) => {
   const [, program] = /```js\n([\s\S]*?)```/.exec(readme)!;
   const place = await createFolder(t, {
     'package.json': { type: 'module' },
-    'program.js': program!.replace("'patchbay/client'", JSON.stringify(join(folder, 'index.ts'))),
+    'program.js': program!.replace("'patchbay-hub/client'", JSON.stringify(join(folder, 'index.ts'))),
   });
   const { stdout } = await promisify(execFile)(process.execPath, [join(place, 'program.js')], {
     env: { ...process.env, HUB_URL: `http://127.0.0.1:${hub.port}`, HUB_TOKEN: 'c2VjcmV0' },
