@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { BehaviorSubject, firstValueFrom, type Observable, ReplaySubject, type SchedulerLike, Subject } from 'rxjs';
-import { filter, map } from 'rxjs/operators';
+import { elementAt, filter, map } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
 import { connectionSchema } from '../../lib/flow/schema.ts';
 import { monotonicScheduler } from '../../lib/hub.ts';
@@ -18,8 +18,8 @@ export interface LogLine {
 export interface LogRecorder extends Log {
   readonly lines: LogLine[];
   child(): Log;
-  /** Resolves with the first message that matches, of those that are there or come. */
-  logged(pattern: RegExp): Promise<string>;
+  /** Resolves with the first message that matches, or with a later one by its number, of those that are there or come. */
+  logged(pattern: RegExp, number?: number): Promise<string>;
 }
 
 /** A log that keeps its lines. */
@@ -31,10 +31,11 @@ export function createLogRecorder(): LogRecorder {
     lines$.next({ level, message });
   };
   const log = { lines, debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-  const logged = (pattern: RegExp) => {
+  const logged = (pattern: RegExp, number = 1) => {
     const match$ = lines$.pipe(
       map(({ message }) => message),
       filter((message) => pattern.test(message)),
+      elementAt(number - 1),
     );
     return within(firstValueFrom(match$), `a line ${pattern} of the log`);
   };

@@ -1,7 +1,7 @@
 // Raw HTTP/1.1 over a socket, for requests that a well-behaved client would not send, and answers byte for byte.
 
 import { connect, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ExecutionContext } from 'ava';
 import { Inbox, within } from './deadline.ts';
 
@@ -19,15 +19,22 @@ export interface Wire {
   send(data: string | Uint8Array): void;
   /** The next answer; `isHead` when it answers HEAD, and has no body whatever its length says. */
   answer(options?: { isHead?: boolean }): Promise<Answer>;
+  /** The next so many bytes. */
+  take(bytes: number): Promise<Buffer>;
   /** Takes what has come and was not read. */
   rest(): Buffer;
   /** Resolves with what was left unread when the other side has closed. */
   closed(): Promise<Buffer>;
 }
 
-/** Opens a connection on which anything may be sent; with `ca`, the certificate that the server must show, TLS. */
-export async function openWire(t: ExecutionContext, port: number, ca?: string): Promise<Wire> {
-  const socket = ca ? connectTls({ port, host: '127.0.0.1', ca }) : connect(port, '127.0.0.1');
+/** Opens a connection on which anything may be sent; with `ca`, the certificate that the server must show, TLS; `tls`: how. */
+export async function openWire(
+  t: ExecutionContext,
+  port: number,
+  ca?: string,
+  tls: ConnectionOptions = {},
+): Promise<Wire> {
+  const socket = ca ? connectTls({ port, host: '127.0.0.1', ca, ...tls }) : connect(port, '127.0.0.1');
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}); // a reset is seen as a close
   let unread = Buffer.alloc(0);
@@ -81,6 +88,7 @@ export async function openWire(t: ExecutionContext, port: number, ca?: string): 
   return {
     socket,
     send: (data) => void socket.write(data),
+    take: takeBytes,
     async answer({ isHead = false } = {}) {
       const [, status, reason = ''] = /^HTTP\/1\.1 (\d{3}) ?(.*)$/.exec(await takeLine()) ?? [];
       if (status === undefined) throw new Error('expected a status line');

@@ -12,6 +12,7 @@ import { createFolder } from './folder.ts';
 
 export interface HubUnderTest extends Hub, Pick<LogRecorder, 'logged'> {
   readonly lines: LogLine[];
+  readonly logged: LogRecorder['logged'];
   /** The port on which its first REST API connection listens. */
   readonly port: number;
   /** The folder of its flow files. */

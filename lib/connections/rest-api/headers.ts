@@ -43,7 +43,7 @@ const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
 /** What follows the first header; `origin` is that of a page of another site that is allowed. */
-function fixedHeaders({ allowedOrigins }: Settings, origin?: string): Header[] {
+function fixedHeaders({ allowedOrigins, tls }: Settings, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [
     ['Content-Security-Policy', `frame-ancestors ${framers}`],
@@ -51,6 +51,7 @@ function fixedHeaders({ allowedOrigins }: Settings, origin?: string): Header[] {
     ['Referrer-Policy', 'same-origin'], // else a site that is linked to could redirect back, in the name of our page
     allowedOrigins.length === 0 ? ['X-Frame-Options', 'SAMEORIGIN'] : ['Vary', 'Origin'], // the former cannot name origins
     ...(origin === undefined ? [] : readableBy(origin)),
+    ...(tls === undefined ? [] : [strictTransport(tls.hsts)]),
   ];
 }
 
@@ -60,6 +61,11 @@ function readableBy(origin: string): Header[] {
     ['Access-Control-Allow-Credentials', 'true'],
     ['Access-Control-Expose-Headers', 'Allow, Content-Range, ETag, Retry-After, WWW-Authenticate'],
   ];
+}
+
+/** Has browsers come by HTTPS only, whatever port of this host they are sent to (RFC 6797); 0 has them forget it. */
+function strictTransport(seconds: number): Header {
+  return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
 /** The value of the first header, and all further ones as if they belonged to it: one call into the library writes them all. */

@@ -22,9 +22,9 @@ const goingAway = 1001;
 const nothing: Sent = { frames: 0, bytes: 0 };
 
 /** Serves clients that ask for no subprotocol. */
-export function servePlain({ app, hub, log, hits, fanOut, bound }: ProtocolContext): PlainProtocol {
+export function servePlain({ publish, hub, log, hits, fanOut, bound }: ProtocolContext): PlainProtocol {
   const outbox = createOutbox((topic, frame) => {
-    app.publish(topic, frame, false, false);
+    publish(topic, frame);
     if (shared.leaving.size > 0) for (const client of shared.leaving) client.leaveTopic();
   });
   const groups = new PlainGroups(fanOut, bound, outbox.put);

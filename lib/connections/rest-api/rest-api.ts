@@ -2,7 +2,7 @@
 
 import { Observable } from 'rxjs';
 import type { Origin } from '../../model/parameter.ts';
-import { createApp, type HttpResponse, listen } from '../../net/uws.ts';
+import type { HttpResponse } from '../../net/uws.ts';
 import {
   type ConnectionContext,
   type ConnectionEvent,
@@ -11,6 +11,7 @@ import {
   type HubPort,
 } from '../connection.ts';
 import { builtConsole } from './console.ts';
+import { type Entrance, openEntrance } from './entrance.ts';
 import { createGuard } from './guard.ts';
 import { createOpenAnswer } from './headers.ts';
 import { createLimitHits } from './limit-hits.ts';
@@ -42,8 +43,12 @@ export function createRestApi(consoleFolder: string): GatewayType {
           next: (parameter) => server.sockets.forget(parameter),
           error: (error) => subscriber.error(error),
         });
-        subscriber.next({ state: 'running' });
+        const state = server.state$.subscribe({
+          next: (event) => subscriber.next(event),
+          error: (error) => subscriber.error(error),
+        });
         return () => {
+          state.unsubscribe();
           changes.unsubscribe();
           declared.unsubscribe();
           removed.unsubscribe();
@@ -60,42 +65,51 @@ const goodbyeMs = 100;
 
 interface Server {
   readonly sockets: Sockets;
+  readonly state$: Observable<ConnectionEvent>;
   stop(): Promise<void>;
 }
 
 function startServer(
-  { id, config, log, resolvePath }: ConnectionContext<Settings>,
+  { id, config, log, scheduler, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,
   consoleFolder: string,
 ): Server {
-  const app = createApp(
-    config.tls && { certFile: resolvePath(config.tls.certFile), keyFile: resolvePath(config.tls.keyFile) },
-  );
   const guard = createGuard(config);
   const hits = createLimitHits(log);
-  const router = createRouter({ app, guard, openAnswer: createOpenAnswer(config), log, hits });
+  const openAnswer = createOpenAnswer(config);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
-  const sockets = serveSockets({ app, hub, settings: config, log, hits, admit: router.admit, originOf });
-
-  const context = { id, hub, settings: config, log, sockets, resolvePath, originOf, consoleFolder };
-  for (const route of routesOf(context)) router.add(route);
-
-  const listener = listen(app, config.bindIp, config.port);
-  const scheme = config.tls ? 'https' : 'http';
-  log.info({ port: listener.port }, `listens on ${scheme}://${urlHost(config.bindIp)}:${listener.port}/`);
-  if (isOpen(config.bindIp) && guard.challenges.length === 0)
+  const publish: Entrance['publish'] = (topic, frame) => entrance.publish(topic, frame);
+  const sockets = serveSockets({ publish, hub, settings: config, log, hits, originOf });
+  const routes = routesOf({ id, hub, settings: config, log, sockets, resolvePath, originOf, consoleFolder });
+  const { bindIp, port, tls } = config;
+  const entrance = openEntrance({
+    bindIp,
+    port,
+    tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
+    log,
+    scheduler,
+    furnish(app) {
+      const router = createRouter({ app, guard, openAnswer, log, hits });
+      for (const route of routes) router.add(route);
+      return sockets.serve(app, router.admit);
+    },
+  });
+  const scheme = tls ? 'https' : 'http';
+  log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
+  if (isOpen(bindIp) && guard.challenges.length === 0)
     log.warn(
       {},
       'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
     );
   return {
     sockets,
+    state$: entrance.state$,
     async stop() {
-      listener.close();
+      entrance.shut();
       const hadClients = sockets.count > 0;
       sockets.close();
       if (hadClients) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
-      app.close();
+      entrance.close();
     },
   };
 }

@@ -51,7 +51,10 @@ export const settingsSchema = z.strictObject({
   tls: z
     .strictObject({
       certFile: z.string().describe('Certificate chain, PEM'),
-      keyFile: z.string().describe('Private key, PEM'),
+      keyFile: z.string().describe('Private key, PEM, without a passphrase'),
+      hsts: integerSetting(0, 63_072_000, 's')
+        .default(2_592_000)
+        .describe('How long browsers come to this host by HTTPS only, on every port of it (s); 0: they forget it'),
     })
     .optional()
     .describe('Serves HTTPS and WSS with this certificate'),

@@ -5,6 +5,7 @@ import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import type { Interests, SessionStatus } from './client-status.ts';
+import type { Entrance } from './entrance.ts';
 import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, type Filter } from './filter.ts';
 import type { LimitHits } from './limit-hits.ts';
@@ -59,6 +60,8 @@ export interface Protocol {
 }
 
 export interface Sockets {
+  /** Serves `/ws` on an app as well; what it returns tells whether a socket of the app is open. */
+  serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
   clients(): Iterable<ConnectedClient>;
   /** Sends a change to every client whose filter it matches. */
@@ -73,7 +76,8 @@ export interface Sockets {
 
 /** What protocols are made of. */
 export interface ProtocolContext {
-  readonly app: TemplatedApp;
+  /** Hands a frame to the sockets that subscribe to a topic. */
+  readonly publish: Entrance['publish'];
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
@@ -84,13 +88,12 @@ export interface ProtocolContext {
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
-  readonly admit: Router['admit'];
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
-/** Serves `/ws` on an app. */
-export function serveSockets({ admit, originOf, ...options }: SocketsOptions): Sockets {
-  const { app, settings } = options;
+/** Creates what is served at `/ws`, on one app or several. */
+export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
+  const { settings } = options;
   const fanOut = new FanOut();
   const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
   const plain = servePlain(context);
@@ -99,40 +102,51 @@ export function serveSockets({ admit, originOf, ...options }: SocketsOptions): S
   const clients = new Map<Session, ConnectedClient>();
   let lastId = 0;
 
-  app.ws<Tenant>('/ws', {
-    maxPayloadLength: limits.frameBytes.default,
-    maxBackpressure: limits.unreadBytes.default, // what comes beyond is dropped, and the session is told,
-    idleTimeout: limits.idleMs.default / 1000,
-    sendPingsAutomatically: true,
-    upgrade(response, request, socketContext) {
-      admit(response, request, 'write', () => {
-        const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
-        if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
-        const protocol = offers(request, v1.name) ? v1 : plain;
-        const address = remoteAddress(response);
-        const session = protocol.accept(originOf(response), address, request);
-        const key = request.getHeader('sec-websocket-key');
-        const extensions = request.getHeader('sec-websocket-extensions');
-        response.upgrade({ session, address, protocol: protocol.name }, key, protocol.name, extensions, socketContext);
-      });
-    },
-    open(socket) {
-      const { session, address, protocol } = socket.getUserData();
-      const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
-      clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
-      session.open(socket);
-    },
-    message: (socket, message, isBinary) => socket.getUserData().session.receive(message, isBinary),
-    dropped: (socket) => socket.getUserData().session.dropped(),
-    drain: (socket) => socket.getUserData().session.drained(),
-    close(socket) {
-      const { session } = socket.getUserData();
-      clients.delete(session);
-      session.close();
-    },
-  });
-
   return {
+    serve(app, admit) {
+      let openSockets = 0;
+      app.ws<Tenant>('/ws', {
+        maxPayloadLength: limits.frameBytes.default,
+        maxBackpressure: limits.unreadBytes.default, // what comes beyond is dropped, and the session is told,
+        idleTimeout: limits.idleMs.default / 1000,
+        sendPingsAutomatically: true,
+        upgrade(response, request, socketContext) {
+          admit(response, request, 'write', () => {
+            const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
+            if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
+            const protocol = offers(request, v1.name) ? v1 : plain;
+            const address = remoteAddress(response);
+            const session = protocol.accept(originOf(response), address, request);
+            const key = request.getHeader('sec-websocket-key');
+            const extensions = request.getHeader('sec-websocket-extensions');
+            response.upgrade(
+              { session, address, protocol: protocol.name },
+              key,
+              protocol.name,
+              extensions,
+              socketContext,
+            );
+          });
+        },
+        open(socket) {
+          const { session, address, protocol } = socket.getUserData();
+          const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
+          openSockets++;
+          clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
+          session.open(socket);
+        },
+        message: (socket, message, isBinary) => socket.getUserData().session.receive(message, isBinary),
+        dropped: (socket) => socket.getUserData().session.dropped(),
+        drain: (socket) => socket.getUserData().session.drained(),
+        close(socket) {
+          const { session } = socket.getUserData();
+          openSockets--;
+          clients.delete(session);
+          session.close();
+        },
+      });
+      return () => openSockets > 0;
+    },
     get count() {
       return clients.size;
     },

@@ -1,31 +1,26 @@
 // HTTPS and WSS (design.md section 7), with a certificate that openssl makes.
 
-import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { startHub } from '../../../lib/hub.ts';
+import { type CertificateWish, makeCertificate } from '../../support/certificate.ts';
+import { offerSuites } from '../../support/client-hello.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask, openWire, request } from '../../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
+import { api, expectQuietLog, portsOf, startTestHub } from '../../support/hub.ts';
 import { runToEnd, start } from '../../support/process.ts';
 import { needs } from '../../support/programs.ts';
 import { openRawClient } from '../../support/socket.ts';
 
 needs('openssl');
 
-function makeCertificate(folder: string, name: string): void {
-  const files = ['-keyout', join(folder, `${name}.key`), '-out', join(folder, `${name}.crt`)];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
-  const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
-  execFileSync('openssl', ['req', ...kind, ...files, ...subject], { stdio: 'ignore' });
-}
-
-async function startSecure(t: ExecutionContext) {
+async function startSecure(t: ExecutionContext, wish: CertificateWish = {}) {
   const folder = await createFolder(t, { 'www/a.txt': 'a' });
-  makeCertificate(folder, 'hub');
+  const ca = makeCertificate(folder, 'hub', wish);
   const hub = await startTestHub(t, {
     connections: {
       api: {
@@ -36,7 +31,7 @@ async function startSecure(t: ExecutionContext) {
       desk: { type: 'dummy', parameters: ['lamp,B,true', 'text'] },
     },
   });
-  return Object.assign(hub, { folder, ca: await readFile(join(folder, 'hub.crt'), 'utf8') });
+  return Object.assign(hub, { folder, ca });
 }
 
 test('design.md section 7: with tls the hub reads, writes and serves files by HTTPS', async (t) => {
@@ -114,20 +109,58 @@ test('design.md section 7: relative files of tls start from the folder of the fl
   await t.notThrowsAsync(hub.stop());
 });
 
-const wrong: [what: string, certFile: string, keyFile: string][] = [
-  ['a certificate that is not there', 'nothing.crt', 'hub.key'],
-  ['a key that is not there', 'hub.crt', 'nothing.key'],
-  ['a certificate that is none', 'text.txt', 'hub.key'],
-  ['a key that is none', 'hub.crt', 'text.txt'],
-  ['the key of another certificate', 'hub.crt', 'other.key'],
+/** Every suite of TLS 1.2 and before has its number in these ranges. */
+const everySuite = [...range(0x0001, 0x00fe), ...range(0xc001, 0xc0ff), ...range(0xcc13, 0xccff)];
+const suites: [what: string, wish: CertificateWish, taken: number[]][] = [
+  ['an EC key: ECDHE-ECDSA with AES-GCM or ChaCha20', {}, [0xc02b, 0xc02c, 0xcca9]],
+  ['an RSA key: ECDHE-RSA with AES-GCM or ChaCha20', { key: ['-newkey', 'rsa:2048'] }, [0xc02f, 0xc030, 0xcca8]],
 ];
-for (const [what, certFile, keyFile] of wrong)
-  test(`design.md section 7: ${what} keeps the hub from starting, in one sentence`, async (t) => {
-    const folder = await createFolder(t, { 'text.txt': 'not a certificate' });
-    makeCertificate(folder, 'hub');
-    makeCertificate(folder, 'other');
-    const tls = { certFile: join(folder, certFile), keyFile: join(folder, keyFile) };
-    const error = await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, tls } } }));
-    t.like(error, { code: 'cannot-start' });
-    t.regex(error.message, /^connection "api": tls: expected [^\n]+$/);
+for (const [what, wish, taken] of suites)
+  test(`RFC 9325 section 4.2: no 3DES, no RSA key exchange, no CBC; all that TLS 1.2 takes with ${what}`, async (t) => {
+    const hub = await startSecure(t, wish);
+    const found: number[] = [];
+    for (let offered = everySuite; ; ) {
+      const suite = await offerSuites(t, hub.port, 0x0303, offered);
+      if (suite === undefined) break;
+      found.push(suite);
+      offered = offered.filter((other) => other !== suite);
+    }
+    t.deepEqual(found.toSorted(), taken);
+    for (const version of [0x0301, 0x0302] as const)
+      t.is(await offerSuites(t, hub.port, version, everySuite), undefined, 'TLS 1.0 and 1.1 are refused');
   });
+
+for (const version of ['TLSv1.2', 'TLSv1.3'] as const)
+  test(`RFC 9325 section 3.1: ${version} is served`, async (t) => {
+    const hub = await startSecure(t);
+    const wire = await openWire(t, hub.port, hub.ca, { minVersion: version, maxVersion: version });
+    t.is((wire.socket as TLSSocket).getProtocol(), version);
+    wire.send(request('GET /a.txt'));
+    t.is((await wire.answer()).text, 'a');
+  });
+
+test('RFC 6797: every answer by HTTPS has browsers keep to it for 30 days, or as the settings say; none by HTTP does', async (t) => {
+  const hub = await startSecure(t);
+  const { ca, port } = hub;
+  const lines = [
+    'GET /parameters/desk/lamp',
+    'GET /a.txt',
+    'HEAD /a.txt',
+    'GET /nothing',
+    'DELETE /update',
+    'GET /hub/',
+  ];
+  for (const line of lines)
+    t.is((await ask(t, port, line, { ca })).headers['strict-transport-security'], 'max-age=2592000', line);
+  const foreign = await ask(t, port, 'GET /', { ca, headers: { host: 'foreign.example' } });
+  t.is(foreign.headers['strict-transport-security'], 'max-age=2592000');
+  const tls = { certFile: join(hub.folder, 'hub.crt'), keyFile: join(hub.folder, 'hub.key'), hsts: 0 };
+  const others = await startTestHub(t, { connections: { forgetful: { ...api, tls }, plain: api } });
+  const [forgetful = 0, plain = 0] = portsOf(others);
+  t.is((await ask(t, forgetful, 'GET /hub/health', { ca })).headers['strict-transport-security'], 'max-age=0');
+  t.is((await ask(t, plain, 'GET /hub/health')).headers['strict-transport-security'], undefined);
+});
+
+function range(first: number, last: number): number[] {
+  return Array.from({ length: last - first + 1 }, (_, index) => first + index);
+}

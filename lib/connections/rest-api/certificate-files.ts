@@ -1,0 +1,38 @@
+// The files of a certificate and its key. Links are followed: who renews a certificate swaps them.
+
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type CertificateFiles, type CertificateTexts, maxPemBytes, tooLarge, unreadable } from './certificate.ts';
+
+/** Reads both files. Errors: `cannot-start`, with the file. */
+export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateTexts {
+  return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
+}
+
+/** Another text as soon as one of the files is another, is written to, comes or goes; never rejects. */
+export async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
+  return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
+}
+
+async function stampOfFile(file: string): Promise<string> {
+  try {
+    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(file);
+    return [dev, ino, size, mtimeMs, ctimeMs].join(':');
+  } catch (error) {
+    return String((error as NodeJS.ErrnoException).code);
+  }
+}
+
+function readPem(setting: keyof CertificateFiles, file: string): string {
+  let descriptor: number | undefined;
+  try {
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
+    const { size } = fstatSync(descriptor);
+    if (size > maxPemBytes) throw tooLarge(setting, file, size);
+    return readFileSync(descriptor, 'utf8');
+  } catch (error) {
+    throw unreadable(setting, file, error);
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+  }
+}
