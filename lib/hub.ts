@@ -121,6 +121,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     runsOf: (rule) => rules.runsOf(rule),
     files: options.files ?? (() => reportOf(plan, [])),
     log: (after, least) => log.read(after, least),
+    logStatus: () => log.status(),
   });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub, scheduler, logOf });
@@ -211,7 +212,10 @@ function logReload(log: Log, { connections, rules }: Reload): void {
 }
 
 /** What the port tells of what runs, and does with it. */
-type Running = Pick<HubPort, 'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log'>;
+type Running = Pick<
+  HubPort,
+  'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log' | 'logStatus'
+>;
 
 function createPort(graph: Graph, running: Running): HubPort {
   return {

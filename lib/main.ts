@@ -41,7 +41,7 @@ program
   .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
   .option('--safe', 'start connections, but no rules')
   .action((paths: string[], options: { logLevel: string; logFormat: string; watch: boolean; safe?: boolean }) =>
-    finish(run(paths, { ...options, console, onReloadSignal, untilStopped })),
+    finish(run(paths, { ...options, logDescriptor: unblockedOutput(), onReloadSignal, untilStopped, onExit })),
   );
 
 program
@@ -122,6 +122,17 @@ function untilStopped(): Promise<string> {
         resolve(signal);
       });
   });
+}
+
+/** Standard output, which does not block from then on: Node lets pipes and sockets be so, but not terminals. */
+function unblockedOutput(): number {
+  const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
+  if (process.stdout.isTTY) handle?.setBlocking?.(false);
+  return 1;
+}
+
+function onExit(work: () => void): void {
+  process.on('exit', work);
 }
 
 /** Calls back at each SIGHUP. */

@@ -50,6 +50,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'hub.ts',
       'testing/',
       'flow/check.ts',
+      'flow/journal.ts',
       'flow/types.ts',
       'connections/registry.ts',
       'connections/keyboard/key-table.ts',

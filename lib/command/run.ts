@@ -1,16 +1,18 @@
 // `patchbay run`: starts a hub, logs for people on a terminal and for machines elsewhere, stops it cleanly.
 
 import { pino } from 'pino';
-import pretty from 'pino-pretty';
+import { Journal } from '../flow/journal.ts';
 import { startHub } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
-import type { Console } from './console.ts';
+import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
+import { createLogOutput, type LogOutput } from './log-output.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  readonly console: Console;
+  /** Where the log is written: a descriptor that does not block where it can be full. */
+  readonly logDescriptor: number;
   /** Whether a save of a flow file takes effect at once. */
   readonly watch: boolean;
   /** Whether no rule runs. */
@@ -19,38 +21,42 @@ export interface RunOptions {
   onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that asks the hub to stop. */
   untilStopped(): Promise<string>;
+  /** Calls back when the process ends, however it does. */
+  onExit(work: () => void): void;
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-const formats = ['pretty', 'json'];
+/** From the signal to the end: the hub has two seconds, and what it has logged last is waited for so long. */
+const stopMs = 1900;
+const lastLinesMs = 500;
 
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel, logFormat, watch, safe = false, onReloadSignal, untilStopped } = options;
+  const { logLevel, watch, safe = false, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
     throw new Error(`--log-level: expected one of ${levels.join(', ')}, got "${logLevel}"`);
-  if (!formats.includes(logFormat))
-    throw new Error(`--log-format: expected one of ${formats.join(', ')}, got "${logFormat}"`);
-  const settings = { level: logLevel, base: null, timestamp: pino.stdTimeFunctions.isoTime };
-  const log =
-    logFormat === 'json'
-      ? pino(settings, pino.destination({ sync: true }))
-      : pino(
-          settings,
-          pretty({
-            sync: true,
-            colorize: true,
-            translateTime: 'SYS:HH:MM:ss.l',
-            singleLine: true,
-            ignore: 'connection',
-          }),
-        );
+  const logFormat = logFormats.find((format) => format === options.logFormat);
+  if (logFormat === undefined)
+    throw new Error(`--log-format: expected one of ${logFormats.join(', ')}, got "${options.logFormat}"`);
+  const output = createLogOutput(options.logDescriptor, (sentence) => log.warn({}, sentence));
+  onExit(() => output.flushSync());
+  const log = createLog(logLevel, logFormat, output);
   const stopped = untilStopped();
   await warmUp().catch((error) => log.warn({}, `not warmed up, the first changes take longer: ${messageOf(error)}`));
   const hub = await startHub({ paths, log, watch, safe });
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
-  log.info(`stopping: ${await stopped}`);
+  log.info({}, `stopping: ${await stopped}`);
+  const endMs = performance.now() + stopMs;
   await hub.stop();
-  log.info('stopped');
+  log.info({}, 'stopped');
+  await output.flush(Math.min(lastLinesMs, endMs - performance.now()));
   return 0;
+}
+
+/** The log of a hub as entries in JSON, each of which is written in the format. */
+function createLog(level: string, format: LogFormat, output: LogOutput): Journal {
+  const formatEntry = createLogFormat(format);
+  const write = (entry: string) => output.write(formatEntry(entry));
+  const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
+  return Journal.of(Object.assign(log, { status: () => output.status }));
 }

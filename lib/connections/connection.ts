@@ -4,7 +4,7 @@
 import type { Observable, SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import type { LoadReport } from '../model/load-report.ts';
-import type { LogLevel, LogPage } from '../model/log-entry.ts';
+import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
@@ -190,6 +190,8 @@ export interface HubPort {
   files(): LoadReport;
   /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
   log(after: number, least: LogLevel): LogPage;
+  /** How the log is being written. */
+  logStatus(): LogStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
 }

@@ -2,7 +2,7 @@
 // goes through a gate, so that no client and no value can flood the log.
 
 import type { Log } from '../connections/connection.ts';
-import { type LogEntry, type LogLevel, type LogPage, logLevels } from '../model/log-entry.ts';
+import { type LogEntry, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/log-entry.ts';
 import { createLogGate, timesText } from './log-gate.ts';
 
 /** How many entries are kept. */
@@ -15,6 +15,8 @@ export interface HubLog extends Log {
   child(data: object): Log;
   /** Whether the log takes entries of a level; left out: of every level. */
   isLevelEnabled?(level: string): boolean;
+  /** How it is being written; left out: as it should be. */
+  status?(): LogStatus;
 }
 
 export class Journal implements HubLog {
@@ -53,6 +55,10 @@ export class Journal implements HubLog {
   /** A part of the log has a gate of its own: what floods one connection leaves the others their entries. */
   child(fixed: object): Log {
     return this.#gated(this.#log.child(fixed), fixed);
+  }
+
+  status(): LogStatus {
+    return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
   }
 
   /** The entries after one, of a level or a graver one; all that are kept when the number is of another run of the hub. */

@@ -14,6 +14,15 @@ export interface LogEntry {
   readonly message: string;
 }
 
+/** How the log is being written. */
+export interface LogStatus {
+  readonly state: 'running' | 'degraded';
+  /** Why it is not written as it should be, one sentence; empty while all is well. */
+  readonly reason: string;
+  /** How many lines were lost since the start of the hub. */
+  readonly lost: number;
+}
+
 /** Some entries, oldest first, and what to ask for next: those after `next`. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];

@@ -26,6 +26,7 @@ export const programs = {
     packages: ['python3-websockets'],
     isThere: () => succeeds('/usr/bin/python3', '-c', 'import websockets'),
   },
+  script: command('script', 'bsdutils'),
   setxkbmap: command('setxkbmap', 'x11-xkb-utils'),
   xdotool: command('xdotool'),
   xev: command('xev', 'x11-utils'),

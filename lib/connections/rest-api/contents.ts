@@ -17,7 +17,7 @@ const paths = [
   ['/hub/clients', 'who is connected by WebSocket, slow ones first'],
   ['/hub/dashboards', 'the dashboards of the console; /hub/dashboards/<name>'],
   ['/hub/openapi.json', 'all of this for machines, OpenAPI 3.1'],
-  ['/hub/health', 'how the hub and its connections are'],
+  ['/hub/health', 'how the hub, its connections and its log are'],
 ] as const;
 
 /** A line of plain text per path, under the version of the hub. */

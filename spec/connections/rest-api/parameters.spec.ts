@@ -272,6 +272,7 @@ test('design.md section 5: /hub/health tells how the hub and its connections are
   const { headers, text } = await ask(t, hub.port, 'GET /hub/health');
   t.is(headers['content-type'], 'application/json');
   t.like(JSON.parse(text), { status: 'ok', version: hub.version, epoch: hub.epoch, revision: 0 });
+  t.deepEqual(JSON.parse(text).log, { state: 'running', reason: '', lost: 0 });
   t.like(JSON.parse(text).connections[0], { id: 'api', type: 'rest-api', state: 'running', reason: '' });
   t.like(JSON.parse(text).connections[1], { id: 'off', state: 'disabled', description: 'for later' });
 });

@@ -99,6 +99,7 @@ export const schemas = {
   Health: object({
     status: { enum: ['ok', 'degraded'] },
     ...{ version: text, epoch: text, revision: count, uptimeSeconds: count },
+    log: object({ state: { enum: ['running', 'degraded'] }, reason: text, lost: count }),
     connections: list(object(connection)),
   }),
   Explanation: object(

@@ -1,0 +1,37 @@
+// The lines of the log as they are written. What clients send may be in them: it can neither begin a line nor speak to a terminal.
+
+import pretty from 'pino-pretty';
+
+export const logFormats = ['pretty', 'json'] as const;
+
+export type LogFormat = (typeof logFormats)[number];
+
+/** What JSON leaves as it is and terminals obey: control characters, separators of lines, changes of direction. */
+const spoken = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+/** An escape of JSON; the lines of a stack may stay lines. */
+const escapes = /\\n(?= {4}at )|\\(u[\da-f]{4}|.)/gi;
+
+/** Creates what makes a line of the log of an entry in JSON, line break included. */
+export function createLogFormat(format: LogFormat): (entry: string) => string {
+  if (format === 'json') return (entry) => entry.replace(spoken, escapeOf);
+  const print = pretty.prettyFactory({
+    colorize: true,
+    translateTime: 'SYS:HH:MM:ss.l',
+    singleLine: true,
+    ignore: 'connection',
+  });
+  return (entry) => print(asPrinted(entry));
+}
+
+/** The same entry with what is to be seen of it in place of what would be obeyed: `\n`, `\u001b`. */
+function asPrinted(entry: string): string {
+  return entry
+    .replace(escapes, (whole, escaped: string | undefined) =>
+      escaped === undefined || escaped === '"' || escaped === '\\' || escaped === '/' ? whole : `\\\\${escaped}`,
+    )
+    .replace(spoken, (character) => `\\${escapeOf(character)}`);
+}
+
+function escapeOf(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}

@@ -1,0 +1,146 @@
+// The log never stops the hub: where it cannot be written lines are lost, counted and told, and it goes on when it can.
+
+import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { createLogOutput, maxWaitingLength } from '../../lib/command/log-output.ts';
+import { Inbox } from '../support/deadline.ts';
+import { makeFifo } from '../support/fifo.ts';
+import { createFolder } from '../support/folder.ts';
+
+/** A pipe that nobody reads until `read` is called; its end for writing does not block. */
+async function openPipe(t: ExecutionContext) {
+  const path = await makeFifo(t);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  t.teardown(() => closeSync(writer));
+  const told = new Inbox<string>();
+  const output = createLogOutput(writer, (sentence) => {
+    told.put(sentence);
+    output.write(`${sentence}\n`);
+  });
+  let text = '';
+  const bytes = Buffer.alloc(65_536);
+  /** Reads what there is, until it has a line. */
+  const readUntil = async (isLast: (line: string) => boolean) => {
+    for (let rounds = 0; rounds < 3000; rounds++) {
+      try {
+        text += bytes.toString('utf8', 0, readSync(reader, bytes));
+      } catch {
+        await wait(10); // nothing there yet
+      }
+      const lines = text.split('\n').slice(0, -1);
+      const last = lines.findIndex(isLast);
+      if (last < 0) continue;
+      text = text.slice(lines.slice(0, last + 1).join('\n').length + 1);
+      return lines.slice(0, last + 1);
+    }
+    throw new Error(`not read: ${isLast}`);
+  };
+  return { path, output, told, readUntil, closeReader: () => closeSync(reader) };
+}
+
+test('what is written is read, in order, and flushed', async (t) => {
+  const { output, readUntil } = await openPipe(t);
+  for (let number = 0; number < 1000; number++) output.write(`line ${number}\n`);
+  await output.flush(10_000);
+  const lines = await readUntil((line) => line === 'line 999');
+  t.deepEqual(
+    lines,
+    Array.from({ length: 1000 }, (_, number) => `line ${number}`),
+  );
+  t.deepEqual(output.status, { state: 'running', reason: '', lost: 0 });
+});
+
+test('a pipe that nobody reads keeps nobody waiting; what is lost is counted and told where it is missing', async (t) => {
+  const { output, told, readUntil } = await openPipe(t);
+  const total = 100_000;
+  const startMs = performance.now();
+  for (let number = 0; number < total; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
+  t.true(performance.now() - startMs < 2000);
+  t.is(
+    await told.next(),
+    'the log is not written: more is logged than can be written; /hub/log has the newest entries',
+  );
+  t.is(output.status.state, 'degraded');
+  const { lost } = output.status;
+  t.true(lost > total / 2, `${lost}`);
+  const before = performance.now();
+  await output.flush(100);
+  t.true(performance.now() - before < 5000);
+  const lines = await readUntil((line) => line.startsWith('the log is written again'));
+  const kept = lines.length - 1;
+  t.true(kept * 52 > maxWaitingLength && kept * 45 < maxWaitingLength, `${kept} lines`);
+  t.deepEqual(
+    lines.map((line, number) => line.startsWith(`line ${number} `)).indexOf(false),
+    kept,
+    'all up to the first that is missing',
+  );
+  t.is(total + 1 - kept, output.status.lost, 'the complaint was lost as well');
+  t.regex(lines.at(-1)!, new RegExp(`^the log is written again, ${output.status.lost} lines were lost: `));
+  output.write('after it\n');
+  t.deepEqual(await readUntil((line) => line === 'after it'), ['after it']);
+  t.deepEqual(output.status, { state: 'running', reason: '', lost: total + 1 - kept });
+});
+
+test('a pipe that is full is told after a second, and its reader loses nothing', async (t) => {
+  const { output, told, readUntil } = await openPipe(t);
+  for (let number = 0; number < 3000; number++) output.write(`line ${number} ${'x'.repeat(40)}\n`);
+  t.is(await told.next(), 'the log is not written: nobody reads it; /hub/log has the newest entries');
+  t.deepEqual(output.status, { state: 'degraded', reason: 'nobody reads it', lost: 0 });
+  const lines = await readUntil((line) => line.startsWith('the log is written again'));
+  t.is(lines.filter((line) => line.startsWith('line ')).length, 3000);
+  t.is(lines.at(-1), 'the log is written again, 0 lines were lost: nobody reads it');
+});
+
+test('a pipe whose reader has gone is written again when another comes', async (t) => {
+  const { path, output, told, closeReader } = await openPipe(t);
+  closeReader();
+  output.write('first\n');
+  t.is(await told.next(), 'the log is not written: broken pipe (EPIPE); /hub/log has the newest entries');
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  t.teardown(() => closeSync(reader));
+  t.is(await told.next(), 'the log is written again, 0 lines were lost: broken pipe (EPIPE)');
+  await output.flush(10_000);
+  const bytes = Buffer.alloc(1000);
+  t.regex(bytes.toString('utf8', 0, readSync(reader, bytes)), /^first\nthe log is not written/);
+});
+
+test('a disk without room', async (t) => {
+  const descriptor = openSync('/dev/full', 'w');
+  t.teardown(() => closeSync(descriptor));
+  const told = new Inbox<string>();
+  const output = createLogOutput(descriptor, (sentence) => told.put(sentence));
+  output.write('first\n');
+  t.is(await told.next(), 'the log is not written: no space left on device (ENOSPC); /hub/log has the newest entries');
+  output.write('x'.repeat(maxWaitingLength + 1));
+  t.deepEqual(output.status, { state: 'degraded', reason: 'no space left on device (ENOSPC)', lost: 1 });
+  await output.flush(10);
+  output.flushSync();
+  t.is(told.length, 0);
+});
+
+test('a line that is longer than all that may wait is lost alone', async (t) => {
+  const file = join(await createFolder(t), 'log');
+  const descriptor = openSync(file, 'w+');
+  t.teardown(() => closeSync(descriptor));
+  const told = new Inbox<string>();
+  const output = createLogOutput(descriptor, (sentence) => told.put(sentence));
+  output.write('x'.repeat(maxWaitingLength + 1));
+  output.write('after it\n');
+  await output.flush(10_000);
+  t.is(told.length, 2);
+  t.deepEqual(output.status, { state: 'running', reason: '', lost: 1 });
+  const bytes = Buffer.alloc(100);
+  t.is(bytes.toString('utf8', 0, readSync(descriptor, bytes, 0, 100, 0)), 'after it\n');
+});
+
+test('what waits when the process ends is written at once', async (t) => {
+  const { output, readUntil } = await openPipe(t);
+  output.write('under way\n');
+  for (let number = 0; number < 100; number++) output.write(`line ${number}\n`);
+  output.flushSync();
+  const lines = await readUntil((line) => line === 'line 99');
+  t.is(lines.length, 101 - (lines.includes('under way') ? 0 : 1));
+});

@@ -1,0 +1,31 @@
+// `patchbay run` on a terminal that is held: ctrl+S stops what is shown, not the hub.
+
+import { spawn } from 'node:child_process';
+import test from 'ava';
+import { needs } from '../support/programs.ts';
+import { startUnreadHub } from '../support/unread-log.ts';
+
+needs('script');
+
+test('a terminal that is held by ctrl+S does not hold the hub, and goes on with ctrl+Q', async (t) => {
+  const quoted = (args: readonly string[]) => args.map((arg) => `'${arg}'`).join(' ');
+  let shown = '';
+  const hub = await startUnreadHub(t, 1, (args) => {
+    const command = `exec ${quoted([process.execPath, ...args])}`;
+    const terminal = spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    terminal.stdout.on('data', (bytes) => {
+      shown += bytes;
+    });
+    return terminal;
+  });
+  await hub.until(({ log }) => log.state === 'running');
+  hub.process.stdin!.write('\x13');
+  const restart = { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"action":"restart"}' };
+  await hub.until(({ log }) => {
+    hub.ask('/hub/connections/desk-0', restart).catch(() => {}); // it logs a line
+    return log.state === 'degraded';
+  });
+  hub.process.stdin!.write('\x11');
+  await hub.until(({ log }) => log.state === 'running');
+  t.regex(shown, /the log is written again/);
+});

@@ -1,0 +1,66 @@
+// A hub whose log goes where a spec says, and which is asked over HTTP since its log cannot be read.
+
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { within } from './deadline.ts';
+import { createFolder } from './folder.ts';
+import { api } from './hub.ts';
+import { freePort } from './port.ts';
+
+const main = resolve(import.meta.dirname, '../../lib/main.ts');
+
+export interface Health {
+  readonly status: string;
+  readonly log: { readonly state: string; readonly reason: string; readonly lost: number };
+}
+
+export interface UnreadHub {
+  readonly process: ChildProcess;
+  ask(path: string, init?: RequestInit): Promise<string>;
+  /** Asks until its health is as expected. */
+  until(isAsExpected: (health: Health) => boolean): Promise<Health>;
+  /** Asks it to end, and waits for that. */
+  stop(): Promise<{ status: number; ms: number }>;
+}
+
+/** Starts a hub of so many connections, each of which logs a line at its start; `spawnHub` is given the arguments of node. */
+export async function startUnreadHub(
+  t: ExecutionContext,
+  count: number,
+  spawnHub: (args: readonly string[]) => ChildProcess,
+): Promise<UnreadHub> {
+  const port = await freePort();
+  const desks = Array.from({ length: count }, (_, index) => [`desk-${index}`, { type: 'dummy', parameters: ['a,I'] }]);
+  const flow = { connections: { api: { ...api, port }, ...Object.fromEntries(desks) } };
+  const folder = await createFolder(t, { 'flow.json5': flow });
+  const hub = spawnHub([main, 'run', '--log-format', 'json', '--no-watch', join(folder, 'flow.json5')]);
+  t.teardown(() => hub.kill('SIGKILL'));
+  const ask = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, signal: AbortSignal.timeout(20_000) });
+    return response.text();
+  };
+  const until = async (isAsExpected: (health: Health) => boolean) => {
+    const look = async (): Promise<Health> => {
+      for (;;) {
+        const health = await ask('/hub/health').then(
+          (text): Health => JSON.parse(text),
+          () => undefined,
+        );
+        if (health !== undefined && isAsExpected(health)) return health;
+        await wait(50);
+      }
+    };
+    return within(look(), `a health of ${isAsExpected}`);
+  };
+  const stop = async () => {
+    const ended = once(hub, 'exit');
+    const startMs = performance.now();
+    hub.kill('SIGTERM');
+    const [status] = await within(ended, 'the end of the hub');
+    return { status: status as number, ms: performance.now() - startMs };
+  };
+  return { process: hub, ask, until, stop };
+}
