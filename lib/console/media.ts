@@ -1,6 +1,6 @@
-// Whether the page is so and so, as a signal.
+// Whether the page, or a part of it, is so and so, as a signal.
 
-import { type Accessor, createSignal, onCleanup } from 'solid-js';
+import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
 /** Follows a media query for the scope that calls it. */
 export function useMedia(query: string): Accessor<boolean> {
@@ -10,4 +10,17 @@ export function useMedia(query: string): Accessor<boolean> {
   media.addEventListener('change', listen);
   onCleanup(() => media.removeEventListener('change', listen));
   return matches;
+}
+
+/** Follows the size of an element that is there once the scope that calls it is mounted; before, it is 0 by 0. */
+export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
+  const [size, setSize] = createSignal({ width: 0, height: 0 });
+  onMount(() => {
+    const measure = () => setSize({ width: element().clientWidth, height: element().clientHeight });
+    const observer = new ResizeObserver(measure);
+    observer.observe(element());
+    measure();
+    onCleanup(() => observer.disconnect());
+  });
+  return size;
 }

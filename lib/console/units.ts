@@ -59,9 +59,12 @@ export function formatCount(count: number): string {
   return counts.format(count);
 }
 
-/** A value in one line; of a float seven digits are enough to see it. */
+const longestText = 300;
+
+/** A value in one line; of a float seven digits are enough to see it, of a text its beginning. */
 export function formatValue(value: Value | undefined): string {
   if (value === undefined) return '';
+  if (typeof value === 'string') return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   if (typeof value !== 'number' || Number.isInteger(value)) return String(value);
   return String(Number(value.toPrecision(7)));
 }

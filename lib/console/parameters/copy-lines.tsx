@@ -1,7 +1,8 @@
 // Lines to take along: the address, and how programs read and set the parameter.
 
-import { createSignal, For } from 'solid-js';
+import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
+import { LiveText } from '../live-text.tsx';
 import { pathOf } from '../request.ts';
 
 interface CopyLinesProps {
@@ -16,23 +17,23 @@ export function CopyLines(props: CopyLinesProps) {
   const [copied, setCopied] = createSignal('');
   return (
     <section class="copies" aria-label="Copy">
-      <For each={lines()}>
-        {([name, line]) => (
+      <Index each={lines()}>
+        {(line) => (
           <div class="copy">
-            <span class="muted">{name}</span>
-            <code class="truncate" title={line}>
-              {line}
+            <span class="muted">{line()[0]}</span>
+            <code class="truncate" onMouseEnter={({ currentTarget }) => (currentTarget.title = line()[1])}>
+              <LiveText text={line()[1]} />
             </code>
             <button
               type="button"
-              aria-label={`Copy ${name}`}
-              onClick={async () => setCopied((await copy(line)) ? name : '')}
+              aria-label={`Copy ${line()[0]}`}
+              onClick={async () => setCopied((await copy(line()[1])) ? line()[0] : '')}
             >
-              {copied() === name ? 'Copied' : 'Copy'}
+              {copied() === line()[0] ? 'Copied' : 'Copy'}
             </button>
           </div>
         )}
-      </For>
+      </Index>
     </section>
   );
 }

@@ -4,6 +4,7 @@ import { lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { readableRate } from '../hub.ts';
 import { Icon } from '../icon.tsx';
+import { LiveText } from '../live-text.tsx';
 import { linkTo } from '../route.ts';
 import { formatClock, formatDate, formatValue } from '../units.ts';
 import { CopyLines } from './copy-lines.tsx';
@@ -26,6 +27,12 @@ export function Detail(props: {
   const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
+  const text = () => {
+    const present = value();
+    if (typeof present === 'string') return present;
+    if (present === undefined) return find(props.address) ? 'unknown' : '';
+    return formatValue(present);
+  };
   const isPlottable = () => props.type === 'B' || props.type === 'I' || props.type === 'F';
   return (
     <aside
@@ -58,7 +65,7 @@ export function Detail(props: {
       </p>
       <Show when={props.type !== 'T'}>
         <output class="big mono live" classList={{ muted: value() === undefined }}>
-          {find(props.address) && (value() === undefined ? 'unknown' : formatValue(value()))}
+          <LiveText text={text()} />
         </output>
       </Show>
       <Show when={info()?.time}>

@@ -1,6 +1,7 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
 import { Show } from 'solid-js';
+import { LiveText } from '../live-text.tsx';
 import { formatClock, formatCount, formatValue } from '../units.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LiveRow } from './live-window.ts';
@@ -98,7 +99,7 @@ function LiveValue(props: {
       <Show when={props.isBoolean && props.live?.value() !== undefined}>
         <span class="bulb" aria-hidden="true" />
       </Show>
-      {text()}
+      <LiveText text={text()} />
     </span>
   );
 }

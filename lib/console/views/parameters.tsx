@@ -1,7 +1,7 @@
 // Parameters: all of the hub, as a list or a tree, searched as one types; the one that is opened is seen in detail.
 
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
-import { useMedia } from '../media.ts';
+import { useMedia, useSize } from '../media.ts';
 import { useCatalogue } from '../parameters/catalogue.ts';
 import { Detail } from '../parameters/detail.tsx';
 import { useLiveRows } from '../parameters/live-window.ts';
@@ -15,8 +15,9 @@ import { messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';
 
 const rowPx = 28;
-/** On a phone a row has two lines. */
+/** A narrow list has two lines to a row, and a finger needs as much. */
 const tallRowPx = 46;
+const narrowPx = 560;
 /** A search that finds no more than this opens all folders of the tree. */
 const openAllBelow = 200;
 
@@ -27,7 +28,11 @@ export default function Parameters() {
   const [range, setRange] = createSignal<readonly [number, number]>([0, 0]);
   const text = () => route().params.search ?? '';
   const isTree = () => route().params.as === 'tree';
-  const narrow = useMedia('(max-width: 700px)');
+  let list!: HTMLDivElement;
+  const size = useSize(() => list);
+  const isNarrow = () => size().width < narrowPx;
+  const isForFingers = useMedia('(pointer: coarse)');
+  const rowHeight = () => (isNarrow() || isForFingers() ? tallRowPx : rowPx);
 
   const found = createMemo(() => {
     const all = catalogue();
@@ -46,7 +51,8 @@ export default function Parameters() {
     const isAllOpen = text() !== '' && places.length <= openAllBelow;
     return treeRows(all, places, (folder) => isAllOpen || openFolders().has(folder));
   });
-  const rowAt = (place: number): Row | undefined => (place < rows().length ? rows().at(place) : undefined);
+  const rowAt = (place: number): Row | undefined =>
+    place >= 0 && place < rows().length ? rows().at(place) : undefined;
   const seen = createMemo(() => {
     const [from, to] = range();
     const addresses: string[] = [];
@@ -58,6 +64,25 @@ export default function Parameters() {
   });
   const find = useLiveRows(seen);
   createEffect(on([text, isTree], () => setFocused(-1), { defer: true }));
+  /** The address at which the keyboard is: when others come or go it stays there, and not at its place. */
+  let focusedAddress: string | undefined;
+  createEffect(
+    on(focused, (place) => {
+      focusedAddress = rowAt(place)?.address;
+    }),
+  );
+  createEffect(
+    on(
+      rows,
+      (now) => {
+        if (focused() < 0 || rowAt(focused())?.address === focusedAddress) return;
+        let place = now.length - 1;
+        while (place >= 0 && now.at(place).address !== focusedAddress) place--;
+        setFocused(place);
+      },
+      { defer: true },
+    ),
+  );
 
   const opened = () => route().params.address;
   const openedIndex = createMemo(() => (opened() ? (catalogue()?.addresses.indexOf(opened()!) ?? -1) : -1));
@@ -86,7 +111,7 @@ export default function Parameters() {
 
   return (
     <div class="parameters" classList={{ detailed: openedIndex() >= 0 }}>
-      <div class="list">
+      <div ref={list} class="list" classList={{ narrow: isNarrow() }} style={{ '--row': `${rowHeight()}px` }}>
         <SearchBar
           count={found().places.length}
           total={catalogue()?.addresses.length}
@@ -104,7 +129,7 @@ export default function Parameters() {
           isTree={isTree()}
           header={<Header />}
           length={rows().length}
-          rowHeight={narrow() ? tallRowPx : rowPx}
+          rowHeight={rowHeight()}
           focused={focused()}
           onFocus={setFocused}
           onKey={press}

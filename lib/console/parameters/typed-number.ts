@@ -1,0 +1,41 @@
+// A number as people type it: with a point or a decimal comma, an exponent, a sign; and what is wrong with what is none. What
+// could be meant in two ways is asked back, never guessed.
+
+export type TypedNumber = { readonly value: number } | { readonly mistake: string };
+
+const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
+/** Three digits after the only comma, and before it what may be thousands: `1,000`, but not `0,125`. */
+const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
+const shownLength = 40;
+
+/** `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; of an integer, `1e3` and `12.0` as well. */
+export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
+  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // the minus sign and the dash of other keyboards
+  if (text === '') return { mistake: 'Expected a number, got nothing.' };
+  if (perhapsThousands.test(text))
+    return {
+      mistake: `${quote(text)} may mean ${text.replace(',', '')} or ${text.replace(',', '.')}: write it without the comma.`,
+    };
+  const decimal = text.replace(withComma, '$1.$2$3');
+  if (!plain.test(decimal)) {
+    if (withSeparators.test(text)) return { mistake: `${quote(text)}: write the number without thousands separators.` };
+    return { mistake: `Expected a number such as -12.5, got ${quote(text)}.` };
+  }
+  return check(Number(decimal), decimal, isInteger);
+}
+
+function check(value: number, decimal: string, isInteger: boolean): TypedNumber {
+  if (!Number.isFinite(value)) return { mistake: `Expected a number up to ±1.8e308, got ${quote(decimal)}.` };
+  if (value === 0 && /[1-9]/.test(decimal.replace(/e.*/i, '')))
+    return { mistake: `Expected a number from ±5e-324 on, got ${quote(decimal)}.` };
+  if (isInteger && !Number.isInteger(value)) return { mistake: `Expected a whole number, got ${quote(decimal)}.` };
+  if (isInteger && !Number.isSafeInteger(value))
+    return { mistake: `Expected a whole number within ±9007199254740991, got ${quote(decimal)}.` };
+  return { value: value + 0 }; // no minus zero
+}
+
+function quote(text: string): string {
+  return `"${text.length > shownLength ? `${text.slice(0, shownLength)}…` : text}"`;
+}
