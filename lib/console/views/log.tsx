@@ -1,7 +1,8 @@
 // Log: what the hub has logged lately, live, by level and text.
 
-import { createEffect, createSignal, For, on, onCleanup } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js';
 import { type LogEntry, type LogPage, logLevels } from '../api.ts';
+import { afterOf, append, type Held, isSameHub, isShown, replace, restart } from '../log/entries.ts';
 import { getJson, messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
@@ -9,53 +10,44 @@ import { formatClock, formatCount, formatDate } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
 const intervalMs = 1000;
-/** How many entries are kept here, the newest. */
-const maxEntries = 1000;
 
 export default function Log() {
-  const [entries, setEntries] = createSignal<readonly LogEntry[]>([]);
+  const [held, setHeld] = createSignal<Held>({ lines: [], last: undefined });
   const [isPaused, setPaused] = createSignal(false);
   const [error, setError] = createSignal('');
-  let list!: HTMLDivElement;
+  let list!: HTMLElement;
   let isAtEnd = true;
   const level = () => route().params.level ?? 'info';
-  const search = () => searched().toLowerCase();
-  const shown = () =>
-    search() === ''
-      ? entries()
-      : entries().filter(({ message, connection = '', rule = '' }) =>
-          `${connection} ${rule} ${message}`.toLowerCase().includes(search()),
-        );
+  const shown = createMemo(() => held().lines.filter((line) => isShown(line, level(), searched().toLowerCase())));
 
-  let after = 0;
+  /** The level that is read; what is shown of it is chosen here, so that it can be while the log is paused. */
+  let read: 'info' | 'debug' = 'info';
   let round = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const poll = async () => {
     clearTimeout(timer);
     const own = ++round;
-    if (document.hidden || isPaused()) return;
+    const isFirstDebug = level() === 'debug' && read === 'info';
+    if (document.hidden || (isPaused() && !isFirstDebug)) return;
     try {
-      const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${level()}`);
+      const after = isFirstDebug ? 0 : afterOf(held());
+      const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${isFirstDebug ? 'debug' : read}`);
       if (own !== round) return;
       setError('');
-      if (page.next < after)
-        after = 0; // the hub has started anew
-      else after = page.next;
-      if (page.entries.length > 0) setEntries((present) => [...present, ...page.entries].slice(-maxEntries));
+      if (!isSameHub(held(), page)) {
+        if (isPaused()) return;
+        setHeld(restart(held()));
+        return poll();
+      }
+      setHeld(isFirstDebug ? replace(held(), page, !isPaused()) : append(held(), page));
+      if (isFirstDebug) read = 'debug';
     } catch (problem) {
       if (own !== round) return;
       setError(messageOf(problem));
     }
     timer = setTimeout(poll, intervalMs);
   };
-  createEffect(
-    on(level, () => {
-      after = 0;
-      setEntries([]);
-      poll();
-    }),
-  );
-  createEffect(on(isPaused, poll, { defer: true }));
+  createEffect(on([level, isPaused], () => void poll()));
   createEffect(on(shown, () => isAtEnd && list.scrollTo(0, list.scrollHeight)));
   document.addEventListener('visibilitychange', poll);
   onCleanup(() => {
@@ -91,20 +83,28 @@ export default function Log() {
         }}
       >
         <For each={shown()} fallback={<p class="note">Nothing of this level has been logged.</p>}>
-          {(entry) => (
-            <div class="entry">
-              <time datetime={entry.time} title={formatDate(entry.time)}>
-                {formatClock(entry.time)}
-              </time>
-              <StateMark state={entry.level} />
-              <span class="source truncate" title={entry.rule ?? entry.connection}>
-                {entry.rule ?? entry.connection}
-              </span>
-              <span class="message">{entry.message}</span>
-            </div>
+          {(line) => (
+            <Show when={line !== 'restarted' && line} fallback={<p class="restart">The hub was restarted.</p>} keyed>
+              {(entry) => <Entry entry={entry} />}
+            </Show>
           )}
         </For>
       </section>
     </>
+  );
+}
+
+function Entry({ entry }: { readonly entry: LogEntry }) {
+  return (
+    <div class="entry">
+      <time datetime={entry.time} title={formatDate(entry.time)}>
+        {formatClock(entry.time)}
+      </time>
+      <StateMark state={entry.level} />
+      <span class="source truncate" title={entry.rule ?? entry.connection}>
+        {entry.rule ?? entry.connection}
+      </span>
+      <span class="message">{entry.message}</span>
+    </div>
   );
 }
