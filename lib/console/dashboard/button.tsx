@@ -2,8 +2,14 @@
 
 import { createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { isStale } from '../hub.ts';
+import { FitText } from './fit-text.tsx';
 import { isLit } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
+
+/** Where the page scrolls, a finger has to rest for so long before it holds a button: it may be about to scroll. */
+const restMs = 120;
+/** What rests moves by less than this. */
+const slopPx = 10;
 
 export function ButtonWidget(props: WidgetProps<'button'>) {
   const { address, label, mode, value, lamp, tone } = props.widget;
@@ -19,7 +25,28 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     setHeld(true);
     write(true);
   };
+  /** A finger that may be about to scroll. */
+  let resting: { x: number; y: number; timer: ReturnType<typeof setTimeout> } | undefined;
+  const stopResting = () => {
+    clearTimeout(resting?.timer);
+    resting = undefined;
+  };
+  const rest = ({ clientX: x, clientY: y }: PointerEvent) => {
+    const timer = setTimeout(() => {
+      resting = undefined;
+      hold();
+    }, restMs);
+    resting = { x, y, timer };
+  };
+  const moveAway = ({ clientX, clientY }: PointerEvent) => {
+    if (resting && Math.hypot(clientX - resting.x, clientY - resting.y) > slopPx) stopResting();
+  };
+  const liftUp = () => {
+    if (resting) hold(); // shorter than it has to rest, but it did not scroll
+    release();
+  };
   const release = () => {
+    stopResting();
     if (!isHeld()) return;
     setHeld(false);
     if (isStale()) owesRelease = true;
@@ -68,17 +95,25 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
         onPointerDown: (event: PointerEvent & { currentTarget: HTMLElement }) => {
           if (event.button !== 0) return;
           event.currentTarget.setPointerCapture(event.pointerId);
-          hold();
+          if (event.pointerType === 'touch' && canScroll(event.currentTarget)) rest(event);
+          else hold();
         },
-        onPointerUp: release,
+        onPointerMove: moveAway,
+        onPointerUp: liftUp,
         onPointerCancel: release,
         onLostPointerCapture: release,
         onKeyDown: (event: KeyboardEvent) => (event.key === ' ' || event.key === 'Enter') && hold(),
         onKeyUp: release,
+        onBlur: release,
       })}
     >
-      <span class="big">{label ?? address}</span>
+      <FitText text={label ?? address} />
       <Trouble parameter={parameter} values={props.values} failure={failure()} />
     </button>
   );
+}
+
+function canScroll(element: HTMLElement): boolean {
+  const page = element.closest('.panel-page');
+  return page !== null && page.scrollHeight > page.clientHeight;
 }

@@ -1,17 +1,23 @@
-// A fader. While it is held it shows what the hand says, whatever the hub tells; the hub has the word again once the last write
-// has got there.
+// A fader, as on a desk: its cap is moved from where it is, and nothing else moves it: neither a press on the cap nor one on
+// its track, nor a hand that scrolls the page. While it is moved it shows what the hand says, whatever the hub tells; the hub
+// has the word again once the last write has got there.
 
-import { createEffect, createSignal, onCleanup } from 'solid-js';
+import { createEffect, createSignal, on, onCleanup, onMount } from 'solid-js';
 import { isStale } from '../hub.ts';
-import { showValue } from './showing.ts';
+import { createDrag } from './drag.ts';
+import { shareOf, showValue } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 import { createWriter } from './writer.ts';
 
 /** The values that a write leads to are on their way for so long; the fader waits for them. */
 const settleMs = 300;
+/** So many steps, unless the widget says how long one is; and so many times Page Up leads from one end to the other. */
+const steps = 100;
+const pages = 10;
+const digits = 12;
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
-  const { address, label, min, max, step, unit, digits } = props.widget;
+  const { address, label, min, max, step = (max - min) / steps, unit, digits: shownDigits } = props.widget;
   const parameter = props.values.of(address);
   const { send, fail, failure } = useWrites(address);
   /** What the hand says; undefined: the hub has the word. */
@@ -32,40 +38,83 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
     },
   });
   const shown = () => own() ?? parameter.value();
-  let input!: HTMLInputElement;
-  createEffect(() => {
-    const value = Number(shown() ?? min);
-    if (input.valueAsNumber !== value) input.value = String(value);
-  });
-  const isReadOnly = () => parameter.kind()?.access === 'read-only';
-  const release = () => {
-    isHeld = false;
+  const place = () => clamp(Number(shown() ?? min));
+  const clamp = (value: number) => Math.min(max, Math.max(min, value || 0));
+  const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
+  const isFree = () => !isStale() && parameter.kind() !== undefined && parameter.kind()!.access !== 'read-only';
+  const moveTo = (value: number) => {
+    if (!isFree() || value === own()) return;
+    setOwn(value);
+    writer.write(value);
+  };
+  const press = (event: KeyboardEvent) => {
+    const page = Math.max(step, (max - min) / pages);
+    const to: Readonly<Record<string, number>> = {
+      ArrowUp: place() + step,
+      ArrowRight: place() + step,
+      ArrowDown: place() - step,
+      ArrowLeft: place() - step,
+      PageUp: place() + page,
+      PageDown: place() - page,
+      Home: min,
+      End: max,
+    };
+    const next = to[event.key];
+    if (next === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    moveTo(snap(next));
     letGo();
   };
+
+  let rail!: HTMLDivElement;
+  let cap!: HTMLSpanElement;
+  let input!: HTMLInputElement;
+  let start = min;
+  createEffect(() => {
+    input.value = String(place());
+    rail.style.setProperty('--share', String(shareOf(shown(), min, max)));
+  });
+  createEffect(on(isStale, (stale) => stale && setOwn(undefined), { defer: true }));
+  onMount(() =>
+    createDrag(cap, {
+      isFree,
+      way: (axis) => (axis === 'x' ? rail.clientWidth - cap.clientWidth : cap.clientHeight - rail.clientHeight),
+      begin() {
+        isHeld = true;
+        start = place();
+        setOwn(start);
+      },
+      moveBy: (share) => moveTo(snap(start + share * (max - min))),
+      end() {
+        isHeld = false;
+        letGo();
+      },
+    }),
+  );
 
   return (
     <>
       <p class="name truncate">{label}</p>
-      <input
-        ref={input}
-        type="range"
-        aria-label={label ?? address}
-        min={min}
-        max={max}
-        step={step ?? (max - min) / 100}
-        disabled={isStale() || isReadOnly()}
-        onPointerDown={() => {
-          isHeld = true;
-        }}
-        onPointerUp={release}
-        onPointerCancel={release}
-        onInput={(event) => {
-          setOwn(event.currentTarget.valueAsNumber);
-          writer.write(event.currentTarget.valueAsNumber);
-        }}
-      />
+      <div class="rail" ref={rail} classList={{ off: !isFree() }}>
+        <input
+          ref={input}
+          type="range"
+          aria-label={label ?? address}
+          aria-valuetext={`${showValue(shown(), shownDigits)} ${unit}`.trim()}
+          min={min}
+          max={max}
+          step="any"
+          disabled={!isFree()}
+          onKeyDown={press}
+          onInput={(event) => {
+            moveTo(snap(event.currentTarget.valueAsNumber)); // by what is no key: a screen reader
+            letGo();
+          }}
+        />
+        <span class="cap" ref={cap} aria-hidden="true" onPointerDown={() => input.focus({ preventScroll: true })} />
+      </div>
       <output class="amount">
-        {showValue(shown(), digits)} {unit}
+        {showValue(shown(), shownDigits)} {unit}
       </output>
       <Trouble parameter={parameter} values={props.values} failure={failure()} />
     </>

@@ -1,34 +1,41 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
-import { createEffect, createSignal, on, onCleanup, Show } from 'solid-js';
+import { createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { FitText } from './fit-text.tsx';
 import { isLit, shareOf, showValue, toneAt } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
 /** How long a lamp is lit by a fire of its trigger. */
 const flashMs = 400;
+/** Of a text so much is shown. */
+const longestText = 300;
 
 export function Label(props: WidgetProps<'label'>) {
-  return (
-    <p class="big" data-tone={props.widget.tone}>
-      {props.widget.label}
-    </p>
-  );
+  return <FitText text={props.widget.label} tone={props.widget.tone} />;
 }
 
 export function Reading(props: WidgetProps<'value'>) {
   const { address, label, texts, unit, digits, zones } = props.widget;
   const parameter = props.values.of(address);
-  const text = () => texts[String(parameter.value())] ?? showValue(parameter.value(), digits);
-  const hasUnit = () => unit !== '' && parameter.value() !== undefined;
+  const text = () => (texts[String(parameter.value())] ?? showValue(parameter.value(), digits)).slice(0, longestText);
+  let widest = '';
+  /** What may stand here as well: all texts, and of numbers the longest so far, whatever its digits. */
+  const others = () => {
+    if (typeof parameter.value() !== 'number') return Object.values(texts);
+    const zeros = text().replace(/\d/g, '0');
+    if (zeros.length > widest.length) widest = zeros;
+    return [...Object.values(texts), widest];
+  };
   return (
     <>
       <p class="name truncate">{label}</p>
-      <output class="big" data-tone={toneAt(zones, parameter.value())}>
-        {text()}
-        <Show when={hasUnit()}>
-          <small> {unit}</small>
-        </Show>
-      </output>
+      <FitText
+        text={text()}
+        unit={parameter.value() === undefined ? '' : unit}
+        tone={toneAt(zones, parameter.value())}
+        others={others()}
+        isLive
+      />
       <Trouble parameter={parameter} values={props.values} />
     </>
   );
@@ -59,7 +66,7 @@ export function Lamp(props: WidgetProps<'lamp'>) {
   };
   return (
     <div class="light" classList={{ lit: lit(), blink: blink && lit() }} data-tone={tone} data-state={state()}>
-      <span class="big">{label ?? address}</span>
+      <FitText text={label ?? address} />
       <span class="word">{state()}</span>
       <Trouble parameter={parameter} values={props.values} />
     </div>

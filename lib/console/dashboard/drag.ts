@@ -1,0 +1,59 @@
+// Moves by hand along a line, relative to where the hand took hold: a press alone moves nothing, and nothing ever jumps to
+// the finger.
+
+import { onCleanup } from 'solid-js';
+
+/** A hand that rests moves by less than this. */
+const slopPx = { mouse: 3, touch: 8 };
+
+interface DragOptions {
+  /** Whether it may be taken hold of. */
+  readonly isFree: () => boolean;
+  /** The way in pixels that the hand moves from one end to the other, negative where down is more; 0: it cannot. */
+  readonly way: (axis: 'x' | 'y') => number;
+  /** The hand begins to move. */
+  readonly begin: () => void;
+  /** It has moved by a share of the way since it began, -1..1 and beyond. */
+  readonly moveBy: (share: number) => void;
+  readonly end: () => void;
+}
+
+/** Makes a handle of an element; its style says by `--axis`, x or y, along which line. Ends with the scope that calls it. */
+export function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: DragOptions): void {
+  let held: { pointer: number; axis: 'x' | 'y'; from: number; isMoving: boolean } | undefined;
+
+  const placeOf = (event: PointerEvent, axis: 'x' | 'y') => (axis === 'x' ? event.clientX : event.clientY);
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0 || held || !isFree()) return;
+    const axis = getComputedStyle(handle).getPropertyValue('--axis').trim() === 'x' ? 'x' : 'y';
+    held = { pointer: event.pointerId, axis, from: placeOf(event, axis), isMoving: false };
+    handle.setPointerCapture(event.pointerId);
+  };
+  const move = (event: PointerEvent) => {
+    if (event.pointerId !== held?.pointer) return;
+    if (!isFree()) return letGo(event);
+    const moved = placeOf(event, held.axis) - held.from;
+    const slop = event.pointerType === 'mouse' ? slopPx.mouse : slopPx.touch;
+    if (!held.isMoving) {
+      if (Math.abs(moved) < slop) return;
+      held.isMoving = true;
+      held.from += Math.sign(moved) * slop; // without a jump by what was only the slop
+      begin();
+    }
+    const length = way(held.axis);
+    if (length !== 0) moveBy((placeOf(event, held.axis) - held.from) / length);
+  };
+  const letGo = (event: PointerEvent) => {
+    if (event.pointerId !== held?.pointer) return;
+    const { isMoving } = held;
+    held = undefined;
+    if (isMoving) end();
+  };
+  const ends = new AbortController();
+  const { signal } = ends;
+  handle.addEventListener('pointerdown', down, { signal });
+  handle.addEventListener('pointermove', move, { signal });
+  for (const name of ['pointerup', 'pointercancel', 'lostpointercapture'] as const)
+    handle.addEventListener(name, letGo, { signal });
+  onCleanup(() => ends.abort());
+}

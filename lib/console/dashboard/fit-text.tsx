@@ -1,0 +1,66 @@
+// A text that fills its place, so that it is read across a room.
+
+import { createMemo, createSignal, onMount, Show } from 'solid-js';
+import { Dynamic } from 'solid-js/web';
+import type { Tone } from '../../dashboard/format.ts';
+import { useSize } from '../media.ts';
+import { type Fitted, fitInto } from './fit.ts';
+
+/** Smaller letters cannot be read: what does not fit then is cut off. */
+const leastSize = 11;
+const unitSize = 0.55;
+const measuredAt = 100;
+const pen = document.createElement('canvas').getContext('2d')!;
+
+interface FitTextProps {
+  readonly text: string;
+  readonly unit?: string;
+  readonly tone?: Tone | undefined;
+  /** Whether it changes with a value, which is told to screen readers. */
+  readonly isLive?: boolean;
+  /** What else may stand here: the letters do not become larger and smaller with what does. */
+  readonly others?: readonly string[];
+}
+
+export function FitText(props: FitTextProps) {
+  let box!: HTMLSpanElement;
+  const place = useSize(() => box);
+  const [family, setFamily] = createSignal('sans-serif');
+  onMount(() => setFamily(getComputedStyle(box).fontFamily));
+  const widthOf = (text: string) => {
+    pen.font = `600 ${measuredAt}px ${family()}`;
+    return pen.measureText(text).width / measuredAt;
+  };
+  /** A unit stands behind its number, or below it where there is more room. */
+  const fitWithUnit = (text: string): Fitted & { isBelow: boolean } => {
+    const { width, height } = place();
+    const unitWidth = props.unit ? unitSize * widthOf(` ${props.unit}`) : 0;
+    const behind = fitInto(text, place(), (line) => widthOf(line) + unitWidth);
+    const below = fitInto(text, { width, height: height / (1 + unitSize) }, widthOf);
+    const isBelow = unitWidth > 0 && below.size > 1.3 * behind.size;
+    return { ...(isBelow ? below : behind), isBelow };
+  };
+  const fitted = createMemo(() => {
+    const own = fitWithUnit(props.text);
+    const sizes = (props.others ?? []).map((text) => fitWithUnit(text).size);
+    return { ...own, size: Math.max(leastSize, Math.floor(Math.min(own.size, ...sizes))) };
+  });
+  return (
+    <span class="fit" ref={box}>
+      <Dynamic
+        component={props.isLive ? 'output' : 'span'}
+        class="big"
+        data-tone={props.tone}
+        style={{ 'font-size': `${fitted().size}px` }}
+      >
+        {fitted().lines.join('\n')}
+        <Show when={props.unit}>
+          <small>
+            {fitted().isBelow ? '\n' : ' '}
+            {props.unit}
+          </small>
+        </Show>
+      </Dynamic>
+    </span>
+  );
+}

@@ -1,0 +1,60 @@
+// How large a text may be to fill its place, and where its lines end: between words, never within one.
+
+export interface Fitted {
+  readonly lines: readonly string[];
+  /** Pixels; below the least size that can be read it may not fit. */
+  readonly size: number;
+}
+
+export interface Place {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Height of a line, and the most that one line takes of the height of its place. */
+const lineHeight = 1.15;
+const mostOfHeight = 0.8;
+/** Room at the sides, and for what measuring is wrong by. */
+const share = 0.94;
+/** Longer texts are wrapped by the browser. */
+const maxWords = 16;
+
+/** Fits a text into a place; `widthOf` measures a text at a size of one pixel. */
+export function fitInto(text: string, { width, height }: Place, widthOf: (text: string) => number): Fitted {
+  const words = text.split(/\s+/).filter(Boolean);
+  if (words.length > maxWords) {
+    const area = Math.max(1e-6, widthOf(text) * lineHeight);
+    return { lines: [text], size: share * Math.sqrt((width * height) / area) };
+  }
+  let best: Fitted = { lines: [text], size: 0 };
+  for (const limit of limitsOf(words, widthOf)) {
+    const lines = wrap(words, limit, widthOf);
+    const widest = Math.max(...lines.map(widthOf), 1e-6);
+    const size = Math.min(
+      (share * width) / widest,
+      (mostOfHeight * height) / lineHeight,
+      height / lineHeight / lines.length,
+    );
+    if (size > best.size * 1.01) best = { lines, size };
+  }
+  return best;
+}
+
+/** The widths at which lines may end elsewhere: those of all runs of words, the widest first. */
+function limitsOf(words: readonly string[], widthOf: (text: string) => number): number[] {
+  const runs = words.flatMap((_, from) =>
+    words.slice(from).map((_, more) => words.slice(from, from + more + 1).join(' ')),
+  );
+  return runs.map(widthOf).sort((one, other) => other - one);
+}
+
+function wrap(words: readonly string[], limit: number, widthOf: (text: string) => number): string[] {
+  const lines: string[] = [];
+  for (const word of words) {
+    const last = lines.at(-1);
+    const longer = last === undefined ? word : `${last} ${word}`;
+    if (last !== undefined && widthOf(longer) <= limit) lines[lines.length - 1] = longer;
+    else lines.push(word);
+  }
+  return lines;
+}
