@@ -11,8 +11,10 @@ import { pulse } from './pulse.ts';
 const rate = 4;
 /** Smaller text cannot be read: its values are not followed. */
 const readableScale = 0.4;
-/** The graph is shown whole at first, but never so small that nothing can be read. */
-const comfortableScale = 0.5;
+/** The graph is shown whole at first, but never smaller: its least letters, of 13 pixels, are 11 then. */
+const comfortableScale = 0.85;
+/** Between what is brought into view and the edge. */
+const marginPx = 24;
 
 interface CanvasProps {
   readonly drawing: Drawing;
@@ -22,6 +24,19 @@ interface CanvasProps {
 export default function Canvas(props: CanvasProps) {
   let frame!: HTMLElement;
   let moves!: PanZoom;
+  /** Moves to a box that is not whole in view, and makes it readable. */
+  const show = (box: Box) => {
+    const { x, y, scale: present } = moves.placement();
+    const scale = Math.max(present, comfortableScale);
+    const { clientWidth, clientHeight } = frame;
+    const isWithin = (middle: number, extent: number, length: number) =>
+      middle - extent / 2 >= marginPx && middle + extent / 2 <= length - marginPx;
+    const isSeen =
+      isWithin(box.x * scale + x, box.width * scale, clientWidth) &&
+      isWithin(box.y * scale + y, box.height * scale, clientHeight);
+    if (isSeen && scale === present) return;
+    moves.place({ x: clientWidth / 2 - box.x * scale, y: clientHeight / 2 - box.y * scale, scale });
+  };
   const showAll = (least = 0.1) => {
     const { width, height } = props.drawing;
     const scale = Math.min(1, Math.max(least, Math.min(frame.clientWidth / width, frame.clientHeight / height)));
@@ -43,7 +58,7 @@ export default function Canvas(props: CanvasProps) {
       role="application"
       tabIndex={0}
     >
-      <Plane {...props} moves={() => moves} frame={() => frame} showAll={showAll} />
+      <Plane {...props} moves={() => moves} frame={() => frame} showAll={showAll} show={show} />
       <div class="zoom">
         <button type="button" aria-label="Larger" onClick={() => moves.zoom(1.25)}>
           +
@@ -63,6 +78,7 @@ interface PlaneProps extends CanvasProps {
   readonly moves: () => PanZoom;
   readonly frame: () => HTMLElement;
   showAll(least?: number): void;
+  show(box: Box): void;
 }
 
 function Plane(props: PlaneProps) {
@@ -85,6 +101,14 @@ function Plane(props: PlaneProps) {
   const values = createLiveValues(seen, () => rate);
   const context: BoxContext = { ...untrack(() => props.context), values };
 
+  const chosen = () => {
+    const key = props.context.selectedRule();
+    return key && props.drawing.boxes.find(({ node }) => node.kind === 'rule' && node.rule === key);
+  };
+  const showChosen = () => {
+    const box = chosen();
+    if (box) props.show(box);
+  };
   onMount(() => {
     createEffect(
       on(
@@ -92,7 +116,13 @@ function Plane(props: PlaneProps) {
         () => props.showAll(comfortableScale),
       ),
     );
-    const observer = new ResizeObserver(() => props.moves().place({ ...placement() })); // what is seen is another
+    createEffect(on(chosen, showChosen));
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      props.moves().place({ ...placement() }); // what is seen is another
+      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened beside it
+      width = props.frame().clientWidth;
+    });
     observer.observe(props.frame());
     onCleanup(() => observer.disconnect());
   });

@@ -44,18 +44,28 @@ export function rulesIn(group: RuleGroup): RuleStatus[] {
   return [...group.rules, ...group.groups.flatMap(rulesIn)];
 }
 
+/** The ids of the groups that a rule is in, the outermost first. */
+export function groupsOf({ file, folder }: RuleStatus): string[] {
+  return [file, ...folder].map((_, depth) => JSON.stringify([file, ...folder.slice(0, depth)]));
+}
+
 /**
  * The ids of the groups that are open: level by level, as long as all of a level is no more than `comfortableBoxes` boxes; and
- * those that people chose to open, as long as there are no more than `maxBoxes`.
+ * those that people chose to open, as long as there are no more than `maxBoxes`, the ones in `first` before others.
  */
-export function openGroups(roots: readonly RuleGroup[], chosen: ReadonlyMap<string, boolean>): ReadonlySet<string> {
+export function openGroups(
+  roots: readonly RuleGroup[],
+  chosen: ReadonlyMap<string, boolean>,
+  first: readonly string[] = [],
+): ReadonlySet<string> {
   const open = new Set<string>();
   let boxes = roots.length;
   for (let level = [...roots]; level.length > 0; ) {
     const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
     const isComfortable = all <= comfortableBoxes;
     const next: RuleGroup[] = [];
-    for (const group of level) {
+    const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
+    for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {
       if (!(chosen.get(group.id) ?? isComfortable) || boxes + addedBy(group) > maxBoxes) continue;
       boxes += addedBy(group);
       open.add(group.id);

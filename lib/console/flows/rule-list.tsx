@@ -1,14 +1,15 @@
 // The same as the graph, as a list: files and folders that open, and in them the rules with what they read and write.
 
-import { For, Show } from 'solid-js';
+import { createEffect, For, onMount, Show } from 'solid-js';
 import { linkTo } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
 import type { Installation } from './installation.ts';
-import type { RuleStatus } from './kinds.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 
 interface ListProps {
-  readonly groups: readonly RuleGroup[];
+  /** By their ids, so that rows stay what they are, with the keyboard in them, when something about their rules changes. */
+  readonly groups: readonly string[];
+  readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;
   readonly installation: Installation;
   readonly selectedRule: () => string | undefined;
@@ -19,49 +20,61 @@ interface ListProps {
 export function RuleList(props: ListProps) {
   return (
     <ul class="rules">
-      <For each={props.groups}>
-        {(group) => (
-          <li>
-            <button
-              type="button"
-              class="quiet folder"
-              aria-expanded={props.open.has(group.id)}
-              onClick={() => props.toggleGroup(group.id, !props.open.has(group.id))}
-            >
-              <span aria-hidden="true">{props.open.has(group.id) ? '▾' : '▸'}</span> {group.title}{' '}
-              <span class="muted">{rulesIn(group).length}</span>
-            </button>
-            <Show when={props.open.has(group.id)}>
-              <ul>
-                <For each={group.rules}>{(rule) => <RuleRow {...props} rule={rule} />}</For>
-              </ul>
-              <RuleList {...props} groups={group.groups} />
-            </Show>
-          </li>
-        )}
-      </For>
+      <For each={props.groups}>{(id) => <Group {...props} id={id} />}</For>
     </ul>
   );
 }
 
-function RuleRow(props: ListProps & { readonly rule: RuleStatus }) {
+function Group(props: ListProps & { readonly id: string }) {
+  const group = () => props.groupOf(props.id);
+  const isOpen = () => props.open.has(props.id);
   return (
-    <li class="rule-row" classList={{ off: !props.rule.enabled }}>
+    <li>
       <button
         type="button"
-        class="quiet name"
-        aria-pressed={props.selectedRule() === keyOf(props.rule)}
-        onClick={() => props.selectRule(keyOf(props.rule))}
+        class="quiet folder"
+        aria-expanded={isOpen()}
+        onClick={() => props.toggleGroup(props.id, !isOpen())}
       >
-        {props.rule.name}
+        <span aria-hidden="true">{isOpen() ? '▾' : '▸'}</span> {group()?.title}{' '}
+        <span class="muted">{group() && rulesIn(group()!).length}</span>
       </button>
-      <Show when={props.rule.state !== 'running'}>
-        <StateMark state={props.rule.state} />
+      <Show when={isOpen()}>
+        <ul>
+          <For each={group()?.rules.map(keyOf)}>{(key) => <RuleRow {...props} key={key} />}</For>
+        </ul>
+        <RuleList {...props} groups={group()?.groups.map(({ id }) => id) ?? []} />
       </Show>
-      <span class="ends">
-        <Addresses list={props.rule.from} /> → <Addresses list={props.rule.to} />
-      </span>
     </li>
+  );
+}
+
+function RuleRow(props: ListProps & { readonly key: string }) {
+  const rule = () => props.installation.ruleOf(props.key);
+  const isSelected = () => props.selectedRule() === props.key;
+  let row!: HTMLLIElement;
+  onMount(() => createEffect(() => isSelected() && row?.scrollIntoView({ block: 'nearest' })));
+  return (
+    <Show when={rule()}>
+      {(known) => (
+        <li ref={row} class="rule-row" classList={{ off: !known().enabled }}>
+          <button
+            type="button"
+            class="quiet name"
+            aria-pressed={isSelected()}
+            onClick={() => props.selectRule(props.key)}
+          >
+            {known().name}
+          </button>
+          <Show when={known().state !== 'running'}>
+            <StateMark state={known().state} />
+          </Show>
+          <span class="ends">
+            <Addresses list={known().from} /> → <Addresses list={known().to} />
+          </span>
+        </li>
+      )}
+    </Show>
   );
 }
 

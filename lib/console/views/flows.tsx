@@ -6,7 +6,7 @@ import { buildGraph } from '../flows/graph.ts';
 import { useInstallation } from '../flows/installation.ts';
 import type { RuleStatus } from '../flows/kinds.ts';
 import type { Drawing } from '../flows/layout.ts';
-import { groupRules, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
+import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
 import { route, setParams } from '../route.ts';
@@ -21,7 +21,21 @@ export default function Flows() {
   const isList = () => (route().params.as ?? (narrow.matches ? 'list' : 'graph')) === 'list';
   const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
   const groups = createMemo(() => groupRules(matching()));
-  const open = createMemo(() => openGroups(groups(), chosen()));
+  const selected = createMemo(() => {
+    const { key, rule, file } = route().params;
+    if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
+    return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
+  });
+  const selectedRule = () => {
+    const rule = selected();
+    return rule && keyOf(rule);
+  };
+  /** What a chosen rule is in is open, unless it was closed by hand. */
+  const open = createMemo(() => {
+    const rule = selected();
+    const around = rule ? groupsOf(rule) : [];
+    return openGroups(groups(), new Map([...around.map((id) => [id, true] as const), ...chosen()]), around);
+  });
   const graph = createMemo(() => buildGraph(groups(), open()), undefined, {
     equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
   });
@@ -35,15 +49,6 @@ export default function Flows() {
   const select = (key: string | undefined) => {
     const rule = key === undefined ? undefined : installation.ruleOf(key);
     setParams({ rule: rule?.name, file: rule?.file, key });
-  };
-  const selected = () => {
-    const { key, rule, file } = route().params;
-    if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
-    return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
-  };
-  const selectedRule = () => {
-    const rule = selected();
-    return rule && keyOf(rule);
   };
   const closed = () => groupById().size - open().size;
 
@@ -76,7 +81,8 @@ export default function Flows() {
             <div class="scroll">
               <RuleList
                 {...{ installation, selectedRule, selectRule: select, toggleGroup: toggle }}
-                groups={groups()}
+                groupOf={(id) => groupById().get(id)}
+                groups={groups().map(({ id }) => id)}
                 open={open()}
               />
             </div>
@@ -104,7 +110,8 @@ export default function Flows() {
       </div>
       <Show when={!isList() && closed() > 0}>
         <p class="note foot">
-          {closed()} folders are closed; press one to open it. {maxBoxes} boxes are drawn at most: search to see fewer.
+          {closed() === 1 ? '1 folder is closed; press it' : `${closed()} folders are closed; press one`} to open it.{' '}
+          {maxBoxes} boxes are drawn at most: search to see fewer.
         </p>
       </Show>
     </>
