@@ -16,3 +16,13 @@ export function readByXmllint(paths: readonly string[]): Reading[] {
   if (stderr !== '') throw new Error(stderr);
   return stdout.split(/(?=<\?xml version="1.0" encoding="US-ASCII")/).map(readXml);
 }
+
+/** Those of the files that libxml2 refuses, all in one call; it reads no other file for them. */
+export function refusedByXmllint(paths: readonly string[]): Set<string> {
+  const { stderr, error } = spawnSync('xmllint', ['--noout', '--nonet', ...paths], {
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  });
+  if (error) throw error;
+  return new Set([...stderr.matchAll(/^(.*?):\d+: (?:parser|namespace) error/gm)].map(([, path]) => path!));
+}

@@ -4,6 +4,8 @@
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { type Doctype, readDoctype } from './doctype/doctype.ts';
+import { Mistake } from './doctype/scanner.ts';
 import type { Encoding, TemplateSource } from './encoding.ts';
 import { type Context, escapeStretch, escapeValue } from './escape.ts';
 
@@ -25,6 +27,13 @@ interface Stretch {
   readonly context: Context;
   readonly parts: readonly string[];
 }
+
+const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
+const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
+const undefinedEntity = 'undefined entity.';
+/** What may stand before a document type declaration: its own parser judges it. */
+const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
+const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
@@ -69,14 +78,26 @@ export function parseTemplate({ name, text, encoding }: TemplateSource): Templat
   };
   const addMarkup = () => addLiteral(parser.position);
 
+  // Its own table has the names of Object.prototype as well.
+  Object.assign(Object.setPrototypeOf(parser.ENTITIES, null), predefinedEntities);
+  let doctype: Doctype | undefined;
   parser.on('error', (error) => {
-    throw error;
+    if (!error.message.endsWith(undefinedEntity)) throw error;
+    const entity = text.slice(text.lastIndexOf('&', parser.position - 1), parser.position);
+    fail(
+      doctype?.entities.has(entity.slice(1, -1))
+        ? `entity ${entity} is declared, but not every reader reads declarations: a template has only ${known}`
+        : `entity ${entity} is not known; XML knows only ${known}`,
+    );
   });
   parser.on('xmldecl', ({ version }) => {
     if (version !== '1.0') fail(`expected XML of version 1.0, got "${version}"`);
     addMarkup();
   });
-  parser.on('doctype', addMarkup);
+  parser.on('doctype', () => {
+    if (parser.position !== doctype?.end) fail('expected the doctype to end where its brackets and quotes do');
+    addMarkup();
+  });
   parser.on('processinginstruction', addMarkup);
   parser.on('comment', () => addLiteral(parser.position + '>'.length));
   parser.on('opentag', addMarkup);
@@ -97,12 +118,27 @@ export function parseTemplate({ name, text, encoding }: TemplateSource): Templat
 
   try {
     if (!text.isWellFormed()) fail('expected Unicode text, got half of a surrogate pair');
+    doctype = findDoctype(text);
     parser.write(text).close();
   } catch (error) {
-    throw new HubError('cannot-start', messageOf(error), { cause: error });
+    const where = error instanceof Mistake ? `${name}:${lineAndColumn(text, error.at)}: ` : '';
+    throw new HubError('cannot-start', `${where}${messageOf(error)}`, { cause: error });
   }
   addLiteral(text.length);
   return { names: [...names], encoding, pieces };
+}
+
+/** Reads the document type declaration, if there is one. Errors: `Mistake`. */
+function findDoctype(text: string): Doctype | undefined {
+  const [before] = prolog.exec(text)!;
+  if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;
+  return readDoctype(text, before.length, standalone.test(before));
+}
+
+/** A place as saxes tells it: lines from 1, the character at the place counted in. */
+function lineAndColumn(text: string, at: number): string {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
 }
 
 /** Fills a template; a placeholder without a value is the empty string. Errors: any, when the file would be too long. */

@@ -1,0 +1,103 @@
+// The document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse one that is not well-formed,
+// internal subset included; saxes passes over it. What stands in other files is not read.
+
+import { readAttributes, readElement, readEntity, readExternalId, readNotation } from './declarations.ts';
+import { checkDepth, Entities } from './entities.ts';
+import { Mistake, Scanner, tokens } from './scanner.ts';
+
+/** What the parameter entities of a subset may grow to, in UTF-16 code units, however often they are referred to. */
+export const maxParameterText = 2 ** 20;
+
+export interface Doctype {
+  /** The place behind it. */
+  readonly end: number;
+  /** The names of the entities that it declares. */
+  readonly entities: ReadonlySet<string>;
+}
+
+/** Reads the declaration that begins at a place of the text [28]. Errors: `Mistake`. */
+export function readDoctype(text: string, start: number, isStandalone: boolean): Doctype {
+  const scanner = new Scanner(text, start);
+  const subset = new Subset(isStandalone);
+  scanner.expect('<!DOCTYPE');
+  scanner.expect(tokens.space);
+  scanner.expect(tokens.name);
+  if (scanner.space() && readExternalId(scanner)) subset.open();
+  scanner.space();
+  if (scanner.skip('[')) {
+    subset.read(scanner);
+    scanner.expect(']');
+    scanner.space();
+  }
+  scanner.expect('>');
+  return { end: scanner.at, entities: subset.entities.names };
+}
+
+class Subset {
+  readonly entities = new Entities();
+  readonly #isStandalone: boolean;
+  #parameterText = 0;
+
+  constructor(isStandalone: boolean) {
+    this.#isStandalone = isStandalone;
+  }
+
+  /** There is something that is not read; nothing in it declares what a document that stands alone uses. */
+  open(): void {
+    if (!this.#isStandalone) this.entities.open();
+  }
+
+  /** [28b], up to its `]`; [31] for the text of a parameter entity that stands between declarations. */
+  read(scanner: Scanner, through: readonly string[] = []): void {
+    for (;;) {
+      scanner.space();
+      const at = scanner.at;
+      if (scanner.skip('<!--')) readComment(scanner);
+      else if (scanner.skip('<?')) readInstruction(scanner);
+      else if (scanner.skip('<!ELEMENT')) readElement(scanner);
+      else if (scanner.skip('<!ATTLIST')) readAttributes(scanner, this.entities);
+      else if (scanner.skip('<!ENTITY')) readEntity(scanner, this.entities);
+      else if (scanner.skip('<!NOTATION')) readNotation(scanner);
+      else if (scanner.skip('%')) this.#readParameter(scanner, at, through);
+      else if (scanner.isAtEnd || (scanner.text[at] === ']' && through.length === 0)) return;
+      else scanner.fail('a declaration or "]"');
+    }
+  }
+
+  /** [69]: an internal one is read in its place, whole declarations each (the constraint PE Between Declarations). */
+  #readParameter(scanner: Scanner, at: number, through: readonly string[]): void {
+    const name = scanner.expect(tokens.simpleName);
+    scanner.expect(';');
+    checkDepth(through, name, at, `%${name};`);
+    const entity = this.entities.parameter(name, at);
+    if (entity === undefined || typeof entity === 'string') {
+      this.open();
+      return;
+    }
+    this.#parameterText += entity.value.length;
+    if (this.#parameterText > maxParameterText)
+      throw new Mistake(at, `expected parameter entities of at most ${maxParameterText} characters in all`);
+    try {
+      this.read(new Scanner(entity.value), [...through, name]);
+    } catch (error) {
+      throw error instanceof Mistake ? new Mistake(at, `in %${name};: ${error.message}`) : error;
+    }
+  }
+}
+
+/** [15]: `<!--` was read. */
+function readComment(scanner: Scanner): void {
+  scanner.skipTo('--');
+  scanner.expect('-->');
+}
+
+/** [16], [17]: `<?` was read. */
+function readInstruction(scanner: Scanner): void {
+  const at = scanner.at;
+  const target = scanner.expect(tokens.simpleName);
+  if (target.toLowerCase() === 'xml') throw new Mistake(at, `expected no XML declaration here, got "${target}"`);
+  if (scanner.skip('?>')) return;
+  scanner.expect(tokens.space);
+  scanner.skipTo('?>');
+  scanner.expect('?>');
+}
