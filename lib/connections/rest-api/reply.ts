@@ -66,26 +66,23 @@ export function endWithLength(response: HttpResponse, bodyBytes: number): HttpRe
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
 
-/** Answers with one sentence, or with the problem object `{"type","title","status","detail","code"}`. */
+/** Answers with one sentence, or with the problem object `{"type","title","status","detail","code"}`; `closes` the connection. */
 export function replyError(
   response: HttpResponse,
   error: HubError,
   asJson: boolean,
   headers: readonly Header[] = [],
+  closes = false,
 ): void {
   const status = httpStatus[error.code];
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of headers) response.writeHeader(name, value);
-  if (!asJson) response.end(`${error.message}\n`);
-  else
-    response.end(
-      JSON.stringify({
-        type: 'about:blank',
-        title: errorCatalogue[error.code],
-        status: Number.parseInt(status, 10),
-        detail: error.message,
-        code: error.code,
-      }),
-    );
+  const body = asJson ? JSON.stringify(problemOf(error, status)) : `${error.message}\n`;
+  response.end(body, closes);
+}
+
+function problemOf({ code, message }: HubError, status: string): object {
+  const title = errorCatalogue[code];
+  return { type: 'about:blank', title, status: Number.parseInt(status, 10), detail: message, code };
 }

@@ -5,6 +5,7 @@ import { HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { asHubError } from './exchange.ts';
+import { ambiguityOf, refuseAndClose } from './framing.ts';
 import type { Act, Guard } from './guard.ts';
 import type { OpenAnswer } from './headers.ts';
 import type { LimitHits } from './limit-hits.ts';
@@ -46,8 +47,16 @@ interface RouterContext {
 export function createRouter({ app, guard, openAnswer, log, hits }: RouterContext): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
-  const admit: Router['admit'] = (response, request, act, handler) => {
+  /** Whether a request is one, whoever sent it. */
+  const enter = (response: HttpResponse, request: HttpRequest) => {
     openAnswer(response, request);
+    const ambiguity = ambiguityOf(request);
+    if (ambiguity !== undefined) refuseAndClose(response, request, ambiguity);
+    return ambiguity === undefined;
+  };
+
+  const admit: Router['admit'] = (response, request, act, handler) => {
+    if (!enter(response, request)) return;
     try {
       guard.check(request, act);
       handler(response, request);
@@ -74,9 +83,8 @@ export function createRouter({ app, guard, openAnswer, log, hits }: RouterContex
       app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, 'read')));
       if (post !== undefined) app.post(path, guarded(post, 'write'));
       app.options(path, (response, request) => {
-        openAnswer(response, request);
-        if (guard.isPreflight(request)) replyPreflight(response, request, methods);
-        else refuse(response, request);
+        if (!guard.isPreflight(request)) refuse(response, request);
+        else if (enter(response, request)) replyPreflight(response, request, methods);
       });
       app.any(path, refuse);
     },
@@ -91,8 +99,10 @@ function withoutBody(handler: Handler): Handler {
       isStreamed = true;
       return true;
     };
-    response.end = (body = '') =>
-      isStreamed ? response.endWithoutBody() : endWithLength(response, Buffer.byteLength(body as string));
+    response.end = (body = '', closes = false) => {
+      if (closes) return response.endWithoutBody(0, true);
+      return isStreamed ? response.endWithoutBody() : endWithLength(response, Buffer.byteLength(body as string));
+    };
     handler(response, request);
   };
 }
