@@ -6,8 +6,10 @@ import { fileURLToPath } from 'node:url';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { contentsOf } from './contents.ts';
+import type { Disk } from './disk.ts';
 import { findFile } from './document-root.ts';
 import { beginValue } from './headers.ts';
+import { realPathOf } from './reading.ts';
 import { replyFile } from './static-file.ts';
 
 export const consolePath = '/hub/console/';
@@ -18,6 +20,7 @@ export const builtConsole = fileURLToPath(new URL('../../../dist/web', import.me
 /** Answers with the page of the console; with the contents as text where it has not been built. */
 export async function serveConsolePage(
   folder: string,
+  disk: Disk,
   hub: HubPort,
   response: HttpResponse,
   request: HttpRequest,
@@ -25,17 +28,21 @@ export async function serveConsolePage(
 ): Promise<void> {
   const file = join(folder, 'index.html');
   if (!existsSync(file)) return replyContents(hub, response);
-  await replyFile(response, request, log, async () => ({ file }));
+  await replyFile(response, request, log, disk, function* () {
+    return { file: yield* realPathOf(file) };
+  });
 }
 
 /** Answers with a file of the console. */
 export function serveConsoleFile(
   folder: string,
+  disk: Disk,
   response: HttpResponse,
   request: HttpRequest,
   log: Log,
 ): Promise<void> {
-  return replyFile(response, request, log, (path) => findFile(folder, path, path.slice(consolePath.length - 1), ''));
+  const locate = (path: string) => findFile(folder, path, path.slice(consolePath.length - 1), '');
+  return replyFile(response, request, log, disk, locate);
 }
 
 export function replyContents(hub: HubPort, response: HttpResponse): void {

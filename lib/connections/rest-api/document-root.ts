@@ -1,19 +1,26 @@
 // Static files below the Document Root (spec.md "File hosting"): index.html for a folder, never a dotfile, never a file
 // outside of the root, symbolic links included.
 
-import { realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
+import type { Disk } from './disk.ts';
 import { decodePath } from './parameters.ts';
+import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { noSuchFile, type Place, replyFile } from './static-file.ts';
 
 /** First segments of paths that are ours (spec.md "File hosting"). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
 /** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
-export function serveFile(root: string, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
-  return replyFile(response, request, log, (path, query) => {
+export function serveFile(
+  root: string,
+  disk: Disk,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  return replyFile(response, request, log, disk, (path, query) => {
     if (builtIn.has(decodePath(path).split('/', 2)[1]!)) throw noSuchFile(path);
     return findFile(root, path, path, query);
   });
@@ -23,26 +30,34 @@ export function serveFile(root: string, response: HttpResponse, request: HttpReq
  * Finds the real file of a path below a root, asked for as `path`; a folder is its index.html, at the path with a slash.
  * Errors: `not-found`, `bad-address`.
  */
-export async function findFile(root: string, path: string, below: string, query: string): Promise<Place> {
+export function* findFile(root: string, path: string, below: string, query: string): Reading<Place> {
   const segments = decodePath(below).split('/').slice(1);
   if (segments.some((segment) => segment.startsWith('.') || /[\\\0]/.test(segment))) throw noSuchFile(path);
   if (segments.slice(0, -1).includes('')) throw noSuchFile(path);
-  const realRoot = await realpath(root);
+  const realRoot = yield* realPathOf(root);
   const isSlashed = segments.at(-1) === '';
-  const asked = await realpath(join(realRoot, ...segments));
+  const asked = yield* realPathOf(join(realRoot, ...segments));
   assertInside(realRoot, asked, path);
-  if (!(await stat(asked)).isDirectory()) {
+  if (!(yield* statsOf(asked)).isDirectory()) {
     if (isSlashed) throw noSuchFile(path);
     return { file: asked };
   }
   if (!isSlashed) return { location: `${path}/${query ? `?${query}` : ''}` };
-  const index = await realpath(join(asked, 'index.html')).catch(() => undefined);
+  const index = yield* indexOf(asked);
   if (index === undefined) {
     if (path === '/') return { location: '/hub/' };
     throw noSuchFile(path);
   }
   assertInside(realRoot, index, path);
   return { file: index };
+}
+
+function* indexOf(folder: string): Reading<string | undefined> {
+  try {
+    return yield* realPathOf(join(folder, 'index.html'));
+  } catch {
+    return undefined;
+  }
 }
 
 function assertInside(root: string, file: string, path: string): void {

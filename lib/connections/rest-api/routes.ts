@@ -9,6 +9,7 @@ import { serveClientScript } from './client-script.ts';
 import { clientsOf } from './client-status.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './console.ts';
 import { listDashboards, readDashboard } from './dashboards.ts';
+import { createDisk, type Disk } from './disk.ts';
 import { serveFile } from './document-root.ts';
 import { asHubError, keepResponse } from './exchange.ts';
 import { explainParameter, explainPath } from './explain.ts';
@@ -17,6 +18,7 @@ import { healthOf } from './health.ts';
 import { openApiOf } from './openapi/document.ts';
 import { connectionsOf, connectionsPath, controlConnection, filesOf, logOf, switchRule } from './operation.ts';
 import { decodePath, listParameters, parametersPath, readParameter } from './parameters.ts';
+import type { Reading } from './reading.ts';
 import { acceptsJson, replyError, replyJson, wantsJsonErrors } from './reply.ts';
 import type { Handler, Route } from './router.ts';
 import type { Settings } from './settings.ts';
@@ -46,6 +48,8 @@ export function routesOf(context: RouteContext): Route[] {
   const { id, hub, settings, log, sockets, originOf, resolvePath, consoleFolder } = context;
   const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
   const dashboards = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
+  const dashboardDisk = createDisk(dashboards ?? '');
+  const consoleDisk = createDisk(consoleFolder);
   const later =
     (serve: Serve): Handler =>
     (response, request) =>
@@ -65,16 +69,19 @@ export function routesOf(context: RouteContext): Route[] {
     {
       path: '/hub/',
       get: settings.console
-        ? later((response, request) => serveConsolePage(consoleFolder, hub, response, request, log))
+        ? later((response, request) => serveConsolePage(consoleFolder, consoleDisk, hub, response, request, log))
         : (response) => replyContents(hub, response),
     },
     {
       path: `${consolePath}*`,
       get: settings.console
-        ? later((response, request) => serveConsoleFile(consoleFolder, response, request, log))
+        ? later((response, request) => serveConsoleFile(consoleFolder, consoleDisk, response, request, log))
         : replyNotFound,
     },
-    { path: '/hub/client.js', get: later((response, request) => serveClientScript(response, request, log)) },
+    {
+      path: '/hub/client.js',
+      get: later((response, request) => serveClientScript(consoleDisk, response, request, log)),
+    },
     {
       path: connectionsPath,
       get: json(() => connectionsOf(hub)),
@@ -84,10 +91,14 @@ export function routesOf(context: RouteContext): Route[] {
       post: (response, request) => controlConnection(operationOf(response), response, request),
     },
     { path: '/hub/clients', get: json(() => clientsOf(sockets)) },
-    { path: dashboardsPath, get: jsonLater(() => listDashboards(dashboards), log) },
+    { path: dashboardsPath, get: jsonOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
     {
       path: `${dashboardsPath}/*`,
-      get: jsonLater((path) => readDashboard(dashboards, decodePath(path.slice(dashboardsPath.length + 1))), log),
+      get: jsonOfFiles(
+        dashboardDisk,
+        (path) => readDashboard(dashboards, decodePath(path.slice(dashboardsPath.length + 1))),
+        log,
+      ),
     },
     { path: `${explainPath}*`, get: json((request) => explainParameter(hub, request)) },
     { path: '/hub/files', get: json(() => filesOf(hub)) },
@@ -113,7 +124,8 @@ function documentRoutes(root: string, log: Log, later: (serve: Serve) => Handler
       { path: '/*', get: replyNotFound },
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
-  return [{ path: '/*', get: later((response, request) => serveFile(root, response, request, log)) }];
+  const disk = createDisk(root);
+  return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log)) }];
 }
 
 /** Answers with JSON, or 304. */
@@ -121,14 +133,16 @@ function json(read: (request: HttpRequest) => object): Handler {
   return (response, request) => replyJson(response, read(request), request.getHeader('if-none-match'));
 }
 
-/** Answers with JSON that is yet to be read, or 304. */
-function jsonLater(read: (path: string) => Promise<object>, log: Log): Handler {
+/** Answers with JSON that is read from files, or 304. */
+function jsonOfFiles(disk: Disk, read: (path: string) => Reading<object>, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();
     const ifNoneMatch = request.getHeader('if-none-match');
     const asJson = wantsJsonErrors(path, request.getHeader('accept'));
+    const found = disk.read(read(path));
+    if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
     const exchange = keepResponse(response);
-    read(path).then(
+    found.then(
       (data) => exchange.reply(() => replyJson(response, data, ifNoneMatch)),
       (error) => exchange.fail(asHubError(error, log), asJson),
     );

@@ -1,18 +1,22 @@
-// One file as an answer (RFC 9110 sections 13 and 14): conditional and range requests, sent as fast as the client reads.
+// One file as an answer (RFC 9110 sections 13 and 14): conditional and range requests. What is short is read and answered in one
+// piece, before the handler returns where the disk allows it; what is long is sent as fast as the client reads.
 
 import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { contentType } from 'mime-types';
 import { HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
-import { type ByteRange, isNotModified, readRange } from './conditional.ts';
+import { type ConditionalHeaders, isNotModified, readRange } from './conditional.ts';
+import type { Disk } from './disk.ts';
 import { asHubError, type Exchange, keepResponse } from './exchange.ts';
 import { begin } from './headers.ts';
+import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 import { acceptsJson, endWithLength, replyError } from './reply.ts';
+import { streamFile } from './stream-file.ts';
 
-const chunkBytes = 64 * 1024;
+/** As much is read in one piece. */
+const atOnceBytes = 256 * 1024;
 /** What the file system answers for a file that we do not have, or may not show. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
@@ -20,12 +24,25 @@ const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EAC
 export type Place = { readonly file: string } | { readonly location: string };
 
 interface StaticFile {
-  readonly handle: FileHandle;
   readonly bytes: number;
   readonly etag: string;
   readonly modified: Date;
   readonly type: string;
 }
+
+interface Part {
+  readonly start: number;
+  readonly length: number;
+  readonly isRange: boolean;
+}
+
+type Answer =
+  | { readonly kind: 'elsewhere'; readonly location: string }
+  | { readonly kind: 'unchanged'; readonly file: StaticFile }
+  | { readonly kind: 'unsatisfiable'; readonly file: StaticFile }
+  | { readonly kind: 'head'; readonly file: StaticFile; readonly part: Part }
+  | { readonly kind: 'short'; readonly file: StaticFile; readonly part: Part; readonly content: Buffer }
+  | { readonly kind: 'long'; readonly file: StaticFile; readonly part: Part; readonly descriptor: number };
 
 export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
@@ -36,7 +53,8 @@ export async function replyFile(
   response: HttpResponse,
   request: HttpRequest,
   log: Log,
-  locate: (path: string, query: string) => Promise<Place>,
+  disk: Disk,
+  locate: (path: string, query: string) => Reading<Place>,
 ): Promise<void> {
   const exchange = keepResponse(response);
   const path = request.getUrl();
@@ -49,100 +67,84 @@ export async function replyFile(
     ifNoneMatch: request.getHeader('if-none-match'),
     ifModifiedSince: request.getHeader('if-modified-since'),
   };
-  let file: StaticFile | undefined;
   try {
-    const place = await locate(path, query);
-    if ('location' in place) return redirect(exchange, place.location);
-    file = await openFile(place.file, path);
-    if (isNotModified(headers, file)) return replyNotModified(exchange, file);
-    const range = readRange(headers, file);
-    if (range === 'unsatisfiable') return replyUnsatisfiable(exchange, file, asJson);
-    await sendFile(exchange, file, range, isHead);
+    const answer = disk.read(findAnswer(path, locate(path, query), headers, isHead));
+    await reply(exchange, answer instanceof Promise ? await answer : answer, asJson);
   } catch (error) {
     const isMissing = missingCodes.has((error as NodeJS.ErrnoException).code ?? '');
     exchange.fail(isMissing ? noSuchFile(path) : asHubError(error, log), asJson);
-  } finally {
-    await file?.handle.close();
   }
 }
 
-async function openFile(name: string, path: string): Promise<StaticFile> {
-  const handle = await open(name, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
-  const stats = await handle.stat();
-  if (!stats.isFile()) {
-    await handle.close();
-    throw noSuchFile(path);
-  }
-  return {
-    handle,
-    bytes: stats.size,
-    etag: `"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`,
-    modified: stats.mtime,
-    type: contentType(basename(name)) || 'application/octet-stream',
-  };
-}
-
-function writeValidators(response: HttpResponse, { etag, modified }: StaticFile): void {
-  response.writeHeader('ETag', etag).writeHeader('Last-Modified', modified.toUTCString());
-  response.writeHeader('Cache-Control', 'no-cache');
-}
-
-function redirect(exchange: Exchange, location: string): void {
-  exchange.reply((response) => begin(response, '302 Found').writeHeader('Location', location).end());
-}
-
-function replyNotModified(exchange: Exchange, file: StaticFile): void {
-  exchange.reply((response) => {
-    begin(response, '304 Not Modified');
-    writeValidators(response, file);
-    response.endWithoutBody();
-  });
-}
-
-function replyUnsatisfiable(exchange: Exchange, { bytes }: StaticFile, asJson: boolean): void {
-  const error = new HubError('range-not-satisfiable', `Range: expected a part of the ${bytes} bytes`);
-  exchange.reply((response) => replyError(response, error, asJson, [['Content-Range', `bytes */${bytes}`]]));
-}
-
-async function sendFile(
-  exchange: Exchange,
-  file: StaticFile,
-  range: ByteRange | undefined,
+/** What a path is answered with. Errors: those of `locating`, `not-found`, and those of the file system. */
+function* findAnswer(
+  path: string,
+  locating: Reading<Place>,
+  headers: ConditionalHeaders,
   isHead: boolean,
-): Promise<void> {
-  const { start, length } = range ?? { start: 0, length: file.bytes };
-  exchange.reply((response) => {
-    begin(response, range ? '206 Partial Content' : undefined).writeHeader('Content-Type', file.type);
-    response.writeHeader('Accept-Ranges', 'bytes');
-    writeValidators(response, file);
-    if (range) response.writeHeader('Content-Range', `bytes ${start}-${start + length - 1}/${file.bytes}`);
-    if (isHead) endWithLength(response, length);
-    else if (length === 0) response.end();
-  });
-  if (isHead || length === 0) return;
-  const buffer = Buffer.allocUnsafe(Math.min(chunkBytes, length));
-  for (let sent = 0; sent < length && !exchange.isAborted; ) {
-    const { bytesRead } = await file.handle.read(buffer, 0, Math.min(buffer.length, length - sent), start + sent);
-    if (bytesRead === 0) {
-      exchange.reply((response) => response.close()); // the file has become shorter than what was announced
-      return;
+): Reading<Answer> {
+  const place = yield* locating;
+  if ('location' in place) return { kind: 'elsewhere', location: place.location };
+  const descriptor = yield* openDescriptor(place.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
+  let staysOpen = false;
+  try {
+    const stats = yield* descriptorStats(descriptor);
+    if (!stats.isFile()) throw noSuchFile(path);
+    const file = {
+      bytes: stats.size,
+      etag: `"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`,
+      modified: stats.mtime,
+      type: contentType(basename(place.file)) || 'application/octet-stream',
+    };
+    if (isNotModified(headers, file)) return { kind: 'unchanged', file };
+    const range = readRange(headers, file);
+    if (range === 'unsatisfiable') return { kind: 'unsatisfiable', file };
+    const part = { start: 0, length: file.bytes, ...range, isRange: range !== undefined };
+    if (isHead) return { kind: 'head', file, part };
+    if (part.length <= atOnceBytes) {
+      const content = Buffer.allocUnsafe(part.length);
+      const bytes = yield* readBytes(descriptor, content, part.start);
+      return { kind: 'short', file, part, content: content.subarray(0, bytes) };
     }
-    await sendChunk(exchange, buffer.subarray(0, bytesRead), length);
-    sent += bytesRead;
+    staysOpen = true;
+    return { kind: 'long', file, part, descriptor };
+  } finally {
+    if (!staysOpen) yield* closeDescriptor(descriptor);
   }
 }
 
-async function sendChunk(exchange: Exchange, chunk: Buffer, totalBytes: number): Promise<void> {
-  for (let rest = chunk; rest.length > 0 && !exchange.isAborted; ) {
-    const before = exchange.response.getWriteOffset();
-    let isTaken = true;
-    let isComplete = true;
-    exchange.reply((response) => {
-      [isTaken, isComplete] = response.tryEnd(rest, totalBytes);
-    });
-    if (isTaken || isComplete) return;
-    const taken = exchange.isAborted ? rest.length : exchange.response.getWriteOffset() - before;
-    await exchange.writable();
-    rest = rest.subarray(taken);
+function reply(exchange: Exchange, answer: Answer, asJson: boolean): Promise<void> | undefined {
+  if (answer.kind === 'long') {
+    exchange.reply((response) => beginFile(response, answer.file, answer.part));
+    return streamFile(exchange, answer.descriptor, answer.part);
   }
+  exchange.reply((response) => {
+    if (answer.kind === 'elsewhere') begin(response, '302 Found').writeHeader('Location', answer.location).end();
+    else if (answer.kind === 'unchanged')
+      writeValidators(begin(response, '304 Not Modified'), answer.file).endWithoutBody();
+    else if (answer.kind === 'unsatisfiable') replyUnsatisfiable(response, answer.file, asJson);
+    else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
+    else if (answer.content.length < answer.part.length)
+      response.close(); // it has become shorter since it was looked at
+    else beginFile(response, answer.file, answer.part).end(answer.content);
+  });
+  return undefined;
+}
+
+function replyUnsatisfiable(response: HttpResponse, { bytes }: StaticFile, asJson: boolean): void {
+  const error = new HubError('range-not-satisfiable', `Range: expected a part of the ${bytes} bytes`);
+  replyError(response, error, asJson, [['Content-Range', `bytes */${bytes}`]]);
+}
+
+function beginFile(response: HttpResponse, file: StaticFile, { start, length, isRange }: Part): HttpResponse {
+  begin(response, isRange ? '206 Partial Content' : undefined).writeHeader('Content-Type', file.type);
+  response.writeHeader('Accept-Ranges', 'bytes');
+  writeValidators(response, file);
+  if (isRange) response.writeHeader('Content-Range', `bytes ${start}-${start + length - 1}/${file.bytes}`);
+  return response;
+}
+
+function writeValidators(response: HttpResponse, { etag, modified }: StaticFile): HttpResponse {
+  response.writeHeader('ETag', etag).writeHeader('Last-Modified', modified.toUTCString());
+  return response.writeHeader('Cache-Control', 'no-cache');
 }

@@ -58,7 +58,7 @@ test('the document is one of OpenAPI 3.1', async (t) => {
 test('it has every path and method that the hub answers, and no other', async (t) => {
   const { document } = await start(t);
   const settings = settingsSchema.parse({});
-  const context = { settings, resolvePath: (path: string) => path } as unknown as RouteContext;
+  const context = { settings, resolvePath: (path: string) => path, consoleFolder: '' } as unknown as RouteContext;
   const isOurs = ({ path }: { path: string }) => /^\/(hub|parameters|update)\b/.test(path) && path !== '/hub/*';
   const answered = routesOf(context)
     .filter(isOurs)

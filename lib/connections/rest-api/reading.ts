@@ -1,0 +1,130 @@
+// Reading files in steps that can be taken at once or later: one way to find a file, whether or not it may be waited for.
+
+import {
+  close,
+  closeSync,
+  type Dirent,
+  fstat,
+  fstatSync,
+  lstatSync,
+  open,
+  openSync,
+  read,
+  readdirSync,
+  readFileSync,
+  readSync,
+  realpathSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
+import { lstat, readdir, readFile, realpath, stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+
+interface Step {
+  now(): unknown;
+  later(): Promise<unknown>;
+}
+
+/** What is read in the end, by steps; what a step throws is thrown where it was asked for. */
+export type Reading<T> = Generator<Step, T, unknown>;
+
+/** Takes all steps, others wait for it. Errors: those of the reading. */
+export function readNow<T>(reading: Reading<T>): T {
+  let next = reading.next();
+  while (!next.done) {
+    let found: unknown;
+    try {
+      found = next.value.now();
+    } catch (error) {
+      next = reading.throw(error);
+      continue;
+    }
+    next = reading.next(found);
+  }
+  return next.value;
+}
+
+/** Takes all steps, nobody waits for it. Errors: those of the reading. */
+export async function readLater<T>(reading: Reading<T>): Promise<T> {
+  let next = reading.next();
+  while (!next.done) {
+    let found: unknown;
+    try {
+      found = await next.value.later();
+    } catch (error) {
+      next = reading.throw(error);
+      continue;
+    }
+    next = reading.next(found);
+  }
+  return next.value;
+}
+
+export const realPathOf = (path: string) =>
+  step(
+    () => realpathSync.native(path),
+    () => realpath(path),
+  );
+export const statsOf = (path: string) =>
+  step(
+    () => statSync(path),
+    () => stat(path),
+  );
+export const linkStatsOf = (path: string) =>
+  step(
+    () => lstatSync(path),
+    () => lstat(path),
+  );
+export const textOf = (path: string) =>
+  step(
+    () => readFileSync(path, 'utf8'),
+    () => readFile(path, 'utf8'),
+  );
+
+export function entriesOf(folder: string): Reading<Dirent[]> {
+  return step(
+    () => readdirSync(folder, { withFileTypes: true }),
+    () => readdir(folder, { withFileTypes: true }),
+  );
+}
+
+/** Opens a file; the descriptor is to be closed. */
+export function openDescriptor(path: string, flags: number): Reading<number> {
+  return step(
+    () => openSync(path, flags),
+    () => promisify(open)(path, flags),
+  );
+}
+
+export function descriptorStats(descriptor: number): Reading<Stats> {
+  return step(
+    () => fstatSync(descriptor),
+    () => promisify(fstat)(descriptor),
+  );
+}
+
+export function closeDescriptor(descriptor: number): Reading<void> {
+  return step(
+    () => closeSync(descriptor),
+    () => promisify(close)(descriptor),
+  );
+}
+
+/** Fills a buffer from a position of a file on; returns how many bytes there were, fewer at its end. */
+export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
+  let filled = 0;
+  while (filled < buffer.length) {
+    const args = [descriptor, buffer, filled, buffer.length - filled, position + filled] as const;
+    const bytes = yield* step(
+      () => readSync(...args),
+      async () => (await promisify(read)(...args)).bytesRead,
+    );
+    if (bytes === 0) break;
+    filled += bytes;
+  }
+  return filled;
+}
+
+function* step<T>(now: () => T, later: () => Promise<T>): Reading<T> {
+  return (yield { now, later }) as T;
+}
