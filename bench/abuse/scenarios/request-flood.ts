@@ -7,7 +7,7 @@ const refused = Buffer.from('GET /parameters/desk/lampe HTTP/1.1\r\nHost: localh
 
 export const requestFlood: Scenario = {
   about: 'one HTTP connection pipelines requests that are refused, and reads the answers',
-  limits: [],
+  limits: ['pipelinedRequests'],
   attack: (port) =>
     keepOpen(port, (socket) => {
       socket.on('data', () => {});

@@ -8,21 +8,21 @@ const pingOpcode = 9;
 
 export const plainFlood: Scenario = {
   about: 'one plain socket sends messages as fast as it can',
-  limits: [],
+  limits: ['backlogBytes'],
   attack: (port) =>
     keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"p":"desk/text","v":"flood"}'))),
 };
 
 export const v1PingFlood: Scenario = {
   about: 'one patchbay.v1 socket sends pings as fast as it can',
-  limits: [],
+  limits: ['backlogBytes'],
   attack: (port) =>
     keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"ping":1}')), 'patchbay.v1'),
 };
 
 export const pingFlood: Scenario = {
   about: 'one socket sends ping frames of the WebSocket protocol as fast as it can',
-  limits: [],
+  limits: ['backlogBytes'],
   attack: (port) =>
     keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientFrame(Buffer.alloc(0), pingOpcode))),
 };

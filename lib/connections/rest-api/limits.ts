@@ -52,6 +52,22 @@ export const limits = {
     told: 'nothing; as soon as it reads, the newest values of what it missed',
     isFatal: false,
   },
+  backlogBytes: {
+    default: 4 * 1024 * 1024,
+    unit: 'bytes',
+    setting: [64 * 1024, 64 * 1024 * 1024],
+    about: 'what a WebSocket client has sent and the hub has not taken yet',
+    told: 'close code 4008',
+    isFatal: true,
+  },
+  pipelinedRequests: {
+    default: 1,
+    unit: 'requests',
+    setting: 'fixed',
+    about: 'requests of an HTTP connection that wait for the hub while it is overloaded',
+    told: 'nothing, the connection is cut',
+    isFatal: true,
+  },
   stallMs: {
     default: 60_000,
     unit: 'ms',

@@ -6,6 +6,7 @@ import { HubError } from '../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HubPort, Log } from '../connection.ts';
 import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from './client-status.ts';
+import { type CloseCode, closeCodes } from './close-codes.ts';
 import { asHubError } from './exchange.ts';
 import { createFilter } from './filter.ts';
 import type { LimitHits } from './limit-hits.ts';
@@ -18,7 +19,6 @@ import { type Sent, Tally } from './tally.ts';
 
 /** How much of what it missed a client that is behind is sent ahead of its reading. */
 const catchUpBytes = 256 * 1024;
-const goingAway = 1001;
 const nothing: Sent = { frames: 0, bytes: 0 };
 
 /** Serves clients that ask for no subprotocol. */
@@ -43,7 +43,7 @@ export function servePlain({ publish, hub, log, hits, fanOut, bound }: ProtocolC
     note: (change) => round.note(change.revision),
     close() {
       outbox.flush();
-      for (const client of [...shared.clients]) client.end();
+      for (const client of [...shared.clients]) client.end(closeCodes.goingAway, 'the hub stops');
     },
   };
 }
@@ -173,9 +173,8 @@ class PlainClient implements Session {
     return { filters: this.#filters.slice(0, shownPatterns) };
   }
 
-  /** Says goodbye. */
-  end(): void {
-    this.#socket.end(goingAway, 'the hub stops');
+  end(code: CloseCode, reason: string): void {
+    this.#socket.end(code, reason);
   }
 
   #send(frame: string): void {

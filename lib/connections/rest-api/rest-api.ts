@@ -15,6 +15,8 @@ import { type Entrance, openEntrance } from './entrance.ts';
 import { createGuard } from './guard.ts';
 import { createOpenAnswer } from './headers.ts';
 import { createLimitHits } from './limit-hits.ts';
+import { Pace } from './pace.ts';
+import { PostponedRequests } from './postponed-requests.ts';
 import { remoteAddress } from './remote-address.ts';
 import { createRouter } from './router.ts';
 import { routesOf } from './routes.ts';
@@ -76,10 +78,12 @@ function startServer(
 ): Server {
   const guard = createGuard(config);
   const hits = createLimitHits(log);
+  const pace = new Pace();
+  const postponed = new PostponedRequests(pace, hits);
   const openAnswer = createOpenAnswer(config);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
   const publish: Entrance['publish'] = (topic, frame) => entrance.publish(topic, frame);
-  const sockets = serveSockets({ publish, hub, settings: config, log, hits, originOf });
+  const sockets = serveSockets({ publish, hub, settings: config, log, hits, pace, originOf });
   const routes = routesOf({ id, hub, settings: config, log, sockets, resolvePath, originOf, consoleFolder });
   const { bindIp, port, tls } = config;
   const entrance = openEntrance({
@@ -89,7 +93,7 @@ function startServer(
     log,
     scheduler,
     furnish(app) {
-      const router = createRouter({ app, guard, openAnswer, log, hits });
+      const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);
     },

@@ -9,6 +9,7 @@ import { ambiguityOf, refuseAndClose } from './framing.ts';
 import type { Act, Guard } from './guard.ts';
 import type { OpenAnswer } from './headers.ts';
 import type { LimitHits } from './limit-hits.ts';
+import type { PostponedRequests } from './postponed-requests.ts';
 import { replyPreflight } from './preflight.ts';
 import { remoteAddress } from './remote-address.ts';
 import { endWithLength, replyError, wantsJsonErrors } from './reply.ts';
@@ -42,9 +43,10 @@ interface RouterContext {
   readonly openAnswer: OpenAnswer;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly postponed: PostponedRequests;
 }
 
-export function createRouter({ app, guard, openAnswer, log, hits }: RouterContext): Router {
+export function createRouter({ app, guard, openAnswer, log, hits, postponed }: RouterContext): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
   /** Whether a request is one, whoever sent it. */
@@ -71,7 +73,7 @@ export function createRouter({ app, guard, openAnswer, log, hits }: RouterContex
   const guarded =
     (handler: Handler, act: Act): Handler =>
     (response, request) =>
-      admit(response, request, act, handler);
+      postponed.put(response, request, (kept) => admit(response, kept, act, handler));
 
   return {
     admit,

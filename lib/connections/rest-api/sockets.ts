@@ -5,11 +5,14 @@ import type { Change, Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import type { Interests, SessionStatus } from './client-status.ts';
+import type { CloseCode } from './close-codes.ts';
 import type { Entrance } from './entrance.ts';
 import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, type Filter } from './filter.ts';
+import { Intake } from './intake.ts';
 import type { LimitHits } from './limit-hits.ts';
 import { LimitError, limits } from './limits.ts';
+import type { Pace } from './pace.ts';
 import { servePlain } from './plain-sockets.ts';
 import { remoteAddress } from './remote-address.ts';
 import type { Router } from './router.ts';
@@ -33,6 +36,8 @@ export interface Session {
   dropped(): void;
   /** It has read. */
   drained(): void;
+  /** Says goodbye, and closes the socket. */
+  end(code: CloseCode, reason: string): void;
   /** Its socket is gone. */
   close(): void;
   /** How it is doing; `nowMs` is of the monotonic clock. */
@@ -89,11 +94,13 @@ export interface ProtocolContext {
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
   readonly originOf: (response: HttpResponse) => Origin;
+  readonly pace: Pace;
 }
 
 /** Creates what is served at `/ws`, on one app or several. */
-export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
-  const { settings } = options;
+export function serveSockets({ originOf, pace, ...options }: SocketsOptions): Sockets {
+  const { settings, hits } = options;
+  const intake = new Intake(pace, hits, settings);
   const fanOut = new FanOut();
   const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
   const plain = servePlain(context);
@@ -135,13 +142,16 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
           clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
           session.open(socket);
         },
-        message: (socket, message, isBinary) => socket.getUserData().session.receive(message, isBinary),
+        message: (socket, message, isBinary) => intake.message(socket, message, isBinary),
+        ping: (socket, message) => intake.control(socket, message.byteLength),
+        pong: (socket, message) => intake.control(socket, message.byteLength),
         dropped: (socket) => socket.getUserData().session.dropped(),
         drain: (socket) => socket.getUserData().session.drained(),
         close(socket) {
           const { session } = socket.getUserData();
           openSockets--;
           clients.delete(session);
+          intake.forget(session);
           session.close();
         },
       });

@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Interests, SessionStatus } from '../client-status.ts';
+import { type CloseCode, closeCodes, mayReturn } from '../close-codes.ts';
 import { asHubError } from '../exchange.ts';
 import type { Feed } from '../feed.ts';
 import type { LimitHits } from '../limit-hits.ts';
@@ -18,9 +19,6 @@ import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;
-
-/** Close codes; those from 4500 on say that trying again will end the same way. */
-const closeCodes = { goingAway: 1001, stalled: 4001, senseless: 4500 } as const;
 
 interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */
@@ -50,7 +48,7 @@ export function serveV1({ hub, settings, log, hits, fanOut, bound }: ProtocolCon
     declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
     forget: (feed) => views.forget(feed),
     close() {
-      for (const session of [...sessions]) session.end();
+      for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
     },
   };
 }
@@ -120,11 +118,9 @@ class V1Session implements Session {
     return interestsOf(this.#client);
   }
 
-  /** Says goodbye. */
-  end(): void {
-    const reason = 'the hub stops';
-    this.#client.send(JSON.stringify({ bye: { code: closeCodes.goingAway, reason, retry: true } }));
-    this.#client.end(closeCodes.goingAway, reason);
+  end(code: CloseCode, reason: string): void {
+    this.#client.send(JSON.stringify({ bye: { code, reason, retry: mayReturn(code) } }));
+    this.#client.end(code, reason);
   }
 }
 

@@ -1,0 +1,67 @@
+// How long the hub has worked for clients in one round of the event loop. uWebSockets.js reads a socket for as long as it fills its
+// buffer of 512 KB; so one client could keep a round going for ever, in which no other client, timer or signal has its turn.
+// What comes after the time of a round is kept, and worked on between rounds.
+
+/** So much work is done between two looks at the clock, in bytes of messages. */
+const lookEvery = 4096;
+/** What a message costs beside its bytes. */
+const messageWork = 128;
+
+/** Work that was put off; does some of it until then, and returns whether there is more. */
+export type LaterWork = (endMs: number) => boolean;
+
+/** How long work that was put off is done between two rounds. */
+const laterMs = 8;
+
+export class Pace {
+  #work = lookEvery;
+  /** When the round began, in milliseconds of a monotonic clock, and how long it had gone on at the last look; 0: not yet. */
+  #beganMs = 0;
+  #spentMs = 0;
+  readonly #later: LaterWork[] = [];
+  #isRequested = false;
+
+  /** Counts a message of so many bytes that is being taken; returns whether this round has gone on for less than `limitMs`. */
+  hasTime(bytes: number, limitMs: number): boolean {
+    this.#work += messageWork + bytes;
+    if (this.#work >= lookEvery) this.#look();
+    return this.#spentMs < limitMs;
+  }
+
+  /** Registers work that is put off; `request` has it done between rounds, as long as it says that there is more. */
+  add(work: LaterWork): void {
+    this.#later.push(work);
+  }
+
+  request(): void {
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    setImmediate(() => this.#workLater());
+  }
+
+  #look(): void {
+    this.#work = 0;
+    const now = performance.now();
+    if (this.#beganMs === 0) {
+      this.#beganMs = now;
+      setImmediate(this.#endRound);
+    } else this.#spentMs = now - this.#beganMs;
+  }
+
+  readonly #endRound = () => {
+    this.#beganMs = 0;
+    this.#spentMs = 0;
+    this.#work = lookEvery; // the first message of a round looks at the clock
+  };
+
+  #workLater(): void {
+    this.#isRequested = false;
+    const endMs = performance.now() + laterMs;
+    let hasMore = false;
+    for (const [index, work] of this.#later.entries()) {
+      const share = (endMs - performance.now()) / (this.#later.length - index);
+      if (work(performance.now() + share)) hasMore = true;
+    }
+    if (hasMore) this.request();
+  }
+}
