@@ -6,6 +6,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
+/** A file beside the target that is as old is no replacement under way: that takes milliseconds. */
+export const leftoverAgeMs = 60_000;
+
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
@@ -38,13 +41,19 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
   }
 }
 
-/** Removes what a crash in the middle of a replacement has left beside the target. Errors: as `replaceFile`. */
+/**
+ * Removes what a crash in the middle of a replacement has left beside the target, once it is old: what is younger may be
+ * the replacement that another hub is making. Errors: as `replaceFile`.
+ */
 export async function removeLeftovers(path: string): Promise<void> {
   try {
     const prefix = tempPrefix(await followLinks(path));
-    for (const name of await readdir(dirname(prefix)))
-      if (name.startsWith(basename(prefix)) && tempPattern.test(name.slice(basename(prefix).length)))
-        await rm(join(dirname(prefix), name), { force: true });
+    for (const name of await readdir(dirname(prefix))) {
+      if (!name.startsWith(basename(prefix)) || !tempPattern.test(name.slice(basename(prefix).length))) continue;
+      const temp = join(dirname(prefix), name);
+      const found = await statIfAny(temp);
+      if (found && Date.now() - found.mtimeMs >= leftoverAgeMs) await rm(temp, { force: true });
+    }
   } catch (error) {
     throw new Error(`cannot write ${path}: ${reasonOf(error)}`, { cause: error });
   }

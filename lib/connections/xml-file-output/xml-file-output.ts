@@ -2,8 +2,8 @@
 // connection", D-09).
 
 import { readFileSync, statSync } from 'node:fs';
-import { defer, merge, NEVER, type Observable } from 'rxjs';
-import { tap } from 'rxjs/operators';
+import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';
+import { catchError, concatMap, ignoreElements, tap } from 'rxjs/operators';
 import { z } from 'zod';
 import { HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -11,7 +11,7 @@ import type { Value } from '../../model/value.ts';
 import { type ConnectionContext, defineConnectionType, type ResolvePath } from '../connection.ts';
 import { sourceOfBytes, sourceOfText } from './encoding.ts';
 import { keepSaved } from './keep-saved.ts';
-import { reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
+import { leftoverAgeMs, reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
 import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './template.ts';
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
@@ -58,7 +58,12 @@ export const xmlFileOutput = defineConnectionType({
         if (values.size === 0) await removeLeftovers(path);
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
-      return keepSaved(merge(NEVER, ...sets), { save, scheduler, finish });
+      const sweep$ = timer(leftoverAgeMs, scheduler).pipe(
+        concatMap(() => removeLeftovers(path)), // those of a crash right before this start
+        catchError(() => EMPTY),
+        ignoreElements(),
+      );
+      return merge(keepSaved(merge(NEVER, ...sets), { save, scheduler, finish }), sweep$);
     }),
 });
 

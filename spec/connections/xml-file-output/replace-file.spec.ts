@@ -2,21 +2,23 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   statSync,
   symlinkSync,
+  utimesSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { removeLeftovers, replaceFile } from '../../../lib/connections/xml-file-output/replace-file.ts';
+import { leftoverAgeMs, removeLeftovers, replaceFile } from '../../../lib/connections/xml-file-output/replace-file.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const replaceFileUrl = new URL('../../../lib/connections/xml-file-output/replace-file.ts', import.meta.url).href;
+/** When what is old was written last, in seconds. */
+const long = (Date.now() - leftoverAgeMs) / 1000;
 const replace = (path: string, text: string) => replaceFile(path, Buffer.from(text));
 
 test('makes a new file, and leaves nothing beside it', async (t) => {
@@ -85,11 +87,15 @@ test('a disk that takes only half of the file leaves the old file, and no half o
   t.deepEqual(readdirSync(folder), ['out.xml']);
 });
 
-test('removes what a crash has left, and nothing else', async (t) => {
+test('removes what a crash has left once it is old, and nothing else', async (t) => {
   const folder = await createFolder(t);
   const others = ['.other.xml.0123456789ab.part', '.out.xml.swp', '.out.xml.0123456789ab.part.bak', 'out.xml'];
-  for (const name of [...others, '.out.xml.0123456789ab.part']) writeFileSync(join(folder, name), '');
+  for (const name of [...others, '.out.xml.0123456789ab.part', '.out.xml.ba9876543210.part']) {
+    writeFileSync(join(folder, name), '');
+    utimesSync(join(folder, name), long, long);
+  }
+  others.push('.out.xml.0123456789cd.part'); // of another hub, under way
+  writeFileSync(join(folder, '.out.xml.0123456789cd.part'), '');
   await removeLeftovers(join(folder, 'out.xml'));
   t.deepEqual(readdirSync(folder).sort(), others.sort());
-  t.false(existsSync(join(folder, '.out.xml.0123456789ab.part')));
 });

@@ -1,9 +1,17 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, utimesSync, watch, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import test from 'ava';
-import { firstValueFrom, ReplaySubject, type SchedulerLike, VirtualAction, VirtualTimeScheduler } from 'rxjs';
+import {
+  firstValueFrom,
+  fromEvent,
+  ReplaySubject,
+  type SchedulerLike,
+  VirtualAction,
+  VirtualTimeScheduler,
+} from 'rxjs';
 import { skip, timeout } from 'rxjs/operators';
 import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
+import { leftoverAgeMs } from '../../../lib/connections/xml-file-output/replace-file.ts';
 import { xmlFileOutput } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
 import { loadFlows } from '../../../lib/hub.ts';
 import { connect } from '../../support/connection.ts';
@@ -81,11 +89,23 @@ test('a missing folder is degraded at the start, and what was set meanwhile is w
   await connection.stop();
 });
 
-test('what a crash has left behind is gone once it runs', async (t) => {
+test('what a crash has left behind is removed when it is old, at the start and once more a minute later', async (t) => {
   const folder = await createFolder(t);
-  writeFileSync(join(folder, '.out.xml.0123456789ab.part'), '<status la');
-  const connection = run(folder, { filename: 'out.xml', template });
+  const [old, young] = ['.out.xml.0123456789ab.part', '.out.xml.ba9876543210.part'].map((name) => join(folder, name));
+  for (const path of [old!, young!]) writeFileSync(path, '<status la');
+  const age = () => (Date.now() - leftoverAgeMs) / 1000;
+  utimesSync(old!, age(), age());
+  const scheduler = new VirtualTimeScheduler();
+  const connection = run(folder, { filename: 'out.xml', template }, scheduler);
   t.deepEqual(await connection.event(1), running);
+  t.deepEqual(readdirSync(folder), [basename(young!)]);
+
+  utimesSync(young!, age(), age());
+  const watcher = watch(folder);
+  t.teardown(() => watcher.close());
+  const swept = firstValueFrom(fromEvent(watcher, 'change').pipe(timeout(10_000)));
+  scheduler.flush();
+  await swept;
   t.deepEqual(readdirSync(folder), []);
   await connection.stop();
 });
