@@ -1,7 +1,7 @@
 // Certificates that openssl makes, of localhost and 127.0.0.1, signed by themselves.
 
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const ec = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1'];
@@ -23,4 +23,28 @@ export function makeCertificate(
   const subject = ['-subj', `/CN=${name}`, '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1'];
   execFileSync('openssl', ['req', '-x509', ...key, '-nodes', ...dates, ...files, ...subject], { stdio: 'ignore' });
   return readFileSync(join(folder, `${name}.crt`), 'utf8');
+}
+
+const authority = `[ca]
+default_ca = spec
+[spec]
+database = index.txt
+serial = serial.txt
+new_certs_dir = .
+default_md = sha256
+policy = any
+[any]
+commonName = supplied
+`;
+
+/** Makes `<name>.crt` for the key of that name, valid between two times: `20200101000000Z`. */
+export function dateCertificate(folder: string, name: string, from: string, to: string): void {
+  const openssl = (...args: string[]) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
+  writeFileSync(join(folder, 'authority.cnf'), authority);
+  writeFileSync(join(folder, 'index.txt'), '');
+  writeFileSync(join(folder, 'serial.txt'), '01\n');
+  openssl('req', '-new', '-key', `${name}.key`, '-subj', `/CN=${name}`, '-out', `${name}.csr`);
+  const dates = ['-startdate', from, '-enddate', to];
+  const signing = ['-selfsign', '-keyfile', `${name}.key`, '-in', `${name}.csr`, '-out', `${name}.crt`, '-notext'];
+  openssl('ca', '-batch', '-config', 'authority.cnf', ...dates, ...signing);
 }

@@ -66,6 +66,31 @@ test('RFC 9112: who could be understood in two ways is answered 400, and nothing
   expectQuietLog(t, hub);
 });
 
+/** What uWebSockets.js makes of a request by itself; the README of the room says so. */
+const unseen: [what: string, headers: string, content: string, statuses: number[]][] = [
+  ['line ends of chunks are any bytes', 'Transfer-Encoding: chunked\r\n', chunked.replace('5\r\n0', '5XX0'), [200]],
+  ['a trailer is the next request', 'Transfer-Encoding: chunked\r\n', chunked.replace(/\r\n$/, 'X: y\r\n\r\n'), [505]],
+  ['headers end at an empty name', `: x\r\nContent-Length: ${smuggled.length}\r\n`, smuggled, [400, 200]],
+];
+test('RFC 9112: what the library takes or refuses before the hub can see it', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['i,I,0'] } } });
+  for (const [what, headers, content, statuses] of unseen) {
+    const wire = await openWire(t, hub.port);
+    const form = 'Content-Type: application/x-www-form-urlencoded\r\n';
+    wire.send(`POST /update HTTP/1.1\r\nHost: localhost\r\n${form}${headers}\r\n${content}`);
+    for (const status of statuses) t.is((await wire.answer()).status, status, what);
+  }
+});
+
+for (const line of ['GET /hub/health HTTP/1.0', 'GET http://localhost/hub/health HTTP/1.1', 'OPTIONS * HTTP/1.1'])
+  test(`RFC 9112: ${line} is answered 505`, async (t) => {
+    const hub = await startTestHub(t, { connections: { api } });
+    const wire = await openWire(t, hub.port);
+    wire.send(`${line}\r\nHost: localhost\r\n\r\n`);
+    t.is((await wire.answer()).status, 505);
+    await wire.closed();
+  });
+
 test('RFC 9112: a HEAD, an OPTIONS and a handshake of two lengths are refused as well', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, allowedOrigins: ['https://panel.example'] } } });
   const lengths = 'Host: localhost\r\nContent-Length: 0\r\nContent-Length: 1\r\n';
