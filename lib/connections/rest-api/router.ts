@@ -49,16 +49,17 @@ interface RouterContext {
 export function createRouter({ app, guard, openAnswer, log, hits, postponed }: RouterContext): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
-  /** Whether a request is one, whoever sent it. */
-  const enter = (response: HttpResponse, request: HttpRequest) => {
-    openAnswer(response, request);
+  /** Refuses what could be two requests; before one is put off, since what is kept of it has each header once. */
+  const isRefused: (...exchange: Parameters<Handler>) => boolean = (response, request) => {
     const ambiguity = ambiguityOf(request);
-    if (ambiguity !== undefined) refuseAndClose(response, request, ambiguity);
-    return ambiguity === undefined;
+    if (ambiguity === undefined) return false;
+    openAnswer(response, request);
+    refuseAndClose(response, request, ambiguity);
+    return true;
   };
 
-  const admit: Router['admit'] = (response, request, act, handler) => {
-    if (!enter(response, request)) return;
+  const answer: Router['admit'] = (response, request, act, handler) => {
+    openAnswer(response, request);
     try {
       guard.check(request, act);
       handler(response, request);
@@ -72,11 +73,15 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
 
   const guarded =
     (handler: Handler, act: Act): Handler =>
-    (response, request) =>
-      postponed.put(response, request, (kept) => admit(response, kept, act, handler));
+    (response, request) => {
+      if (isRefused(response, request)) return;
+      postponed.put(response, request, (kept) => answer(response, kept, act, handler));
+    };
 
   return {
-    admit,
+    admit(response, request, act, handler) {
+      if (!isRefused(response, request)) answer(response, request, act, handler);
+    },
     add(route) {
       const { path, get, post, getWrites = false } = route;
       const methods = methodsOf(route).join(', ');
@@ -85,8 +90,10 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
       app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, 'read')));
       if (post !== undefined) app.post(path, guarded(post, 'write'));
       app.options(path, (response, request) => {
-        if (!guard.isPreflight(request)) refuse(response, request);
-        else if (enter(response, request)) replyPreflight(response, request, methods);
+        if (!guard.isPreflight(request)) return refuse(response, request);
+        if (isRefused(response, request)) return;
+        openAnswer(response, request);
+        replyPreflight(response, request, methods);
       });
       app.any(path, refuse);
     },
