@@ -7,7 +7,7 @@ import { isLit } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 
 /** Where the page scrolls, a finger has to rest for so long before it holds a button: it may be about to scroll. */
-const restMs = 120;
+const restMs = 250;
 /** What rests moves by less than this. */
 const slopPx = 10;
 

@@ -1,0 +1,187 @@
+// Dashboards under a hand: nothing goes to air by a tap on a fader, or by a finger that scrolls.
+
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { filter } from 'rxjs/operators';
+import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
+import { createFinger } from '../support/touch.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const desk = { type: 'dummy', parameters: ['level,F,-12.5', 'talk,B,false', 'mic,B,false'] };
+const range = { min: -60, max: 12, step: 0.5 };
+const fader = { type: 'fader', label: 'Level', address: 'desk/level', ...range, size: [1, 3] };
+const talk = { type: 'button', label: 'Talk', address: 'desk/talk', mode: 'momentary' };
+
+/** A page with a dashboard, and what it writes: `level=-12`. */
+async function start(t: ExecutionContext, widgets: object[], options: BrowserContextOptions = {}) {
+  const hub = await startHubFrom(t, {
+    'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk } },
+    'dashboards/wall.json5': { columns: 3, widgets },
+  });
+  const written: string[] = [];
+  const subscription = hub.changes$
+    .pipe(filter(({ origin }) => origin.kind === 'client' && origin !== writer))
+    .subscribe({
+      next: ({ parameter, value }) => written.push(`${parameter.address.slice('desk/'.length)}=${value}`),
+      error: () => {},
+    });
+  t.teardown(() => subscription.unsubscribe());
+  const page = await openConsole(t, browser, hub.port, '#/dashboards?name=wall', options);
+  await page.locator('.rail:not(.off), .push:enabled').first().waitFor();
+  await page.waitForFunction(
+    `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`,
+  );
+  /** Waits until what was written before this has got there: the page is heard once more. */
+  const settled = async () => {
+    const known = written.length;
+    await page.evaluate(`fetch('/update?parameter=desk/mic&value=' + !${hub.find('desk/mic')!.value})`);
+    await until(page, () => written.length > known && written.at(-1)!.startsWith('mic='));
+    written.splice(written.length - 1, 1);
+  };
+  return { hub, page, written, settled };
+}
+
+/** Waits until something is so, frame by frame. */
+async function until(page: Page, isSo: () => boolean): Promise<void> {
+  const end = Date.now() + 20_000;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`not within 20 s: ${isSo}`);
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  }
+}
+
+const middleOf = async (locator: Locator) => {
+  const { x, y, width, height } = (await locator.boundingBox())!;
+  return { x: x + width / 2, y: y + height / 2 };
+};
+const touchscreen = { viewport: { width: 1280, height: 800 }, hasTouch: true };
+
+test('a tap on the cap or on the track moves no fader, by mouse or by finger', async (t) => {
+  const { hub, page, written, settled } = await start(t, [fader], touchscreen);
+  const finger = await createFinger(page);
+  const cap = await middleOf(page.locator('.cap'));
+  const rail = (await page.locator('.rail').boundingBox())!;
+  const places = [
+    [cap.x, cap.y],
+    [cap.x + 5, cap.y - 15],
+    [cap.x, rail.y + 4],
+    [cap.x, rail.y + rail.height - 4],
+  ] as const;
+  for (const [x, y] of places) {
+    await page.mouse.click(x, y);
+    await finger.down(x, y);
+    await finger.move(x + 3, y - 3, 2);
+    await finger.up();
+  }
+  await page.mouse.move(cap.x, rail.y + 4);
+  await page.mouse.down();
+  await page.mouse.move(cap.x, rail.y + 120, { steps: 5 });
+  await page.mouse.up();
+  await settled();
+  t.deepEqual(written, []);
+  t.is(hub.find('desk/level')!.value, -12.5);
+  t.is(await page.locator('.amount').textContent(), '-12.5 ');
+});
+
+for (const [name, hand] of [
+  ['a mouse', 'mouse'],
+  ['a finger', 'touch'],
+] as const)
+  test(`a fader moves by as much as ${name} does, from where it is, wherever its cap is taken`, async (t) => {
+    const { hub, page, written } = await start(t, [fader], touchscreen);
+    const finger = await createFinger(page);
+    const cap = (await page.locator('.cap').boundingBox())!;
+    const way = (await page.locator('.rail').boundingBox())!.height - cap.height;
+    const slop = hand === 'mouse' ? 3 : 8;
+    for (const grip of [0.1, 0.9]) {
+      hub.write('desk/level', -12.5, writer);
+      await page.waitForFunction(`document.querySelector('.amount').textContent.includes('-12.5')`);
+      await page.waitForFunction(
+        `document.querySelector('.cap').getBoundingClientRect().y.toFixed() === ${JSON.stringify(cap.y.toFixed())}`,
+      );
+      const [x, y] = [cap.x + cap.width / 2, cap.y + cap.height * grip];
+      const to = y + way / 4 + slop; // a quarter of the way down is 18 dB
+      if (hand === 'mouse') {
+        await page.mouse.move(x, y);
+        await page.mouse.down();
+        await page.mouse.move(x, to, { steps: 20 });
+        await page.mouse.up();
+      } else {
+        await finger.down(x, y);
+        await finger.move(x, to, 20);
+        await finger.up();
+      }
+      await until(page, () => Math.abs(Number(hub.find('desk/level')!.value) + 30.5) <= 0.5);
+      const values = written.splice(0).map((one) => Number(one.replace('level=', '')));
+      t.true(Math.abs(values[0]! + 12.5) < 10, `it begins where it was, not with ${values[0]}`);
+      t.true(
+        values.every((value, index) => index === 0 || value <= values[index - 1]!),
+        String(values),
+      );
+    }
+  });
+
+test('keys move a fader by its step, by a tenth, and to its ends', async (t) => {
+  const { hub, page } = await start(t, [fader]);
+  await page.getByRole('slider', { name: 'Level' }).focus();
+  for (const [key, value] of [
+    ['ArrowUp', -12],
+    ['ArrowRight', -11.5],
+    ['ArrowDown', -12],
+    ['PageUp', -5],
+    ['PageDown', -12],
+    ['End', 12],
+    ['Home', -60],
+  ] as const) {
+    await page.keyboard.press(key);
+    await until(page, () => hub.find('desk/level')!.value === value);
+    t.is(await page.getByRole('slider').getAttribute('aria-valuetext'), String(value));
+  }
+});
+
+for (const [name, viewport] of [
+  ['upright', phone],
+  ['on its side', { width: 844, height: 390 }],
+] as const)
+  test(`a phone ${name}: a finger that scrolls moves no fader and holds no button`, async (t) => {
+    const widgets = Array.from({ length: 24 }, () => [fader, talk]).flat();
+    const { hub, page, written, settled } = await start(t, widgets, { viewport, hasTouch: true, isMobile: true });
+    const finger = await createFinger(page);
+    const scrolled = () => page.evaluate<number>(`document.querySelector('.panel-page').scrollTop`);
+    for (const css of ['.cap', '.push', '.rail']) {
+      const from = await scrolled();
+      const boxes = await Promise.all((await page.locator(css).all()).map((one) => one.boundingBox()));
+      const box = boxes.find((one) => one!.y > viewport.height * 0.45 && one!.y < viewport.height * 0.85)!;
+      await finger.down(box.x + box.width / 2, box.y + 20);
+      await finger.move(box.x + box.width / 2, box.y - viewport.height * 0.35, 5);
+      await finger.up();
+      await page.waitForFunction(`document.querySelector('.panel-page').scrollTop > ${from + 40}`);
+    }
+    await settled();
+    t.deepEqual(written, []);
+
+    await page.evaluate(`document.querySelector('.panel-page').scrollTo(0, 0)`);
+    const cap = await middleOf(page.locator('.cap').first());
+    await finger.down(cap.x, cap.y);
+    await finger.move(cap.x + 60, cap.y + 4);
+    await finger.up();
+    await until(page, () => Number(hub.find('desk/level')!.value) > -5);
+    written.length = 0;
+
+    const button = await middleOf(page.locator('.push').first());
+    await finger.down(button.x, button.y);
+    await until(page, () => !!written.includes('talk=true'));
+    t.is(hub.find('desk/talk')!.value, true);
+    await finger.up();
+    await until(page, () => !!written.includes('talk=false'));
+    await page.touchscreen.tap(button.x, button.y);
+    await until(page, () => written.length >= 4);
+    await settled();
+    t.deepEqual(written, ['talk=true', 'talk=false', 'talk=true', 'talk=false']);
+  });
