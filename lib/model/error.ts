@@ -23,6 +23,7 @@ export const errorCatalogue = {
   'read-only': 'Parameter is read-only',
   'state-unknown': 'State Unknown',
   'test-failed': 'Test of a flow failed',
+  'too-many-attempts': 'Too many wrong credentials',
   'too-many-clients': 'Too many clients',
   unauthorized: 'Unauthorized',
   'unknown-parameter': 'Unknown parameter',

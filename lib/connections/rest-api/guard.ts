@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { HubError } from '../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../net/uws.ts';
+import { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
 import { createCredentials } from './credentials.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
@@ -15,8 +16,8 @@ import type { Settings } from './settings.ts';
 export type Act = 'read' | 'write' | 'write by GET';
 
 export interface Guard {
-  /** Lets a request in, or throws. Errors: `foreign-host`, `foreign-origin`, `unauthorized`. */
-  check(request: HttpRequest, act: Act): void;
+  /** Lets a request in, or throws. Errors: `foreign-host`, `foreign-origin`, `unauthorized`, `too-many-attempts`. */
+  check(request: HttpRequest, act: Act, addressOf: () => string): void;
   /** Whether a browser asks for a page of allowedOrigins what it may send: without credentials, these are yet to come. */
   isPreflight(request: HttpRequest): boolean;
   readonly challenges: readonly string[];
@@ -27,6 +28,7 @@ const maxKnownHosts = 1000;
 
 export function createGuard(settings: Settings): Guard {
   const credentials = createCredentials(settings);
+  const attempts = new Attempts(settings.limits.wrongCredentials);
   const isOpen = credentials.challenges.length === 0;
   const names = ownNames(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
@@ -51,7 +53,7 @@ export function createGuard(settings: Settings): Guard {
     challenges: credentials.challenges,
     isPreflight: (request) =>
       isPreflight(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
-    check(request, act) {
+    check(request, act, addressOf) {
       const host = request.getHeader(hostHeader);
       if (!isOwnHost(host))
         throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
@@ -60,8 +62,12 @@ export function createGuard(settings: Settings): Guard {
         if (act !== 'read') checkPage(request, host, act);
       } else if (!isAtHost(origin, host) && !origins.has(origin.toLowerCase()))
         throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
-      if (!isOpen && !credentials.accept(authorizationOf(request)))
-        throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+      if (isOpen) return;
+      const authorization = authorizationOf(request);
+      if (authorization !== '') attempts.check(addressOf);
+      if (credentials.accept(authorization)) return;
+      if (authorization !== '') attempts.fail(addressOf());
+      throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
     },
   };
 }

@@ -1,13 +1,14 @@
 // Routes, and what holds for each of them: the guard goes first, what a handler throws is answered, HEAD gets no body, and
 // other methods get 405 (design.md section 5).
 
-import { HubError } from '../../model/error.ts';
+import { type ErrorCode, HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
+import { retryAfterSeconds } from './attempts.ts';
 import { asHubError } from './exchange.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import type { Act, Guard } from './guard.ts';
-import type { OpenAnswer } from './headers.ts';
+import type { Header, OpenAnswer } from './headers.ts';
 import type { LimitHits } from './limit-hits.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 import { replyPreflight } from './preflight.ts';
@@ -49,6 +50,11 @@ interface RouterContext {
 export function createRouter({ app, guard, openAnswer, log, hits, postponed }: RouterContext): Router {
   const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
 
+  const headersOf = (code: ErrorCode): readonly Header[] => {
+    if (code === 'unauthorized') return challenges;
+    return code === 'too-many-attempts' ? [['Retry-After', String(retryAfterSeconds)]] : [];
+  };
+
   /** Refuses what could be two requests; before one is put off, since what is kept of it has each header once. */
   const isRefused: (...exchange: Parameters<Handler>) => boolean = (response, request) => {
     const ambiguity = ambiguityOf(request);
@@ -61,13 +67,13 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
   const answer: Router['admit'] = (response, request, act, handler) => {
     openAnswer(response, request);
     try {
-      guard.check(request, act);
+      guard.check(request, act, () => remoteAddress(response));
       handler(response, request);
     } catch (error) {
       const known = asHubError(error, log);
       hits.addError(error, remoteAddress(response));
       const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-      replyError(response, known, asJson, known.code === 'unauthorized' ? challenges : []);
+      replyError(response, known, asJson, headersOf(known.code));
     }
   };
 

@@ -12,12 +12,16 @@ import { createConfiguredFilter, type Filter } from './filter.ts';
 import { Intake } from './intake.ts';
 import type { LimitHits } from './limit-hits.ts';
 import { LimitError, limits } from './limits.ts';
+import { NetworkCounts, networkOf } from './network.ts';
 import type { Pace } from './pace.ts';
 import { servePlain } from './plain-sockets.ts';
 import { remoteAddress } from './remote-address.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 import { serveV1 } from './v1/sockets.ts';
+
+/** Why the server has cut a socket whose message is longer than it may be. */
+const tooBigReason = 'Received too big message';
 
 export type Socket = WebSocket<Tenant>;
 
@@ -107,6 +111,9 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
   const v1 = serveV1(context);
   /** Bounded by `maxClients`. */
   const clients = new Map<Session, ConnectedClient>();
+  const networks = new NetworkCounts();
+  const tooManyOf = (address: string) =>
+    `expected at most ${settings.limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}, all are there`;
   let lastId = 0;
 
   return {
@@ -121,8 +128,10 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
           admit(response, request, 'write', () => {
             const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
             if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
-            const protocol = offers(request, v1.name) ? v1 : plain;
             const address = remoteAddress(response);
+            if (networks.of(address) >= settings.limits.clientsPerAddress)
+              throw new LimitError('clientsPerAddress', 'too-many-clients', tooManyOf(address));
+            const protocol = offers(request, v1.name) ? v1 : plain;
             const session = protocol.accept(originOf(response), address, request);
             const key = request.getHeader('sec-websocket-key');
             const extensions = request.getHeader('sec-websocket-extensions');
@@ -139,6 +148,7 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
           const { session, address, protocol } = socket.getUserData();
           const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
           openSockets++;
+          networks.add(address);
           clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
           session.open(socket);
         },
@@ -147,9 +157,11 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
         pong: (socket, message) => intake.control(socket, message.byteLength),
         dropped: (socket) => socket.getUserData().session.dropped(),
         drain: (socket) => socket.getUserData().session.drained(),
-        close(socket) {
-          const { session } = socket.getUserData();
+        close(socket, _code, reason) {
+          const { session, address } = socket.getUserData();
           openSockets--;
+          networks.remove(address);
+          if (textOf(reason) === tooBigReason) hits.add('frameBytes', address);
           clients.delete(session);
           intake.forget(session);
           session.close();
@@ -175,6 +187,10 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
       v1.close();
     },
   };
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  return bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString();
 }
 
 function offers(request: HttpRequest, protocol: string): boolean {

@@ -23,6 +23,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'read-only': '403 Forbidden',
   'state-unknown': '503 State Unknown',
   'test-failed': '500 Internal Server Error',
+  'too-many-attempts': '429 Too Many Requests',
   'too-many-clients': '503 Service Unavailable',
   unauthorized: '401 Unauthorized',
   'unknown-parameter': '404 Not Found',

@@ -7,6 +7,7 @@ type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
 /** The answers that any request may get: a client's mistake in general, credentials, a foreign Host or Origin. */
 const refusals = {
   '401': problem('The credentials are missing or wrong'),
+  '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
   '403': problem('A foreign Host or Origin, or a parameter that is read-only'),
 };
 

@@ -1,0 +1,26 @@
+// Where clients come from, as limits per address count it: an IPv4 address, or the /64 of an IPv6 address, all of which one host has.
+
+/** `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
+export function networkOf(address: string): string {
+  const groups = address.split(':');
+  return groups.length === 8 ? `${groups.slice(0, 4).join(':')}::/64` : address;
+}
+
+/** Counts what there is of each network. Bounded by what is counted. */
+export class NetworkCounts {
+  readonly #counts = new Map<string, number>();
+
+  of(address: string): number {
+    return this.#counts.get(networkOf(address)) ?? 0;
+  }
+
+  add(address: string): void {
+    this.#counts.set(networkOf(address), this.of(address) + 1);
+  }
+
+  remove(address: string): void {
+    const count = this.of(address) - 1;
+    if (count > 0) this.#counts.set(networkOf(address), count);
+    else this.#counts.delete(networkOf(address));
+  }
+}
