@@ -3,16 +3,17 @@
 
 import { createSignal, onCleanup } from 'solid-js';
 import { navigate } from './route.ts';
+import { keep, recall } from './storage.ts';
 import { views } from './views.ts';
 
 const storageKey = 'patchbay-keys';
 const secondKeyMs = 1500;
-const [enabled, setEnabled] = createSignal(localStorage.getItem(storageKey) !== 'off');
+const [enabled, setEnabled] = createSignal(recall(storageKey) !== 'off');
 
 export const areKeysOn = enabled;
 
 export function switchKeys(isOn: boolean): void {
-  localStorage.setItem(storageKey, isOn ? 'on' : 'off');
+  keep(storageKey, isOn ? 'on' : 'off');
   setEnabled(isOn);
 }
 

@@ -1,15 +1,14 @@
 // Light, dark, or as the system says. The choice is kept in the browser.
 
 import { createSignal } from 'solid-js';
+import { keep, recall } from './storage.ts';
 
 const choices = ['system', 'light', 'dark'] as const;
 export type Theme = (typeof choices)[number];
 
 const storageKey = 'patchbay-theme';
 const systemDark = matchMedia('(prefers-color-scheme: dark)');
-const [choice, setChoice] = createSignal<Theme>(
-  choices.find((one) => one === localStorage.getItem(storageKey)) ?? 'system',
-);
+const [choice, setChoice] = createSignal<Theme>(choices.find((one) => one === recall(storageKey)) ?? 'system');
 const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
 systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
 
@@ -25,7 +24,7 @@ export function applyTheme(): void {
 /** System, light, dark, and system again. */
 export function switchTheme(): void {
   const next = choices[(choices.indexOf(choice()) + 1) % choices.length]!;
-  localStorage.setItem(storageKey, next);
+  keep(storageKey, next);
   document.documentElement.dataset.theme = next;
   setChoice(next);
   applyTheme();

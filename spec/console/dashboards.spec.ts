@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { writeIntervalMs } from '../../lib/console/dashboard/writer.ts';
 import { expectAccessible } from '../support/accessible.ts';
-import { launchBrowser, openConsole, phone, timeOf } from '../support/console.ts';
+import { launchBrowser, openConsole, phone, timeOf, waitUntil } from '../support/console.ts';
 import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
@@ -61,7 +61,7 @@ test('widgets show values with texts, units, tones and zones, and that there is 
   await page.locator('.value output[data-tone=danger]').getByText('0.95 dB').waitFor();
   await widget(page, 'lamp').first().locator('.lit[data-tone=danger]').waitFor();
   await widget(page, 'lamp').nth(1).locator('.lit').waitFor();
-  await page.waitForFunction(`getComputedStyle(document.querySelector('.bar-of')).transform.includes('0.95')`);
+  await waitUntil(page, `getComputedStyle(document.querySelector('.bar-of')).transform.includes('0.95')`);
   await page.locator('.plot canvas').waitFor();
   await expectAccessible(t, page);
 });
@@ -136,7 +136,7 @@ test('a fader writes at a bounded rate, sends the final value, and does not jump
     while (Math.abs(Number(hub.find('desk/level')!.value) - value) > 1e-9)
       await page.evaluate('new Promise(requestAnimationFrame)');
   };
-  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === 0.5`);
+  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.5`);
   const { x, y, width, height } = (await fader.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height / 2);
   await page.mouse.down();
@@ -151,13 +151,13 @@ test('a fader writes at a bounded rate, sends the final value, and does not jump
   await page.mouse.up();
   const last = await shown();
   t.true(last > held);
-  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === ${last}`);
+  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === ${last}`);
   await hasArrived(last);
   t.true(times.length > 1 && times.length < 90, String(times.length));
   const span = times.at(-1)! - times[0]!;
   t.true((times.length - 1) * writeIntervalMs <= span + 200, `${times.length} writes in ${Math.round(span)} ms`);
   hub.write('desk/level', 0.25, writer);
-  await page.waitForFunction(`document.querySelector('input[type=range]')?.valueAsNumber === 0.25`);
+  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.25`);
 });
 
 test('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
@@ -199,25 +199,25 @@ test('a hub that hangs or stops makes every widget stale within three seconds; b
   const flow = { connections: { api: { ...api, port, dashboards: folder }, desk } };
   const first = await startHubProcess(t, flow);
   const page = await openConsole(t, browser, port, wall);
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   await page.evaluate('globalThis.mark = 1');
 
   process.kill(first.pid, 'SIGSTOP');
-  const hung = await timeOf(() => page.waitForFunction(allStale));
+  const hung = await timeOf(() => waitUntil(page, allStale));
   t.true(hung < 3000, `a hub that hangs: ${Math.round(hung)} ms`);
   t.is(await page.evaluate<number>(`(${overlays}).length`), widgetsOfAllKinds.length);
   t.true(await page.getByRole('button', { name: 'Mic' }).isDisabled());
   process.kill(first.pid, 'SIGCONT');
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
 
   first.process.kill('SIGTERM');
-  const stopped = await timeOf(() => page.waitForFunction(allStale));
+  const stopped = await timeOf(() => waitUntil(page, allStale));
   t.true(stopped < 3000, `a hub that stops: ${Math.round(stopped)} ms`);
   await page.getByText('No link to the hub').first().waitFor();
   await first.ended();
 
   const second = await startHubProcess(t, flow);
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   await second.get('/update?parameter=desk/text&value=again');
   await widget(page, 'value').getByText('again').waitFor();
   t.is(await page.evaluate('mark'), 1);
@@ -228,15 +228,15 @@ test('a momentary button that is let go while the link is down is off when it is
   const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [button] } });
   const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
   const page = await openConsole(t, browser, hub.port, wall);
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   await page.getByRole('button', { name: 'Talk' }).hover();
   await page.mouse.down();
   await page.locator('.push.lit').waitFor();
   process.kill(hub.pid, 'SIGSTOP');
-  await page.waitForFunction(allStale);
+  await waitUntil(page, allStale);
   await page.mouse.up();
   process.kill(hub.pid, 'SIGCONT');
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   await page.locator('.push[aria-pressed=false]').waitFor();
   t.is(await hub.get('/parameters/desk/mic'), 'false');
 });
@@ -282,7 +282,7 @@ test.serial('200 widgets over values that change 50 times a second hold 30 frame
     'dashboards/wall.json5': { columns: 20, rows: 10, widgets },
   });
   const page = await openConsole(t, browser, hub.port, wall, { viewport: { width: 1920, height: 1080 } });
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   let round = 0;
   const step = () => {
     round += 1;
@@ -310,7 +310,7 @@ test.serial('200 widgets over values that change 50 times a second hold 30 frame
 test('a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out', async (t) => {
   const hub = await start(t, [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds]);
   const page = await openConsole(t, browser, hub.port, wall);
-  await page.waitForFunction(noneStale);
+  await waitUntil(page, noneStale);
   const overflow = `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
     [scrollWidth > clientWidth, scrollHeight > clientHeight])(document.querySelector('.panel-page'))`;
   t.deepEqual(await page.evaluate(overflow), [false, false]);

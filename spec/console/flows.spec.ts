@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { expectAccessible } from '../support/accessible.ts';
-import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 
 let browser: Browser;
@@ -63,7 +63,7 @@ test('the graph shows rules between what they read and write; a value moves thro
     Element.prototype.animate = function (...given) { animated += this.matches('.edge'); return animate.apply(this, given) };`);
   hub.write('desk/level', 0.25, writer);
   await page.locator('.box[title="desk/percent"] output', { hasText: '25' }).waitFor();
-  await page.waitForFunction('animated === 2');
+  await waitUntil(page, 'animated === 2');
   await expectAccessible(t, page);
 });
 
@@ -129,7 +129,7 @@ test('keys, wheel and pointer move over the graph; only what is seen and readabl
   const { x, y, width, height } = (await canvas.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height - 30);
   await page.mouse.wheel(0, -300);
-  await page.waitForFunction(`/scale\\(1\\.[1-9]/.test(document.querySelector('.plane').style.transform)`);
+  await waitUntil(page, `/scale\\(1\\.[1-9]/.test(document.querySelector('.plane').style.transform)`);
   await page.keyboard.press('0');
   const xOf = (text: string) => Number(/translate\(([-.\d]+)px/.exec(text)![1]);
   const start = xOf(await transform());
@@ -171,7 +171,7 @@ test('500 rules: folders are closed until they are opened, a search opens what i
 
   await page.getByRole('searchbox').fill('');
   await page.getByRole('button', { name: 'Open all' }).click();
-  await page.waitForFunction(`document.querySelectorAll('.box.rule').length > ${before + 20}`);
+  await waitUntil(page, `document.querySelectorAll('.box.rule').length > ${before + 20}`);
   t.true((await page.locator('.box.rule, .box.group').count()) <= 160);
 });
 

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { connect } from '../../lib/client/index.ts';
-import { launchBrowser, openConsole, timeOf } from '../support/console.ts';
+import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/console.ts';
 import { within } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
@@ -102,9 +102,7 @@ async function useAll(page: Page): Promise<void> {
   const live = page.locator('[data-address="rack/meter-3"] .value');
   for (let seen = 0; seen < 6; seen++) {
     const text = JSON.stringify(await live.textContent());
-    await page.waitForFunction(
-      `document.querySelector('[data-address="rack/meter-3"] .value')?.textContent !== ${text}`,
-    );
+    await waitUntil(page, `document.querySelector('[data-address="rack/meter-3"] .value')?.textContent !== ${text}`);
   }
 }
 

@@ -4,7 +4,7 @@ import test from 'ava';
 import type { Browser } from 'playwright-core';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { launchBrowser, openConsole } from '../support/console.ts';
+import { launchBrowser, openConsole, waitUntil } from '../support/console.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 import { openRawClient } from '../support/socket.ts';
 
@@ -41,13 +41,13 @@ test('the log goes on live, by level and text, and is held on request', async (t
   await entries.getByText('unexpected close tag').waitFor({ state: 'detached' });
   const before = await entries.count();
   t.is(await restart(), 200);
-  await page.waitForFunction(`document.querySelectorAll('.entry').length > ${before}`);
+  await waitUntil(page, `document.querySelectorAll('.entry').length > ${before}`);
 
   await page.getByRole('button', { name: 'Pause' }).click();
   const held = await entries.count();
   t.is(await restart(), 200);
   await page.getByRole('button', { name: 'Go on' }).click();
-  await page.waitForFunction(`document.querySelectorAll('.entry').length > ${held}`);
+  await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
 });
 
 test('a client that does not read is listed first, with how far it is behind', async (t) => {

@@ -68,7 +68,7 @@ for (const colorScheme of ['light', 'dark'] as const)
     test(`every view at ${viewport.width}, ${colorScheme}`, async (t) => {
       const hub = await startHubFrom(t, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
       const page = await openConsole(t, browser, hub.port, '', { viewport, colorScheme });
-      await page.addScriptTag({ content: axe.source });
+      await page.evaluate(axe.source);
       for (const [name, hash, ready] of sights) {
         await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
         await page.locator(ready).first().waitFor();

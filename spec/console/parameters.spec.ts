@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, timeOf } from '../support/console.ts';
+import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/console.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 
@@ -147,7 +147,7 @@ test('text, glob and regex; a tree whose folders stand together, and numbers in 
   const search = page.getByRole('searchbox', { name: 'Search parameters' });
   const shown = async (expected: string[]) => {
     const rows = "[...document.querySelectorAll('[role=row][data-address]')].map(({ dataset }) => dataset.address)";
-    await page.waitForFunction(`JSON.stringify(${rows}) === ${JSON.stringify(JSON.stringify(expected))}`);
+    await waitUntil(page, `JSON.stringify(${rows}) === ${JSON.stringify(JSON.stringify(expected))}`);
     t.is(await page.locator('[role=row][data-address]').count(), expected.length);
   };
   const order = ['gauge', 'go', 'lamp', 'level', 'rack 2/lamp', 'rack 10/lamp', 'take', 'title'];
@@ -222,7 +222,7 @@ test('an editor for each type, a trigger that is fired, lines to copy, and a plo
   for (const value of [2, 7, 3]) hub.write('desk/gauge', value, writer);
   const pin = page.getByRole('region', { name: 'Pinned' });
   await pin.getByText('3').waitFor();
-  await page.waitForFunction(`${picture} !== ${JSON.stringify(before)}`);
+  await waitUntil(page, `${picture} !== ${JSON.stringify(before)}`);
   const steps = page.locator('.sparkline path[d*=V]');
   await steps.waitFor({ state: 'attached' });
 });

@@ -3,7 +3,7 @@
 import test from 'ava';
 import type { Browser } from 'playwright-core';
 import { expectAccessible } from '../support/accessible.ts';
-import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 
 let browser: Browser;
@@ -50,7 +50,7 @@ test('the chain of causes leads from the lamp to who rang, and follows live', as
   await page.getByRole('complementary').getByRole('heading', { name: 'bell starts' }).waitFor();
   await page.goBack();
   await page.getByRole('link', { name: 'desk/bell' }).click();
-  await page.waitForFunction(`location.hash === '#/parameters?address=desk/bell'`);
+  await waitUntil(page, `location.hash === '#/parameters?address=desk/bell'`);
 });
 
 test('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {

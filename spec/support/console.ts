@@ -29,6 +29,9 @@ export async function openConsole(
   page.setDefaultTimeout(deadline.timeout);
   const host = `127.0.0.1:${port}`;
   page.on('pageerror', (error) => faults.push(`the page failed: ${error.stack}`));
+  page.on('console', (message) => {
+    if (/content security policy/i.test(message.text())) faults.push(message.text());
+  });
   page.on('request', (request) => {
     const url = new URL(request.url());
     if (/^(https?|wss?):$/.test(url.protocol) && url.host !== host) faults.push(`the console asks ${url}`);
@@ -36,6 +39,15 @@ export async function openConsole(
   await page.goto(`http://${host}/hub/${hash}`);
   t.is(new URL(page.url()).host, host);
   return page;
+}
+
+/** Waits until an expression holds in a page; `waitForFunction` of the library would evaluate it where the page forbids that. */
+export async function waitUntil(page: Page, condition: string): Promise<void> {
+  const end = performance.now() + deadline.timeout;
+  while (!(await page.evaluate(condition))) {
+    if (performance.now() > end) throw new Error(`${condition}: not within ${deadline.timeout} ms`);
+    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 20))');
+  }
 }
 
 /** How long something takes that is over when `seen` is, in milliseconds. */

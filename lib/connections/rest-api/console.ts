@@ -8,7 +8,7 @@ import type { HubPort, Log } from '../connection.ts';
 import { contentsOf } from './contents.ts';
 import type { Disk } from './disk.ts';
 import { findFile } from './document-root.ts';
-import { beginValue } from './headers.ts';
+import { beginValue, confine } from './headers.ts';
 import { realPathOf } from './reading.ts';
 import { replyFile } from './static-file.ts';
 
@@ -28,6 +28,7 @@ export async function serveConsolePage(
 ): Promise<void> {
   const file = join(folder, 'index.html');
   if (!existsSync(file)) return replyContents(hub, response);
+  confine(response);
   await replyFile(response, request, log, disk, function* () {
     return { file: yield* realPathOf(file) };
   });
@@ -42,6 +43,7 @@ export function serveConsoleFile(
   log: Log,
 ): Promise<void> {
   const locate = (path: string) => findFile(folder, path, path.slice(consolePath.length - 1), '');
+  confine(response);
   return replyFile(response, request, log, disk, locate);
 }
 

@@ -39,6 +39,20 @@ export function beginValue(response: HttpResponse, asJson: boolean): HttpRespons
   return response.writeHeader(firstName, asJson ? json : text);
 }
 
+/** Has the answer confine what it is shown in, the page of the console or a worker, to files and sockets of this hub. */
+export function confine(response: HttpResponse): void {
+  const opening = openingOf(response);
+  keep(response, { ...opening, fixed: opening.confined });
+}
+
+/** No script but those of its files, nor any other place to send something to (CSP 3); beside the policy that all answers have. */
+const consolePolicy = [
+  "default-src 'none'",
+  ...['script', 'style', 'img', 'font', 'connect', 'worker'].map((kind) => `${kind}-src 'self'`),
+  "base-uri 'none'",
+  "form-action 'none'",
+].join('; ');
+
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
@@ -71,6 +85,7 @@ function strictTransport(seconds: number): Header {
 /** The value of the first header, and all further ones as if they belonged to it: one call into the library writes them all. */
 interface Opening {
   readonly fixed: ArrayBuffer;
+  readonly confined: ArrayBuffer;
   readonly text: ArrayBuffer;
   readonly json: ArrayBuffer;
 }
@@ -80,6 +95,7 @@ function encodeOpening(fixed: readonly Header[]): Opening {
     encodeText([firstHeader[1], ...[...fixed, ...others].map(([name, value]) => `${name}: ${value}`)].join('\r\n'));
   return {
     fixed: encode(),
+    confined: encode(['Content-Security-Policy', consolePolicy]),
     text: encode(['Content-Type', textType], ['Cache-Control', 'no-store']),
     json: encode(['Content-Type', jsonType], ['Cache-Control', 'no-store']),
   };

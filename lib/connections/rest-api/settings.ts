@@ -5,8 +5,6 @@ import { z } from 'zod';
 import { integerSetting } from '../connection.ts';
 import { limitSettings, limits } from './limits.ts';
 
-const originExpected = 'an origin such as https://panel.example';
-
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
   bindIp: z
@@ -29,10 +27,9 @@ export const settingsSchema = z.strictObject({
   allowedHosts: z.array(z.string()).default([]).describe('Further names under which clients may address this hub'),
   allowedOrigins: z
     .array(
-      z
-        .string()
-        .regex(/^https?:\/\/[^/]+$/, { error: originExpected, abort: true })
-        .refine(isOrigin, originExpected),
+      z.string().regex(/^https?:\/\/([a-z\d.-]+|\[[\da-f:]+\])(:\d+)?$/i, {
+        error: 'an origin such as https://panel.example',
+      }),
     )
     .default([])
     .describe(
@@ -61,10 +58,6 @@ export const settingsSchema = z.strictObject({
 });
 
 export type Settings = z.output<typeof settingsSchema>;
-
-function isOrigin(text: string): boolean {
-  return URL.parse(text)?.origin === text.toLowerCase();
-}
 
 function checkRegex(pattern: string, context: z.RefinementCtx): void {
   try {

@@ -3,6 +3,7 @@
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
 import { hub } from '../hub.ts';
+import { keep, recall } from '../storage.ts';
 
 /** Five minutes at ten samples a second. */
 const maxSamples = 3000;
@@ -33,7 +34,7 @@ export function switchPin(address: string): void {
   const others = pinned().filter((one) => one !== address);
   const next = isPinned(address) ? others : [...others, address].slice(-maxPins);
   setPinned(next);
-  localStorage.setItem(storageKey, JSON.stringify(next));
+  keep(storageKey, JSON.stringify(next));
 }
 
 /** The recording of a parameter, which begins now unless it has begun before. */
@@ -75,7 +76,7 @@ function toSample(value: Value | undefined): number | null {
 
 function readPins(): string[] {
   try {
-    const stored: unknown = JSON.parse(localStorage.getItem(storageKey) ?? '[]');
+    const stored: unknown = JSON.parse(recall(storageKey) ?? '[]');
     return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string').slice(-maxPins) : [];
   } catch {
     return [];

@@ -111,3 +111,103 @@ for (const [site, isLetIn] of sites)
     t.is(hub.find('desk/lamp')?.value, !isLetIn);
     t.is(await upgrade(t, hub.port, headers), isLetIn ? 101 : 403);
   });
+
+// What browsers sent, literally, where they say nothing of the site: to a name of the LAN over plain HTTP, from a page that names
+// no referrer. The Accept of a fetch can be any.
+const chromium =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0';
+const safari =
+  'Mozilla/5.0 (iPad; CPU OS 17_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.6 Mobile/15E148 Safari/604.1';
+const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const language = 'de,en-US;q=0.7,en;q=0.3';
+const browsers: [what: string, headers: Record<string, string>][] = [
+  ['Chromium, a fetch', { 'user-agent': chromium, accept: '*/*', 'accept-language': '*' }],
+  [
+    'Chromium, an image',
+    { 'user-agent': chromium, accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' },
+  ],
+  ['Chromium, a link', { 'user-agent': chromium, accept: html, 'upgrade-insecure-requests': '1' }],
+  ['Firefox, a script', { 'user-agent': firefox, accept: '*/*', 'accept-language': language }],
+  [
+    'Firefox, an image',
+    { 'user-agent': firefox, accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' },
+  ],
+  [
+    'Firefox, a link',
+    { 'user-agent': firefox, accept: html, 'accept-language': language, 'upgrade-insecure-requests': '1' },
+  ],
+  ['Firefox, a style', { 'user-agent': firefox, accept: 'text/css,*/*;q=0.1' }],
+  ['Safari, a video', { 'user-agent': safari, accept: '*/*', range: 'bytes=0-1', 'x-playback-session-id': '1' }],
+  ['Safari, a frame', { 'user-agent': safari, accept: html, 'accept-language': 'de-DE,de;q=0.9' }],
+  ['a kiosk by another name, a link', { 'user-agent': 'Kiosk/3', accept: html, 'upgrade-insecure-requests': '1' }],
+  ['a kiosk by another name, an image', { 'user-agent': 'Kiosk/3', accept: 'image/webp,*/*' }],
+];
+const programs: [what: string, headers: Record<string, string>][] = [
+  ['a device that sends nothing', {}],
+  ['curl', { 'user-agent': 'curl/7.88.1', accept: '*/*' }],
+  ['wget', { 'user-agent': 'Wget/1.21.3', accept: '*/*', 'accept-encoding': 'identity' }],
+  ['requests', { 'user-agent': 'python-requests/2.32.3', accept: '*/*', 'accept-encoding': 'gzip, deflate' }],
+  ['urllib', { 'user-agent': 'Python-urllib/3.11', 'accept-encoding': 'identity' }],
+  ['Node.js', { 'user-agent': 'node', accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors' }],
+  ['axios', { 'user-agent': 'axios/1.7.7', accept: 'application/json, text/plain, */*' }],
+  ['Go', { 'user-agent': 'Go-http-client/1.1', 'accept-encoding': 'gzip' }],
+  ['Java', { 'user-agent': 'Java/17.0.9', accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' }],
+  ['Qt', { 'user-agent': 'Mozilla/5.0', 'accept-language': 'en-US,*', 'accept-encoding': 'gzip, deflate' }],
+  ['Android', { 'user-agent': 'Dalvik/2.1.0 (Linux; U; Android 14; Pixel)' }],
+  ['PowerShell 5', { 'user-agent': 'Mozilla/5.0 (Windows NT; Windows NT 10.0; de-DE) WindowsPowerShell/5.1.19041.1' }],
+  [
+    'PowerShell 7',
+    { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22621; en-US) PowerShell/7.4.1' },
+  ],
+  ['WinHTTP', { 'user-agent': 'Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)', accept: '*/*' }],
+  ['a proxy', { 'user-agent': 'curl/8.5.0', accept: '*/*', 'x-forwarded-for': '10.0.0.7', connection: 'close' }],
+];
+const own = { referer: 'http://localhost/panel.html?x=http://evil.example' };
+
+for (const [what, headers] of browsers)
+  test(`GET /update of a browser that names no page is refused, that of a page of this hub is not: ${what}`, async (t) => {
+    const hub = await startDesk(t);
+    const answer = await ask(t, hub.port, write, { headers });
+    t.is(answer.status, 403);
+    t.regex(
+      answer.text,
+      /^Referer: expected a page of this hub, got a browser that names none; set values in the console/,
+    );
+    for (const referer of [
+      'http://evil.example/',
+      'http://localhost:81/',
+      'about:client',
+      'http://localhost@evil.example/',
+    ])
+      t.is((await ask(t, hub.port, write, { headers: { ...headers, referer } })).status, 403, referer);
+    t.is(
+      (await ask(t, hub.port, write, { headers: { ...headers, ...own, 'sec-fetch-site': 'cross-site' } })).status,
+      403,
+    );
+    t.is(hub.find('desk/lamp')?.value, true);
+    t.is((await ask(t, hub.port, read, { headers })).status, 200, 'it may read');
+    t.is((await ask(t, hub.port, write, { headers: { ...headers, ...own } })).status, 200);
+    t.is(hub.find('desk/lamp')?.value, false);
+  });
+
+for (const [what, headers] of programs)
+  test(`GET /update of a program is let in: ${what}`, async (t) => {
+    const hub = await startDesk(t);
+    t.is((await ask(t, hub.port, write, { headers })).status, 200);
+    t.is(hub.find('desk/lamp')?.value, false);
+  });
+
+test('getUpdates: false leaves POST alone, for browsers and programs', async (t) => {
+  const hub = await startDesk(t, { getUpdates: false });
+  for (const headers of [{}, own, { 'user-agent': chromium }]) {
+    const answer = await ask(t, hub.port, write, { headers });
+    t.is(answer.status, 405);
+    t.is(answer.headers.allow, 'POST');
+    t.is(answer.text, 'expected POST, got GET\n');
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  t.is((await ask(t, hub.port, 'POST /update', { headers: form, body: 'parameter=desk/lamp&value=0' })).status, 200);
+  const { paths } = JSON.parse((await ask(t, hub.port, 'GET /hub/openapi.json')).text);
+  t.deepEqual(Object.keys(paths['/update']), ['post']);
+});

@@ -5,8 +5,8 @@ import type { Settings } from '../settings.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
-/** The document of a hub, with the credentials that its settings want. */
-export function openApiOf(version: string, { username, password, token }: Settings): object {
+/** The document of a hub, with the credentials that its settings want and the methods that they leave. */
+export function openApiOf(version: string, { username, password, token, getUpdates }: Settings): object {
   const schemes = {
     ...(username !== '' || password !== '' ? { basic: { type: 'http', scheme: 'basic' } } : {}),
     ...(token !== '' ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
@@ -29,7 +29,7 @@ export function openApiOf(version: string, { username, password, token }: Settin
       { name: 'causes', description: 'Why things are as they are' },
       { name: 'pages', description: 'For browsers' },
     ],
-    paths,
+    paths: getUpdates ? paths : { ...paths, '/update': { post: paths['/update'].post } },
     components: { schemas, securitySchemes: schemes },
   };
 }
