@@ -1,7 +1,12 @@
 // The abuses by name, one file each.
 
 import type { Scenario } from './scenario.ts';
+import { lists, pageRequests, snapshots } from './scenarios/large-answers.ts';
+import { manyFilters } from './scenarios/many-filters.ts';
+import { patternLists } from './scenarios/pattern-lists.ts';
+import { patternSubs } from './scenarios/pattern-subs.ts';
 import { requestFlood } from './scenarios/request-flood.ts';
+import { setErrors } from './scenarios/set-errors.ts';
 import { pingFlood, plainFlood, v1PingFlood } from './scenarios/socket-flood.ts';
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
@@ -9,4 +14,11 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'v1-ping-flood': v1PingFlood,
   'ping-flood': pingFlood,
   'request-flood': requestFlood,
+  'pattern-lists': patternLists,
+  'pattern-subs': patternSubs,
+  'many-filters': manyFilters,
+  'set-errors': setErrors,
+  lists,
+  pages: pageRequests,
+  snapshots,
 };

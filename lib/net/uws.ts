@@ -5,7 +5,7 @@ import { createRequire } from 'node:module';
 import type uws from 'uws-legacy';
 import { HubError, messageOf } from '../model/error.ts';
 
-export type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from 'uws-legacy';
+export type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uws-legacy';
 
 const require = createRequire(import.meta.url);
 const packages = ['uws-modern', 'uws-legacy'];

@@ -2,7 +2,6 @@
 
 import { HubError } from '../../model/error.ts';
 import type { Change, Parameter } from '../../model/parameter.ts';
-import type { HttpRequest } from '../../net/uws.ts';
 import type { HubPort } from '../connection.ts';
 import { decodePath } from './parameters.ts';
 
@@ -13,8 +12,8 @@ export const explainPath = '/hub/explain/';
  * while its state is unknown, or before a trigger has fired. The change that began it all is the last of the chain, unless
  * some are forgotten.
  */
-export function explainParameter(hub: HubPort, request: HttpRequest): object {
-  const address = decodePath(request.getUrl().slice(explainPath.length));
+export function explainParameter(hub: HubPort, path: string): object {
+  const address = decodePath(path.slice(explainPath.length));
   const parameter = hub.find(address);
   if (parameter === undefined)
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);

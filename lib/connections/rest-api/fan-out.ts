@@ -83,12 +83,11 @@ export class FanOut {
 
   #match(feed: Feed): void {
     this.#forgetLeft(feed);
-    const { address } = feed.parameter;
     this.#list ??= [...this.#audiences.keys()];
     let first = this.#list.length;
     while (first > 0 && this.#audiences.get(this.#list[first - 1]!)! > feed.matched) first--;
     for (const audience of this.#list.slice(first))
-      if (audience.matches(address)) feed.listeners.push(audience.listenTo(feed));
+      if (audience.matches(feed.parameter)) feed.listeners.push(audience.listenTo(feed));
     feed.matched = this.#came;
   }
 }

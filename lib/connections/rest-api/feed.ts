@@ -11,7 +11,7 @@ export interface Listener {
 
 /** Hears of the changes of all parameters that it matches. */
 export interface Audience {
-  matches(address: string): boolean;
+  matches(parameter: Parameter): boolean;
   /** Makes what hears of the changes of one parameter, once for each that matches. */
   listenTo(feed: Feed): Listener;
 }

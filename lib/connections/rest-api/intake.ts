@@ -51,7 +51,8 @@ export class Intake {
   message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
     const { session } = socket.getUserData();
     const hasTime = this.#pace.hasTime(message.byteLength, roundMs);
-    if (hasTime && (this.#waiting.size === 0 || !this.#waiting.has(session))) session.receive(message, isBinary);
+    const isFirst = !session.isBusy && (this.#waiting.size === 0 || !this.#waiting.has(session));
+    if (hasTime && isFirst) session.receive(message, isBinary);
     else this.#keep(socket, message, isBinary);
   }
 
@@ -102,14 +103,15 @@ export class Intake {
 
   /** Takes what waits, one client after the other; returns whether more does. */
   #takeUntil(endMs: number): boolean {
-    for (const [session, waiting] of this.#waiting) {
+    const ready = [...this.#waiting].filter(([session]) => !session.isBusy);
+    for (const [session, waiting] of ready) {
       this.#waiting.delete(session);
       this.#waiting.set(session, waiting); // its next turn is after those of all others
       const turnEndMs = Math.min(endMs, performance.now() + turnMs);
       waiting.socket.cork(() => this.#takeOf(session, waiting, turnEndMs));
       if (performance.now() >= endMs) break;
     }
-    return this.#waiting.size > 0;
+    return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
   }
 
   #takeOf(session: Session, waiting: Waiting, endMs: number): void {
@@ -120,7 +122,7 @@ export class Intake {
       if (next === undefined) break;
       this.#totalBytes -= before - backlog.bytes;
       session.receive(next.message, next.isBinary);
-      if (this.#waiting.get(session) !== waiting) return; // it has ended
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return; // it has ended, or takes long
       if (count % lookEvery === 0 && performance.now() >= endMs) return;
     }
     this.#waiting.delete(session);

@@ -2,11 +2,13 @@
 
 import type { Parameter } from '../../model/parameter.ts';
 import { encodeText } from '../../net/uws.ts';
+import type { HubPort } from '../connection.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Audience, Feed, Listener } from './feed.ts';
 import { type Filter, filterOf } from './filter.ts';
 import type { Outbox, Topic } from './outbox.ts';
 import { framePrefix } from './plain-frame.ts';
+import { Selection } from './selection.ts';
 import { Tally } from './tally.ts';
 
 /** So many sockets, that is what the server keeps about their topic, fit into the cache of a core together. */
@@ -16,17 +18,22 @@ type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 class PlainGroup implements Audience {
   readonly key: string;
-  readonly matches: Filter;
+  /** It hears of changes once this is ready. */
+  readonly selection: Selection;
   /** Never empty while there is a member. */
   readonly topics: PlainTopic[] = [];
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
 
-  constructor(key: string, matches: Filter, prefixOf: PrefixOf, put: Outbox['put']) {
+  constructor(key: string, selection: Selection, prefixOf: PrefixOf, put: Outbox['put']) {
     this.key = key;
-    this.matches = matches;
+    this.selection = selection;
     this.#prefixOf = prefixOf;
     this.#put = put;
+  }
+
+  matches(parameter: Parameter): boolean {
+    return this.selection.has(parameter);
   }
 
   listenTo({ parameter }: Feed): Listener {
@@ -54,6 +61,7 @@ export class PlainTopic implements Topic {
 
 /** Keeps the groups by the key of their filter, each as long as it has members. */
 export class PlainGroups {
+  readonly #hub: Pick<HubPort, 'parameters'>;
   readonly #fanOut: FanOut;
   readonly #bound: Filter;
   readonly #put: Outbox['put'];
@@ -62,24 +70,24 @@ export class PlainGroups {
   #nextTopic = 1;
 
   /** `bound` is the filter of the connection's settings: no client sees what it does not let through. */
-  constructor(fanOut: FanOut, bound: Filter, put: Outbox['put']) {
+  constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, bound: Filter, put: Outbox['put']) {
+    this.#hub = hub;
     this.#fanOut = fanOut;
     this.#bound = bound;
     this.#put = put;
   }
 
-  /** Joins the group of the key, made with `filter` when it is the first member; returns what to subscribe to. */
+  /**
+   * Joins the group of the key, made with `filter` when it is the first member; returns what to subscribe to when it has been
+   * prepared.
+   */
   join(key: string, filter: Filter): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      group = new PlainGroup(
-        key,
-        filterOf(filter.work, (address) => this.#bound(address) && filter(address)),
-        this.#prefixOf,
-        this.#put,
-      );
+      const bounded = filterOf(filter.work + this.#bound.work, (address) => this.#bound(address) && filter(address));
+      group = new PlainGroup(key, new Selection(bounded, this.#fanOut), this.#prefixOf, this.#put);
       this.#groups.set(key, group);
-      this.#fanOut.join(group);
+      if (group.selection.isReady) this.#fanOut.join(group);
     }
     let topic = group.topics.find(({ members }) => members < maxTopicMembers);
     if (topic === undefined) {
@@ -88,6 +96,15 @@ export class PlainGroups {
     }
     topic.members++;
     return topic;
+  }
+
+  /** Has the group of a topic hear of changes, works at that until then; returns whether there is more to do. */
+  prepare({ group }: PlainTopic, endMs: number): boolean {
+    const { selection } = group;
+    if (selection.isReady) return false;
+    if (selection.prepare(() => this.#hub.parameters(), endMs)) return true;
+    if (this.#groups.get(group.key) === group) this.#fanOut.join(group);
+    return false;
   }
 
   /** A member of the topic leaves. */

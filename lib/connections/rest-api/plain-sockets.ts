@@ -16,25 +16,37 @@ import { PlainGroups, type PlainTopic } from './plain-group.ts';
 import { PlainReader } from './plain-message.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from './sockets.ts';
 import { type Sent, Tally } from './tally.ts';
+import type { Task, TaskQueue } from './work-queue.ts';
 
 /** How much of what it missed a client that is behind is sent ahead of its reading. */
 const catchUpBytes = 256 * 1024;
 const nothing: Sent = { frames: 0, bytes: 0 };
 
 /** Serves clients that ask for no subprotocol. */
-export function servePlain({ publish, hub, log, hits, fanOut, bound }: ProtocolContext): PlainProtocol {
+export function servePlain({ publish, hub, log, hits, tasks, fanOut, bound }: ProtocolContext): PlainProtocol {
   const outbox = createOutbox((topic, frame) => {
     publish(topic, frame);
     if (shared.leaving.size > 0) for (const client of shared.leaving) client.leaveTopic();
   });
-  const groups = new PlainGroups(fanOut, bound, outbox.put);
+  const groups = new PlainGroups(hub, fanOut, bound, outbox.put);
   const round = createRound(hub);
   const reader = new PlainReader();
-  const shared: Shared = { hub, log, hits, reader, outbox, groups, round, clients: new Set(), leaving: new Set() };
+  const shared: Shared = {
+    hub,
+    log,
+    hits,
+    tasks,
+    reader,
+    outbox,
+    groups,
+    round,
+    clients: new Set(),
+    leaving: new Set(),
+  };
   return {
     name: '',
-    accept(origin, address, request) {
-      const query = new URLSearchParams(request.getQuery() ?? '');
+    accept(origin, address, queryText) {
+      const query = new URLSearchParams(queryText);
       const patterns = query.getAll('filter').sort();
       const topic = groups.join(JSON.stringify(patterns), createFilter(patterns));
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
@@ -57,6 +69,7 @@ interface Shared {
   readonly hub: HubPort;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly tasks: TaskQueue;
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
@@ -75,15 +88,18 @@ interface Accepted {
   readonly seen: number | undefined;
 }
 
-class PlainClient implements Session {
+class PlainClient implements Session, Task {
+  readonly isBusy = false;
   readonly #shared: Shared;
   readonly #filters: readonly string[];
   readonly #topic: PlainTopic;
   readonly #origin: Origin;
-  readonly #address: string;
+  readonly address: string;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
+  /** What has changed since; undefined: nothing is being sent of it. */
+  #walk: Iterator<Parameter> | undefined = undefined;
   /** In milliseconds of a monotonic clock: since when it is not live, and when it read last while it was not. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
@@ -96,17 +112,21 @@ class PlainClient implements Session {
   constructor(shared: Shared, { patterns, topic, origin, address, seen }: Accepted) {
     this.#shared = shared;
     this.#filters = patterns;
-    this.#address = address;
+    this.address = address;
     this.#topic = topic;
     this.#origin = origin;
     this.#seen = seen;
+  }
+
+  prepare(endMs: number): boolean {
+    return this.#shared.groups.prepare(this.#topic, endMs);
   }
 
   open(socket: Socket): void {
     this.#socket = socket;
     this.#shared.clients.add(this);
     if (this.#seen === undefined) this.#goLive();
-    else socket.cork(() => this.#catchUp());
+    else this.#shared.tasks.do(this);
   }
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
@@ -122,7 +142,7 @@ class PlainClient implements Session {
       if (parameter === undefined) hub.write(address, value, this.#origin);
       else hub.writeTo(parameter, value, this.#origin);
     } catch (error) {
-      hits.addError(error, this.#address);
+      hits.addError(error, this.address);
       this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address }));
     }
   }
@@ -135,7 +155,7 @@ class PlainClient implements Session {
     this.#shared.leaving.add(this); // it leaves after this call: the server is sending to the topic's members
     setImmediate(() => {
       this.leaveTopic();
-      this.#catchUp();
+      this.#shared.tasks.add(this);
     });
   }
 
@@ -146,10 +166,24 @@ class PlainClient implements Session {
 
   drained(): void {
     this.#readAtMs = performance.now();
-    if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#catchUp();
+    if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#shared.tasks.do(this);
+  }
+
+  /** Goes on with what it has missed; returns whether there is more to send at once. */
+  advance(endMs: number): boolean {
+    const { clients, outbox } = this.#shared;
+    const isLive = this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text);
+    if (!clients.has(this) || isLive) return false;
+    outbox.flush(); // what is published after the walk must be newer than what the walk sends
+    let hasMore = false;
+    this.#socket.cork(() => {
+      hasMore = this.#catchUp(endMs);
+    });
+    return hasMore;
   }
 
   close(): void {
+    this.#shared.tasks.remove(this);
     this.#shared.clients.delete(this);
     this.#shared.leaving.delete(this);
     this.#shared.groups.leave(this.#topic);
@@ -193,18 +227,23 @@ class PlainClient implements Session {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  #catchUp(): void {
-    const { hub, outbox } = this.#shared;
+  /** Sends what it has missed until then, as far as the socket takes it. */
+  #catchUp(endMs: number): boolean {
     const socket = this.#socket;
-    if (!this.#shared.clients.has(this)) return;
-    if (this.#seen === undefined || socket.isSubscribed(this.#topic.text)) return;
-    outbox.flush(); // what is published after the walk must be newer than what the walk sends
-    for (const { address, value, lastChange } of hub.changedSince(this.#seen)) {
-      if (socket.getBufferedAmount() > catchUpBytes) return;
-      if (value !== undefined && this.#topic.group.matches(address)) this.#send(encodeFrame(address, value));
+    this.#walk ??= this.#shared.hub.changedSince(this.#seen!)[Symbol.iterator]();
+    do {
+      if (socket.getBufferedAmount() > catchUpBytes) return false;
+      const { done, value: parameter } = this.#walk.next();
+      if (done) {
+        this.#walk = undefined;
+        this.#goLive();
+        return false;
+      }
+      const { address, value, lastChange } = parameter;
+      if (value !== undefined && this.#topic.group.matches(parameter)) this.#send(encodeFrame(address, value));
       this.#seen = lastChange!.revision;
-    }
-    this.#goLive();
+    } while (performance.now() < endMs);
+    return true;
   }
 }
 

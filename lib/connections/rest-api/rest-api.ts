@@ -22,6 +22,7 @@ import { createRouter } from './router.ts';
 import { routesOf } from './routes.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets.ts';
+import { createTaskQueue } from './work-queue.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string): GatewayType {
@@ -83,8 +84,20 @@ function startServer(
   const openAnswer = createOpenAnswer(config);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
   const publish: Entrance['publish'] = (topic, frame) => entrance.publish(topic, frame);
-  const sockets = serveSockets({ publish, hub, settings: config, log, hits, pace, originOf });
-  const routes = routesOf({ id, hub, settings: config, log, sockets, resolvePath, originOf, consoleFolder });
+  const tasks = createTaskQueue();
+  const sockets = serveSockets({ publish, hub, settings: config, log, hits, pace, tasks, originOf });
+  const routes = routesOf({
+    id,
+    hub,
+    settings: config,
+    log,
+    tasks,
+    hits,
+    sockets,
+    resolvePath,
+    originOf,
+    consoleFolder,
+  });
   const { bindIp, port, tls } = config;
   const entrance = openEntrance({
     bindIp,

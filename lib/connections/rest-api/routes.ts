@@ -9,22 +9,25 @@ import { serveClientScript } from './client-script.ts';
 import { clientsOf } from './client-status.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './console.ts';
 import { listDashboards, readDashboard } from './dashboards.ts';
-import { createDisk, type Disk } from './disk.ts';
+import { createDisk } from './disk.ts';
 import { serveFile } from './document-root.ts';
-import { asHubError, keepResponse } from './exchange.ts';
+import { asHubError } from './exchange.ts';
 import { explainParameter, explainPath } from './explain.ts';
 import { begin } from './headers.ts';
 import { healthOf } from './health.ts';
+import type { LimitHits } from './limit-hits.ts';
 import { openApiOf } from './openapi/document.ts';
 import { connectionsOf, connectionsPath, controlConnection, filesOf, logOf, switchRule } from './operation.ts';
-import { decodePath, listParameters, parametersPath, readParameter } from './parameters.ts';
-import type { Reading } from './reading.ts';
-import { acceptsJson, replyError, replyJson, wantsJsonErrors } from './reply.ts';
+import { type PageRequest, servePage, servePageOfFiles } from './page.ts';
+import { listParameters } from './parameter-list.ts';
+import { decodePath, parametersPath, readParameter } from './parameters.ts';
+import { acceptsJson, replyError } from './reply.ts';
 import type { Handler, Route } from './router.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets.ts';
 import { traceRule } from './trace.ts';
 import { updateByGet, updateByPost } from './update.ts';
+import type { TaskQueue } from './work-queue.ts';
 
 const dashboardsPath = '/hub/dashboards';
 
@@ -34,6 +37,8 @@ export interface RouteContext {
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;
+  readonly tasks: TaskQueue;
+  readonly hits: LimitHits;
   readonly sockets: Sockets;
   readonly resolvePath: (path: string) => string;
   readonly originOf: (response: HttpResponse) => Origin;
@@ -45,11 +50,12 @@ export interface RouteContext {
 type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 export function routesOf(context: RouteContext): Route[] {
-  const { id, hub, settings, log, sockets, originOf, resolvePath, consoleFolder } = context;
+  const { id, hub, settings, log, tasks, sockets, originOf, resolvePath, consoleFolder } = context;
   const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
   const dashboards = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
   const dashboardDisk = createDisk(dashboards ?? '');
   const consoleDisk = createDisk(consoleFolder);
+  const json = (read: (request: PageRequest) => object) => servePage(read, tasks, log);
   const later =
     (serve: Serve): Handler =>
     (response, request) =>
@@ -91,27 +97,27 @@ export function routesOf(context: RouteContext): Route[] {
       post: (response, request) => controlConnection(operationOf(response), response, request),
     },
     { path: '/hub/clients', get: json(() => clientsOf(sockets)) },
-    { path: dashboardsPath, get: jsonOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
+    { path: dashboardsPath, get: servePageOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
     {
       path: `${dashboardsPath}/*`,
-      get: jsonOfFiles(
+      get: servePageOfFiles(
         dashboardDisk,
         (path) => readDashboard(dashboards, decodePath(path.slice(dashboardsPath.length + 1))),
         log,
       ),
     },
-    { path: `${explainPath}*`, get: json((request) => explainParameter(hub, request)) },
+    { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
     { path: '/hub/files', get: json(() => filesOf(hub)) },
     { path: '/hub/health', get: json(() => healthOf(hub)) },
-    { path: '/hub/log', get: json((request) => logOf(hub, request.getQuery() ?? '')) },
+    { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
     { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
-    { path: '/hub/parameters', get: (response, request) => listParameters(hub, response, request, log) },
+    { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
     {
       path: '/hub/rules',
       get: json(() => hub.rules()),
       post: (response, request) => switchRule(operationOf(response), response, request),
     },
-    { path: '/hub/trace', get: json((request) => traceRule(hub, request)) },
+    { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
     { path: '/hub/*', get: replyNotFound },
     ...documentRoutes(settings.documentRoot && resolvePath(settings.documentRoot), log, later),
   ];
@@ -126,27 +132,6 @@ function documentRoutes(root: string, log: Log, later: (serve: Serve) => Handler
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const disk = createDisk(root);
   return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log)) }];
-}
-
-/** Answers with JSON, or 304. */
-function json(read: (request: HttpRequest) => object): Handler {
-  return (response, request) => replyJson(response, read(request), request.getHeader('if-none-match'));
-}
-
-/** Answers with JSON that is read from files, or 304. */
-function jsonOfFiles(disk: Disk, read: (path: string) => Reading<object>, log: Log): Handler {
-  return (response, request) => {
-    const path = request.getUrl();
-    const ifNoneMatch = request.getHeader('if-none-match');
-    const asJson = wantsJsonErrors(path, request.getHeader('accept'));
-    const found = disk.read(read(path));
-    if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
-    const exchange = keepResponse(response);
-    found.then(
-      (data) => exchange.reply(() => replyJson(response, data, ifNoneMatch)),
-      (error) => exchange.fail(asHubError(error, log), asJson),
-    );
-  };
 }
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {

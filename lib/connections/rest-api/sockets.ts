@@ -2,13 +2,15 @@
 // speaks. All of them hear what one fan-out tells.
 
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp, WebSocket } from '../../net/uws.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from '../../net/uws.ts';
 import type { HubPort, Log } from '../connection.ts';
 import type { Interests, SessionStatus } from './client-status.ts';
 import type { CloseCode } from './close-codes.ts';
 import type { Entrance } from './entrance.ts';
+import { asHubError, keepResponse } from './exchange.ts';
 import { FanOut } from './fan-out.ts';
 import { createConfiguredFilter, type Filter } from './filter.ts';
+import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
 import type { LimitHits } from './limit-hits.ts';
 import { LimitError, limits } from './limits.ts';
@@ -16,9 +18,11 @@ import { NetworkCounts, networkOf } from './network.ts';
 import type { Pace } from './pace.ts';
 import { servePlain } from './plain-sockets.ts';
 import { remoteAddress } from './remote-address.ts';
+import { acceptsJson } from './reply.ts';
 import type { Router } from './router.ts';
 import type { Settings } from './settings.ts';
 import { serveV1 } from './v1/sockets.ts';
+import type { TaskQueue } from './work-queue.ts';
 
 /** Why the server has cut a socket whose message is longer than it may be. */
 const tooBigReason = 'Received too big message';
@@ -34,7 +38,11 @@ interface Tenant {
 
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
+  /** Does what takes long before it can be opened, until then; returns whether there is more. */
+  prepare(endMs: number): boolean;
   open(socket: Socket): void;
+  /** Whether it has not yet done what its last message asks for: those that follow wait, until it requests that of the pace. */
+  readonly isBusy: boolean;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Something that was published to it did not fit into what the server holds for it. */
   dropped(): void;
@@ -63,7 +71,7 @@ export interface Protocol {
   /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
   readonly name: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
-  accept(origin: Origin, address: string, request: HttpRequest): Session;
+  accept(origin: Origin, address: string, query: string): Session;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
@@ -91,6 +99,8 @@ export interface ProtocolContext {
   readonly settings: Settings;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly pace: Pace;
+  readonly tasks: TaskQueue;
   readonly fanOut: FanOut;
   /** What no client sees beyond. */
   readonly bound: Filter;
@@ -98,23 +108,59 @@ export interface ProtocolContext {
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
   readonly originOf: (response: HttpResponse) => Origin;
-  readonly pace: Pace;
 }
 
 /** Creates what is served at `/ws`, on one app or several. */
-export function serveSockets({ originOf, pace, ...options }: SocketsOptions): Sockets {
-  const { settings, hits } = options;
+export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
+  const { settings, log, hits, pace, tasks } = options;
   const intake = new Intake(pace, hits, settings);
   const fanOut = new FanOut();
   const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
   const plain = servePlain(context);
   const v1 = serveV1(context);
-  /** Bounded by `maxClients`. */
+  /** With the clients bounded by `maxClients`. */
+  const opening = new Set<Handshake>();
   const clients = new Map<Session, ConnectedClient>();
   const networks = new NetworkCounts();
   const tooManyOf = (address: string) =>
     `expected at most ${settings.limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}, all are there`;
   let lastId = 0;
+
+  const upgrade = (response: HttpResponse, request: HttpRequest, socketContext: us_socket_context_t) => {
+    const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
+    if (clients.size + opening.size >= settings.maxClients)
+      throw new LimitError('clients', 'too-many-clients', expected);
+    const address = remoteAddress(response);
+    if (networks.of(address) >= settings.limits.clientsPerAddress)
+      throw new LimitError('clientsPerAddress', 'too-many-clients', tooManyOf(address));
+    const protocol = offers(request, v1.name) ? v1 : plain;
+    const origin = originOf(response);
+    const query = request.getQuery() ?? '';
+    const key = request.getHeader('sec-websocket-key');
+    const extensions = request.getHeader('sec-websocket-extensions');
+    const asJson = acceptsJson(request.getHeader('accept'));
+    const exchange = keepResponse(response);
+    const handshake: Handshake = new Handshake({
+      address,
+      exchange,
+      begin: () => protocol.accept(origin, address, query),
+      upgrade(session) {
+        const tenant = { session, address, protocol: protocol.name };
+        response.upgrade<Tenant>(tenant, key, protocol.name, extensions, socketContext);
+      },
+      refuse(error) {
+        hits.addError(error, address);
+        exchange.fail(asHubError(error, log), asJson);
+      },
+      end() {
+        opening.delete(handshake);
+        networks.remove(address);
+      },
+    });
+    opening.add(handshake);
+    networks.add(address);
+    tasks.do(handshake);
+  };
 
   return {
     serve(app, admit) {
@@ -125,24 +171,7 @@ export function serveSockets({ originOf, pace, ...options }: SocketsOptions): So
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: true,
         upgrade(response, request, socketContext) {
-          admit(response, request, 'write', () => {
-            const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
-            if (clients.size >= settings.maxClients) throw new LimitError('clients', 'too-many-clients', expected);
-            const address = remoteAddress(response);
-            if (networks.of(address) >= settings.limits.clientsPerAddress)
-              throw new LimitError('clientsPerAddress', 'too-many-clients', tooManyOf(address));
-            const protocol = offers(request, v1.name) ? v1 : plain;
-            const session = protocol.accept(originOf(response), address, request);
-            const key = request.getHeader('sec-websocket-key');
-            const extensions = request.getHeader('sec-websocket-extensions');
-            response.upgrade(
-              { session, address, protocol: protocol.name },
-              key,
-              protocol.name,
-              extensions,
-              socketContext,
-            );
-          });
+          admit(response, request, 'write', () => upgrade(response, request, socketContext));
         },
         open(socket) {
           const { session, address, protocol } = socket.getUserData();

@@ -29,7 +29,7 @@ function createAudience(suffix: string) {
   const asked = new Map<string, number>();
   const told: string[] = [];
   const audience: Audience = {
-    matches(address) {
+    matches({ address }) {
       asked.set(address, (asked.get(address) ?? 0) + 1);
       return address.endsWith(suffix);
     },

@@ -16,8 +16,9 @@ function start() {
   graph.changes$.subscribe((change) => fanOut.tell(change));
   const told: (readonly object[])[] = [];
   const groups = new PlainGroups(
+    graph,
     fanOut,
-    filterOf(1, () => true),
+    filterOf(0.1, () => true),
     (topics) => void told.push([...topics]),
   );
   let value = false;
@@ -28,7 +29,7 @@ function start() {
   const join = (key = '') =>
     groups.join(
       key,
-      filterOf(1, (address) => address.includes(key)),
+      filterOf(0.1, (address) => address.includes(key)),
     );
   return { groups, told, change, join };
 }

@@ -29,9 +29,8 @@ export interface Sources {
   readonly fanOut: FanOut;
 }
 
-/** How many parameters are looked at, and for how many patterns, before the frame so far is sent. */
+/** How many parameters are looked at before the frame so far is sent. */
 const stepSize = 1024;
-const stepPatterns = 16_384;
 
 export class CatchUp {
   readonly #sources: Sources;
@@ -42,15 +41,12 @@ export class CatchUp {
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
   #walked: number;
-  readonly #stepSize: number;
 
   constructor(sources: Sources, client: Client, pictures: readonly Picture[], ends: readonly number[]) {
     this.#sources = sources;
     this.#client = client;
     this.#pictures = pictures;
     this.ends = ends;
-    const patternCount = pictures.reduce((count, { subscription }) => count + subscription.patternCount, 1);
-    this.#stepSize = Math.min(stepSize, Math.ceil(stepPatterns / patternCount));
     this.#walked = Math.min(...pictures.map(({ from }) => from), sources.hub.revision);
     const fresh = pictures.filter(({ isNew }) => isNew);
     if (fresh.length > 0) this.#definitions = matching(sources.hub, fresh);
@@ -85,7 +81,7 @@ export class CatchUp {
     if (this.#definitions === undefined) return false;
     let definitions = '';
     let looked = 0;
-    while (looked < this.#stepSize && definitions.length < frameLength) {
+    while (looked < stepSize && definitions.length < frameLength) {
       const { done, value: parameter } = this.#definitions.next();
       if (done) {
         this.#definitions = undefined;
@@ -107,7 +103,7 @@ export class CatchUp {
     let items = '';
     let definitions = '';
     let looked = 0;
-    while (looked < this.#stepSize && items.length + definitions.length < frameLength) {
+    while (looked < stepSize && items.length + definitions.length < frameLength) {
       const { done, value: parameter } = this.#walk.next();
       if (done) {
         this.#walk = undefined;
@@ -130,11 +126,11 @@ export class CatchUp {
 
   /** Whether a picture has the parameter and lacks its change of this revision; infinite: its definition. */
   #isWanted(parameter: Parameter, revision: number): boolean {
-    const { address } = parameter;
-    if (this.#sources.hub.find(address) !== parameter) return false;
+    if (this.#sources.hub.find(parameter.address) !== parameter) return false;
     const isDefinition = revision === Number.POSITIVE_INFINITY;
     return this.#pictures.some(
-      ({ subscription, from, isNew }) => (isDefinition ? isNew : revision > from) && subscription.matches(address),
+      ({ subscription, from, isNew }) =>
+        (isDefinition ? isNew : revision > from) && subscription.selection.has(parameter),
     );
   }
 }

@@ -24,7 +24,15 @@ export interface Receiver {
   readonly readSubscription: (message: object) => SubscriptionRequest;
 }
 
-type Handler = (receiver: Receiver, client: Client, message: object) => void;
+/** What is left to do of a message, in turns: it may take long. */
+export interface Rest {
+  /** What a mistake is answered with. */
+  readonly sub: number | undefined;
+  /** Works until then, and returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */
+  advance(endMs: number): boolean;
+}
+
+type Handler = (receiver: Receiver, client: Client, message: object) => Rest | undefined;
 
 const handlers: Readonly<Record<string, Handler>> = {
   set: receiveSet,
@@ -34,8 +42,8 @@ const handlers: Readonly<Record<string, Handler>> = {
 };
 const kinds = Object.keys(handlers);
 
-/** Takes a message. Errors: `bad-request`; then nothing has changed. */
-export function receive(receiver: Receiver, client: Client, message: ArrayBuffer, isBinary: boolean): void {
+/** Takes a message; returns what is left to do of it. Errors: `bad-request`; then nothing has changed. */
+export function receive(receiver: Receiver, client: Client, message: ArrayBuffer, isBinary: boolean): Rest | undefined {
   if (isBinary) throw new HubError('bad-request', 'expected a text frame with JSON, got a binary frame');
   if (message.byteLength > maxMessageBytes)
     throw new LimitError(
@@ -47,7 +55,7 @@ export function receive(receiver: Receiver, client: Client, message: ArrayBuffer
   const kind = 'set' in data ? 'set' : kinds.find((name) => name in data);
   if (kind === undefined)
     throw new HubError('bad-request', `expected a message with one of ${kinds.join(', ')}, got ${describe(data)}`);
-  handlers[kind]!(receiver, client, data);
+  return handlers[kind]!(receiver, client, data);
 }
 
 function readJson(text: string): object {
@@ -63,7 +71,11 @@ function readJson(text: string): object {
 }
 
 /** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: one turn. */
-function receiveSet({ hub, log, fanOut }: Receiver, client: Client, message: { set?: unknown; ack?: unknown }): void {
+function receiveSet(
+  { hub, log, fanOut }: Receiver,
+  client: Client,
+  message: { set?: unknown; ack?: unknown },
+): undefined {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
   if (ack !== undefined && !Number.isSafeInteger(ack))
@@ -95,8 +107,25 @@ function noItem(index: number, item: unknown): HubError {
   return new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(item)}`);
 }
 
-function receiveSub({ hub, epoch, views, readSubscription }: Receiver, client: Client, message: object): void {
-  const { subscription, since } = readSubscription(message);
+/** Patterns are compiled, and matched with the parameters, when it is the client's turn. */
+function receiveSub(receiver: Receiver, client: Client, message: { sub?: unknown }): Rest {
+  let request: SubscriptionRequest | undefined;
+  return {
+    sub: typeof message.sub === 'number' ? message.sub : undefined,
+    advance(endMs) {
+      request ??= receiver.readSubscription(message);
+      if (request.subscription.selection.prepare(() => receiver.hub.parameters(), endMs)) return true;
+      subscribe(receiver, client, request);
+      return false;
+    },
+  };
+}
+
+function subscribe(
+  { hub, epoch, views }: Receiver,
+  client: Client,
+  { subscription, since }: SubscriptionRequest,
+): void {
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= maxSubscriptions)
@@ -114,7 +143,7 @@ function receiveSub({ hub, epoch, views, readSubscription }: Receiver, client: C
 
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
 
-function receiveUnsub({ views }: Receiver, client: Client, message: object): void {
+function receiveUnsub({ views }: Receiver, client: Client, message: object): undefined {
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.some(({ id }) => id === unsub))
     throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
@@ -123,6 +152,6 @@ function receiveUnsub({ views }: Receiver, client: Client, message: object): voi
 
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
-function receivePing(_: Receiver, client: Client, message: object): void {
+function receivePing(_: Receiver, client: Client, message: object): undefined {
   client.send(JSON.stringify({ pong: parse(pingSchema, message).ping }));
 }

@@ -9,9 +9,11 @@ import { asHubError } from '../exchange.ts';
 import type { Feed } from '../feed.ts';
 import type { LimitHits } from '../limit-hits.ts';
 import { limits } from '../limits.ts';
+import type { Pace } from '../pace.ts';
 import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
+import type { Task, TaskQueue } from '../work-queue.ts';
 import { Client } from './client.ts';
-import { type Receiver, receive } from './messages.ts';
+import { type Receiver, type Rest, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
 import { createSubscriptionReader, maxRate } from './subscription.ts';
@@ -28,7 +30,7 @@ interface V1Protocol extends Protocol {
 }
 
 /** Serves clients that offer the subprotocol. */
-export function serveV1({ hub, settings, log, hits, fanOut, bound }: ProtocolContext): V1Protocol {
+export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }: ProtocolContext): V1Protocol {
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
     hits.add('stallMs', client.address);
@@ -38,9 +40,9 @@ export function serveV1({ hub, settings, log, hits, fanOut, bound }: ProtocolCon
   };
   const stalls = new StallWatch(settings.stallTimeout, giveUp);
   const views = new Views(hub, fanOut, giveUp);
-  const readSubscription = createSubscriptionReader(bound);
+  const readSubscription = createSubscriptionReader(bound, fanOut);
   const receiver = { hub, log, fanOut, views, readSubscription, epoch: randomUUID() };
-  const shared = { receiver, hits, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
+  const shared = { receiver, hits, pace, tasks, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
 
   return {
     name: 'patchbay.v1',
@@ -56,20 +58,28 @@ export function serveV1({ hub, settings, log, hits, fanOut, bound }: ProtocolCon
 interface Shared {
   readonly receiver: Receiver;
   readonly hits: LimitHits;
+  readonly pace: Pace;
+  readonly tasks: TaskQueue;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch;
   readonly hello: string;
 }
 
-class V1Session implements Session {
+class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   /** How many of its last messages made no sense, one after the other. */
   #mistakes = 0;
+  /** What is left to do of its last message. */
+  #rest: Rest | undefined = undefined;
 
   constructor(shared: Shared, client: Client) {
     this.#shared = shared;
     this.#client = client;
+  }
+
+  prepare(): boolean {
+    return false;
   }
 
   open(socket: Socket): void {
@@ -79,19 +89,32 @@ class V1Session implements Session {
   }
 
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { receiver, hits } = this.#shared;
     this.#client.received++;
     try {
-      receive(receiver, this.#client, message, isBinary);
-      this.#mistakes = 0;
+      this.#rest = receive(this.#shared.receiver, this.#client, message, isBinary);
     } catch (error) {
-      const text = asHubError(error, receiver.log).message;
-      hits.addError(error, this.#client.address);
-      this.#client.send(JSON.stringify({ error: text, sub: subscriptionOf(message) }));
-      if (++this.#mistakes < maxMistakes) return;
-      hits.add('mistakes', this.#client.address);
-      this.#client.end(closeCodes.senseless, 'too many messages made no sense');
+      this.#answerMistake(error, subscriptionOf(message));
+      return;
     }
+    if (this.#rest === undefined) this.#mistakes = 0;
+    else this.#shared.tasks.do(this);
+  }
+
+  get isBusy(): boolean {
+    return this.#rest !== undefined;
+  }
+
+  get address(): string {
+    return this.#client.address;
+  }
+
+  /** Goes on with the message that takes long. */
+  advance(endMs: number): boolean {
+    if (this.#client.isClosed || this.#rest === undefined) return false;
+    if (this.#goOn(this.#rest, endMs)) return true;
+    this.#rest = undefined;
+    this.#shared.pace.request(); // more may wait
+    return false;
   }
 
   dropped(): void {}
@@ -106,6 +129,7 @@ class V1Session implements Session {
   close(): void {
     this.#shared.sessions.delete(this);
     this.#shared.stalls.delete(this.#client);
+    this.#shared.tasks.remove(this);
     this.#shared.receiver.views.remove(this.#client);
     this.#client.isClosed = true;
   }
@@ -116,6 +140,25 @@ class V1Session implements Session {
 
   interests(): Interests {
     return interestsOf(this.#client);
+  }
+
+  #goOn(rest: Rest, endMs: number): boolean {
+    try {
+      if (rest.advance(endMs)) return true;
+      this.#mistakes = 0;
+    } catch (error) {
+      this.#answerMistake(error, rest.sub);
+    }
+    return false;
+  }
+
+  #answerMistake(error: unknown, sub: number | undefined): void {
+    const { receiver, hits } = this.#shared;
+    hits.addError(error, this.#client.address);
+    this.#client.send(JSON.stringify({ error: asHubError(error, receiver.log).message, sub }));
+    if (++this.#mistakes < maxMistakes) return;
+    hits.add('mistakes', this.#client.address);
+    this.#client.end(closeCodes.senseless, 'too many messages made no sense');
   }
 
   end(code: CloseCode, reason: string): void {

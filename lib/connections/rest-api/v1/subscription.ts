@@ -1,10 +1,12 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
+import type { FanOut } from '../fan-out.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { LimitError, limits } from '../limits.ts';
 import { parse } from '../parse.ts';
 import { createPatternFilter, isAddress, type Pattern } from '../pattern.ts';
+import { Selection } from '../selection.ts';
 
 const maxPatterns = limits.patterns.default;
 const maxRegexes = limits.regexes.default;
@@ -22,8 +24,8 @@ export interface Subscription {
   readonly patterns: string;
   /** Equal for subscriptions that are sent the same. */
   readonly key: string;
-  readonly matches: Filter;
-  readonly patternCount: number;
+  /** What it matches, once that is ready. */
+  readonly selection: Selection;
   /** The only addresses that it can match; undefined: any. */
   readonly addresses: readonly string[] | undefined;
 }
@@ -74,14 +76,14 @@ const maxKnown = 1024;
  * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
  * there may be thousands of them. Errors of what it creates: `bad-request`.
  */
-export function createSubscriptionReader(bound: Filter): (message: object) => SubscriptionRequest {
+export function createSubscriptionReader(bound: Filter, fanOut: FanOut): (message: object) => SubscriptionRequest {
   const known = new Map<string, Subscription>();
   return (message) => {
     const { since, ...request } = parse(schema, message);
     const text = JSON.stringify(request);
     let subscription = known.get(text);
     if (subscription === undefined) {
-      subscription = createSubscription(request, bound);
+      subscription = createSubscription(request, bound, fanOut);
       if (known.size === maxKnown) known.delete(known.keys().next().value!);
       known.set(text, subscription);
     }
@@ -91,7 +93,11 @@ export function createSubscriptionReader(bound: Filter): (message: object) => Su
 
 type Request = Omit<z.output<typeof schema>, 'since'>;
 
-function createSubscription({ sub, include, exclude, rate, delivery }: Request, bound: Filter): Subscription {
+function createSubscription(
+  { sub, include, exclude, rate, delivery }: Request,
+  bound: Filter,
+  fanOut: FanOut,
+): Subscription {
   const count = include.length + exclude.length;
   if (count > maxPatterns)
     throw new LimitError(
@@ -108,6 +114,10 @@ function createSubscription({ sub, include, exclude, rate, delivery }: Request, 
     );
   const isIncluded = createPatternFilter(include);
   const isExcluded = createPatternFilter(exclude);
+  const filter = filterOf(
+    bound.work + isIncluded.work + isExcluded.work,
+    (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+  );
   const patternKey = JSON.stringify([keyOf(include), keyOf(exclude)]);
   return {
     id: sub,
@@ -115,11 +125,7 @@ function createSubscription({ sub, include, exclude, rate, delivery }: Request, 
     delivery,
     patterns: patternKey,
     key: `${delivery} ${honour(rate)} ${patternKey}`,
-    matches: filterOf(
-      isIncluded.work + isExcluded.work,
-      (address) => bound(address) && isIncluded(address) && !isExcluded(address),
-    ),
-    patternCount: count + 128 * regexes,
+    selection: new Selection(filter, fanOut),
     addresses: include.every(isAddress) ? include : undefined,
   };
 }

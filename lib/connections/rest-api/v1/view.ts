@@ -2,6 +2,7 @@
 // lane of the liveliest subscription that matches; a flush sends the same bytes to every live client. Who is full leaves at the
 // frame that finds no room, and nobody waits.
 
+import type { Parameter } from '../../../model/parameter.ts';
 import type { Audience, Feed } from '../feed.ts';
 import { CatchUp, picturesSince, type Sources } from './catch-up.ts';
 import type { Client } from './client.ts';
@@ -50,7 +51,9 @@ export class View implements Audience {
     this.isExact = this.#lanes.some(({ delivery }) => delivery === 'all');
   }
 
-  readonly matches = (address: string): boolean => this.#subscriptions.some(({ matches }) => matches(address));
+  matches(parameter: Parameter): boolean {
+    return this.#subscriptions.some(({ selection }) => selection.has(parameter));
+  }
 
   /** Everything up to this revision has been sent to live clients. */
   get sent(): number {
@@ -58,8 +61,7 @@ export class View implements Audience {
   }
 
   listenTo(feed: Feed): Slot {
-    const { address } = feed.parameter;
-    const subscription = this.#subscriptions.find(({ matches }) => matches(address))!;
+    const subscription = this.#subscriptions.find(({ selection }) => selection.has(feed.parameter))!;
     return new Slot(this, feed, this.#laneOf(subscription)!);
   }
 
@@ -251,7 +253,7 @@ export class View implements Audience {
     for (const [feed, count] of client.missed) {
       client.forgive(feed);
       const { id, parameter } = feed;
-      if (this.#context.hub.find(parameter.address) !== parameter || !this.matches(parameter.address)) continue;
+      if (this.#context.hub.find(parameter.address) !== parameter || !this.matches(parameter)) continue;
       const isState = !isTrigger(parameter);
       const countLost = isState ? count - 1 : count; // the newest value follows
       if (countLost > 0) lost.push(`"${id}":${countLost}`);

@@ -4,19 +4,27 @@
 import type { HubPort } from '../../connection.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Feed } from '../feed.ts';
+import { WorkQueue } from '../work-queue.ts';
 import { CatchUp, type Picture, picturesSince } from './catch-up.ts';
-import { CatchUpQueue } from './catch-up-queue.ts';
 import type { Client } from './client.ts';
 import { cut, defFrame, definition } from './frames.ts';
 import type { Subscription } from './subscription.ts';
 import { createTickers } from './ticker.ts';
 import { View, type ViewContext } from './view.ts';
 
+/** How much of each round of the event loop is for clients that are behind. */
+const catchUpRoundMs = 2;
+
 export class Views {
   readonly #hub: HubPort;
   readonly #fanOut: FanOut;
   readonly #context: ViewContext;
-  readonly #queue = new CatchUpQueue((client, endMs) => this.#advance(client, endMs));
+  /** Clients that are behind take turns. */
+  readonly #queue = new WorkQueue<Client>({
+    roundMs: catchUpRoundMs,
+    advance: (client, endMs) => this.#advance(client, endMs),
+    addressOf: ({ address }) => address,
+  });
   /** Bounded by the number of clients. */
   readonly #views = new Map<string, View>();
   /** Parameters that have come and gone and of which clients do not know yet; bounded by what one reload swaps. */
@@ -186,7 +194,7 @@ export class Views {
     this.#came = [];
     this.#gone = [];
     for (const view of this.#views.values()) {
-      const isHeard = ({ parameter }: Feed) => view.matches(parameter.address);
+      const isHeard = ({ parameter }: Feed) => view.matches(parameter);
       for (const ids of cut(gone.filter(isHeard).map(({ id }) => String(id)))) view.sendToAll(`{"undef":[${ids}]}`);
       for (const definitions of cut(came.filter(isHeard).map(definition))) view.sendToAll(defFrame(definitions));
     }

@@ -1,0 +1,112 @@
+// Work that a client can make much of, such as lists of all parameters, is done in turns: some milliseconds of each round of the
+// event loop are for it, the rest is for all others. Clients take turns by their address, then what each of them asked for does.
+
+import { cpuUsage } from 'node:process';
+
+/** How long something is worked off at most before it is the next one's turn. */
+const turnMs = 0.5;
+const taskRoundMs = 3;
+/** How much of a round is for work that is done at once, while nobody waits. */
+const atOnceMs = 15;
+
+export interface WorkQueueOptions<Work> {
+  /** How much of a round is for all of it together. */
+  readonly roundMs: number;
+  /** Works until then, and returns whether there is more to do at once. It must not throw. */
+  readonly advance: (work: Work, endMs: number) => boolean;
+  /** Whose turn it takes. */
+  readonly addressOf: (work: Work) => string;
+}
+
+/** Work of any kind that a client has asked for. */
+export interface Task {
+  /** That of the client. */
+  readonly address: string;
+  /** Works until then, and returns whether there is more to do at once. It must not throw. */
+  advance(endMs: number): boolean;
+}
+
+export type TaskQueue = WorkQueue<Task>;
+
+/** Creates the queue of what clients of a connection ask for. */
+export function createTaskQueue(): TaskQueue {
+  return new WorkQueue<Task>({
+    roundMs: taskRoundMs,
+    advance: (task, endMs) => task.advance(endMs),
+    addressOf: ({ address }) => address,
+  });
+}
+
+export class WorkQueue<Work> {
+  readonly #options: WorkQueueOptions<Work>;
+  /** By address; bounded by the number of connections. */
+  readonly #waiting = new Map<string, Set<Work>>();
+  #spentMs = 0;
+  #isRequested = false;
+
+  constructor(options: WorkQueueOptions<Work>) {
+    this.#options = options;
+  }
+
+  /** Does work at once, as far as this round has time left and nobody waits; the rest of it takes turns. */
+  do(work: Work): void {
+    const leftMs = atOnceMs - this.#spentMs;
+    if (this.#waiting.size > 0 || leftMs <= 0 || this.#advance(work, leftMs)) this.add(work);
+  }
+
+  /** Has work take turns. */
+  add(work: Work): void {
+    const address = this.#options.addressOf(work);
+    const waiting = this.#waiting.get(address);
+    if (waiting === undefined) this.#waiting.set(address, new Set([work]));
+    else waiting.add(work);
+    this.#runSoon();
+  }
+
+  remove(work: Work): void {
+    const address = this.#options.addressOf(work);
+    const waiting = this.#waiting.get(address);
+    if (waiting?.delete(work) && waiting.size === 0) this.#waiting.delete(address);
+  }
+
+  /** Works for that long at most; returns whether there is more to do. */
+  #advance(work: Work, ms: number): boolean {
+    const start = processorMs();
+    const hasMore = this.#options.advance(work, performance.now() + ms);
+    this.#spentMs += processorMs() - start;
+    this.#runSoon();
+    return hasMore;
+  }
+
+  #runSoon(): void {
+    if (this.#isRequested) return;
+    this.#isRequested = true;
+    setImmediate(() => this.#run());
+  }
+
+  #run(): void {
+    this.#isRequested = false;
+    this.#spentMs = 0;
+    while (this.#waiting.size > 0 && this.#spentMs < this.#options.roundMs) {
+      const work = this.#next();
+      if (this.#advance(work, turnMs)) this.add(work);
+    }
+    if (this.#waiting.size === 0) this.#spentMs = 0;
+  }
+
+  /** Takes out who is next, the others of its address are last now. */
+  #next(): Work {
+    const [address, waiting] = this.#waiting.entries().next().value!;
+    const work = waiting.values().next().value!;
+    this.#waiting.delete(address);
+    waiting.delete(work);
+    if (waiting.size > 0) this.#waiting.set(address, waiting);
+    return work;
+  }
+}
+
+/** Time that this process has worked: what others on the machine take is no fault of the work. */
+function processorMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
+}
