@@ -42,7 +42,11 @@ export function runProcess(
     let reason: unknown;
     const tellEnd = (how: string) =>
       subscriber.error(reason ?? new ProcessEnded([how, lastWords].filter((part) => part !== '').join(': ')));
-    end.then(tellEnd);
+    let hasEnded = false;
+    end.then((how) => {
+      hasEnded = true;
+      tellEnd(how);
+    });
     child.on('error', (error) => child.pid === undefined && tellEnd(error.message));
     child.on('message', (message) => {
       const said = fromProcess.safeParse(message);
@@ -58,7 +62,7 @@ export function runProcess(
       }),
     );
     return () => {
-      if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+      if (child.pid === undefined || hasEnded) return;
       if (child.connected) child.disconnect();
       const kill = timer(exitDeadlineMs, scheduler).subscribe({ next: () => void child.kill('SIGKILL') });
       end.then(() => kill.unsubscribe());

@@ -3,12 +3,13 @@
 
 import { platform } from 'node:os';
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';
-import { buffer, ignoreElements, tap, throttleTime } from 'rxjs/operators';
+import { buffer, finalize, ignoreElements, tap, throttleTime } from 'rxjs/operators';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { defineConnectionType, type Log } from '../connection.ts';
 import type { Combination, Side } from './combination.ts';
 import { keyByName } from './key-table.ts';
 import { type LostPresses, PressQueue } from './press-queue.ts';
+import { releaseHeld } from './release-held.ts';
 import { restartWithBackoff } from './restart.ts';
 import { runSession } from './session.ts';
 import { type KeyboardSettings, settings } from './settings.ts';
@@ -24,14 +25,19 @@ export const keyboard = defineConnectionType({
     defer(() => {
       const { config, inbox, scheduler, log } = context;
       const presses = new PressQueue();
+      let end: Promise<unknown> = Promise.resolve();
+      const finish = (work: Promise<unknown>) => {
+        end = work;
+        context.finish(work);
+      };
       const requests$ = config.outputKeys.map((combination) =>
         inbox(`output/${combination.written}`).pipe(tap(() => presses.push(combination))),
       );
       warnOfX11(config, log);
       return merge(
         merge(logLosses(presses.lost$, scheduler, log), ...requests$).pipe(ignoreElements()),
-        restartWithBackoff(runSession(context, presses), scheduler),
-      );
+        restartWithBackoff(runSession({ ...context, finish }, presses), scheduler),
+      ).pipe(finalize(() => context.finish(end.then(() => releaseHeld(presses, context)))));
     }),
 });
 

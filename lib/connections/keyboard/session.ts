@@ -1,19 +1,8 @@
 // One life of the keyboard's process, from its start to its end: what it says becomes events, presses go to it one by
 // one, and an answer that does not come ends it.
 
-import {
-  BehaviorSubject,
-  defer,
-  firstValueFrom,
-  merge,
-  NEVER,
-  type Observable,
-  of,
-  Subject,
-  throwError,
-  timer,
-} from 'rxjs';
-import { catchError, filter, finalize, mergeMap, startWith, switchMap, timeout } from 'rxjs/operators';
+import { BehaviorSubject, defer, merge, NEVER, type Observable, Subject, throwError, timer } from 'rxjs';
+import { catchError, finalize, mergeMap, startWith, switchMap } from 'rxjs/operators';
 import { messageOf } from '../../model/error.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import { ProcessEnded, runProcess } from './channel.ts';
@@ -23,7 +12,7 @@ import { Interrupted } from './restart.ts';
 import type { KeyboardSettings } from './settings.ts';
 
 /** Within this time the process is ready; an X server that hangs is found by it. */
-const startDeadlineMs = 8000;
+export const startDeadlineMs = 8000;
 /** Within this time a press is made, which takes 80 ms at most. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
@@ -88,7 +77,7 @@ export function runSession(
       ),
       mergeMap(() => throwError(() => new Error(`the keyboard process hangs while ${doing$.value}`))),
     );
-    const finish = (end: Promise<string>) => context.finish(end.then((how) => releaseLeft(how, presses, context)));
+    const finish = (end: Promise<string>) => context.finish(end.then((how) => how === orderly && presses.hold([])));
     return runProcess(merge(toProcess$, silence$).pipe(startWith(first)), { scheduler, finish }).pipe(
       mergeMap(eventsOf),
       catchError((error) => {
@@ -98,22 +87,4 @@ export function runSession(
       finalize(() => presses.close()),
     );
   });
-}
-
-/** A process that was stopped by force in the middle of a press has left keys down: one more releases them. */
-async function releaseLeft(
-  how: string,
-  { held }: PressQueue,
-  { scheduler, log }: ConnectionContext<unknown>,
-): Promise<void> {
-  if (how === orderly || held.length === 0) return;
-  const ends: Promise<string>[] = [];
-  const first$ = of<ToProcess>({ listen: [], presses: true, release: held });
-  const said$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
-  const ready$ = said$.pipe(
-    filter((said) => 'ready' in said),
-    timeout({ first: startDeadlineMs, scheduler }),
-  );
-  await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
-  await Promise.all(ends);
 }

@@ -4,8 +4,8 @@
 import { SaxesParser } from 'saxes';
 import { parameterIdMistake } from '../../model/address.ts';
 import { HubError, messageOf } from '../../model/error.ts';
-import { type Doctype, readDoctype } from './doctype/doctype.ts';
-import { Mistake } from './doctype/scanner.ts';
+import { type Doctype, findDoctype } from './doctype/doctype.ts';
+import { lineAndColumn, Mistake } from './doctype/scanner.ts';
 import type { Encoding, TemplateSource } from './encoding.ts';
 import { type Context, escapeStretch, escapeValue } from './escape.ts';
 
@@ -31,9 +31,6 @@ interface Stretch {
 const predefinedEntities = { amp: '&', gt: '>', lt: '<', quot: '"', apos: "'" };
 const known = '&amp; &lt; &gt; &quot; &apos; and references by number (&#160;)';
 const undefinedEntity = 'undefined entity.';
-/** What may stand before a document type declaration: its own parser judges it. */
-const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
-const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
 const nameSource = '[\\p{L}\\p{Nd}][\\p{L}\\p{M}\\p{Nd}]*';
 const placeholder = new RegExp(`\\$(${nameSource})`, 'u');
@@ -126,19 +123,6 @@ export function parseTemplate({ name, text, encoding }: TemplateSource): Templat
   }
   addLiteral(text.length);
   return { names: [...names], encoding, pieces };
-}
-
-/** Reads the document type declaration, if there is one. Errors: `Mistake`. */
-function findDoctype(text: string): Doctype | undefined {
-  const [before] = prolog.exec(text)!;
-  if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;
-  return readDoctype(text, before.length, standalone.test(before));
-}
-
-/** A place as saxes tells it: lines from 1, the character at the place counted in. */
-function lineAndColumn(text: string, at: number): string {
-  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
-  return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
 }
 
 /** Fills a template; a placeholder without a value is the empty string. Errors: any, when the file would be too long. */

@@ -89,6 +89,21 @@ test.serial('a connection that is stopped while its process stands still leaves 
   t.deepEqual(await keyboardPids(process.pid), []);
 });
 
+test.serial('a connection that is stopped just as its process is killed leaves no key down', async (t) => {
+  const x = await startXServer(t);
+  for (let round = 0; round < rounds; round++) {
+    const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
+    await state(keyboard, 'running');
+    keyboard.write('output/s-d-f-g-h', true);
+    await keysAre(x, 'down');
+    const [pid] = await keyboardPids(process.pid);
+    process.kill(pid!, 'SIGKILL');
+    if (round % 2 === 1) await state(keyboard, 'degraded'); // its successor is starting
+    await keyboard.stop();
+    t.deepEqual(await x.keysDown(), []);
+  }
+});
+
 test.serial('a hub that is killed in the middle of a press leaves no key down', async (t) => {
   const x = await startXServer(t);
   const hub = await startHubProcess(

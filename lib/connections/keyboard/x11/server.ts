@@ -11,19 +11,7 @@ const littleEndian = 'l'.charCodeAt(0);
 
 /** Codes of what a server sends; all others are events. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
-const errorNames = [
-  '',
-  'Request',
-  'Value',
-  'Window',
-  'Pixmap',
-  'Atom',
-  'Cursor',
-  'Font',
-  'Match',
-  'Drawable',
-  'Access',
-];
+const errorNames = ' Request Value Window Pixmap Atom Cursor Font Match Drawable Access'.split(' ');
 
 interface Question {
   readonly sequence: number;

@@ -15,6 +15,17 @@ export interface Doctype {
   readonly entities: ReadonlySet<string>;
 }
 
+/** What may stand before the declaration; whoever parses the whole document judges it. */
+const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
+const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
+
+/** Reads the declaration of a document, if there is one. Errors: `Mistake`. */
+export function findDoctype(text: string): Doctype | undefined {
+  const [before] = prolog.exec(text)!;
+  if (!text.startsWith('<!DOCTYPE', before.length)) return undefined;
+  return readDoctype(text, before.length, standalone.test(before));
+}
+
 /** Reads the declaration that begins at a place of the text [28]. Errors: `Mistake`. */
 export function readDoctype(text: string, start: number, isStandalone: boolean): Doctype {
   const scanner = new Scanner(text, start);

@@ -12,6 +12,12 @@ export class Mistake extends Error {
   }
 }
 
+/** A place as saxes tells it, `3:14`: lines from 1, the character at the place counted in. */
+export function lineAndColumn(text: string, at: number): string {
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
+}
+
 const nameStart =
   'A-Z_a-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u{2FF}\\u{370}-\\u{37D}\\u{37F}-\\u{1FFF}\\u{200C}-\\u{200D}\\u{2070}-\\u{218F}\\u{2C00}-\\u{2FEF}\\u{3001}-\\u{D7FF}\\u{F900}-\\u{FDCF}\\u{FDF0}-\\u{FFFD}\\u{10000}-\\u{EFFFF}';
 const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;

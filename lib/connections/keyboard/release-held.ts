@@ -1,0 +1,27 @@
+// The keys that a connection leaves down when it is stopped, because its process was killed in the middle of a press.
+
+import { firstValueFrom, of } from 'rxjs';
+import { filter, timeout } from 'rxjs/operators';
+import { messageOf } from '../../model/error.ts';
+import type { ConnectionContext } from '../connection.ts';
+import { runProcess } from './channel.ts';
+import type { ToProcess } from './messages.ts';
+import type { PressQueue } from './press-queue.ts';
+import { startDeadlineMs } from './session.ts';
+
+/** Releases them, if there are any, by one more process; resolves when that has ended. Never errs. */
+export async function releaseHeld(
+  { held }: PressQueue,
+  { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,
+): Promise<void> {
+  if (held.length === 0) return;
+  const ends: Promise<string>[] = [];
+  const first$ = of<ToProcess>({ listen: [], presses: true, release: held });
+  const said$ = runProcess(first$, { scheduler, finish: (end) => void ends.push(end) });
+  const ready$ = said$.pipe(
+    filter((said) => 'ready' in said),
+    timeout({ first: startDeadlineMs, scheduler }),
+  );
+  await firstValueFrom(ready$).catch((error) => log.warn({}, `keys may be left down: ${messageOf(error)}`));
+  await Promise.all(ends);
+}
