@@ -6,17 +6,18 @@ import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs
 import type { AnyConnectionType, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { type Difference, formatDifference } from './flow/difference.ts';
+import { reportDroppedWrite } from './flow/dropped-write.ts';
 import { type HubLog, Journal } from './flow/journal.ts';
 import { FlowLoader, reportOf } from './flow/load.ts';
 import type { Plan } from './flow/plan.ts';
-import type { ReportFault } from './flow/rule.ts';
-import { createRuleStates, type RuleStates } from './flow/rule-states.ts';
+import type { ReportFault, ReportWaiting } from './flow/rule.ts';
+import { createRuleStates } from './flow/rule-states.ts';
 import { RunningConnections } from './flow/running-connections.ts';
 import { RunningRules } from './flow/running-rules.ts';
 import type { SupervisedStatus, Supervisor } from './flow/supervisor.ts';
 import { createTraces } from './flow/trace.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
-import { type DroppedWrite, Graph, maxHops } from './graph/graph.ts';
+import { Graph } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
 import { HubError, messageOf } from './model/error.ts';
 
@@ -130,8 +131,17 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     states.failed({ name, file }, message);
     log.warn({ rule: name, file }, `rule "${name}" (${file}) failed: ${message}`, `rule ${file} ${name}`);
   };
-  const rules = new RunningRules({ graph, scheduler, traces, reportFault }, states);
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportLoop(log, states, drop) });
+  const reportLimit: ReportFault = ({ name, file }, message) => {
+    states.limited({ name, file }, message, () => false);
+    log.warn({ rule: name, file }, `rule "${name}" (${file}) is limited: ${message}`);
+  };
+  const reportWaiting: ReportWaiting = ({ name, file }, message, isUnknown) => {
+    states.waiting({ name, file }, message, isUnknown);
+    log.info({ rule: name, file }, `rule "${name}" (${file}) ${message}`);
+  };
+  const reports = { reportFault, reportLimit, reportWaiting };
+  const rules = new RunningRules({ graph, scheduler, traces, ...reports }, states);
+  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
 
   /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
   const swap = (next: Plan): Reload => {
@@ -241,21 +251,6 @@ function createPort(graph: Graph, running: Running): HubPort {
 /** The first state of a connection after it was started. */
 function firstState({ status$ }: Supervisor): Promise<SupervisedStatus> {
   return firstValueFrom(status$.pipe(filter(({ reason }) => reason !== 'starting')));
-}
-
-function reportLoop(log: Log, states: RuleStates, { parameter, chain }: DroppedWrite): void {
-  const origins = new Set(chain.map(({ origin }) => origin).filter(({ kind }) => kind === 'rule'));
-  const last = parameter.lastChange;
-  const isStuck = () => parameter.lastChange === last;
-  for (const origin of origins)
-    states.limited(origin, `it loops: a write to ${parameter.address} was dropped`, isStuck);
-  const rules = [...new Set([...origins].map(({ name }) => name))];
-  const names = rules.map((name) => `"${name}"`).join(', ');
-  log.warn(
-    { rules, parameter: parameter.address },
-    `rule loop: ${names} wrote past ${maxHops} hops in one turn, the write to ${parameter.address} was dropped`,
-    `loop ${names}`,
-  );
 }
 
 function deadline(delayMs: number): Promise<void> {

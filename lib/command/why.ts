@@ -57,6 +57,7 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
     wrote: ` → ${show(result)}${destinations}`,
     stopped: ', the condition was false',
     held: ', held back by a step',
+    waited: ', nothing came of it',
     failed: ', failed',
   };
   const duration = durationUs === undefined ? '' : `, ${durationUs} µs`;

@@ -17,6 +17,7 @@ const tones: Readonly<Record<string, Tone>> = {
   degraded: 'warn',
   'catching up': 'warn',
   limited: 'warn',
+  waiting: 'warn',
   warn: 'warn',
   failed: 'bad',
   failing: 'bad',

@@ -45,6 +45,8 @@ export interface ExpressionRuntime {
   now(): number;
   valueOf(address: string): Value | undefined;
   reportFault(error: unknown): void;
+  /** An expression has no result as long as this parameter is unknown. */
+  reportUnknown(address: string): void;
 }
 
 /** Evaluates over a scope; undefined when what it reads is not known yet, or when it failed, which has been reported. */
@@ -58,7 +60,10 @@ export function bindExpression(expression: RuleExpression, runtime: ExpressionRu
     if (readsNow) scope.now = runtime.now();
     for (const { name, address } of params) {
       const value = runtime.valueOf(address);
-      if (value === undefined) return undefined;
+      if (value === undefined) {
+        runtime.reportUnknown(address);
+        return undefined;
+      }
       scope[name] = value;
     }
     try {

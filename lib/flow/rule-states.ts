@@ -25,13 +25,16 @@ interface Record {
   dropped: number;
   failing: Trouble | undefined;
   limited: Trouble | undefined;
+  waiting: Trouble | undefined;
 }
 
 export interface RuleStates {
   /** The rule failed on a value. */
   failed(rule: RuleName, reason: string): void;
-  /** A write of the rule was dropped by the limits of a turn; `isStuck` tells whether none has got through since. */
+  /** A value or write of the rule was dropped by a limit; `isStuck` tells whether none has got through since. */
   limited(rule: RuleName, reason: string, isStuck: () => boolean): void;
+  /** The rule does nothing as long as something is unknown. */
+  waiting(rule: RuleName, reason: string, isUnknown: () => boolean): void;
   /** The rule starts, perhaps as another than before: what was wrong is over. */
   started(rule: RuleName): void;
   /** The present state of a rule that runs. */
@@ -44,7 +47,13 @@ export function createRuleStates(now: () => number): RuleStates {
   const keyOf = ({ name, file = '' }: RuleName) => `${file}\n${name}`;
   const recordOf = (rule: RuleName): Record => {
     const key = keyOf(rule);
-    const record = records.get(key) ?? { faults: 0, dropped: 0, failing: undefined, limited: undefined };
+    const record = records.get(key) ?? {
+      faults: 0,
+      dropped: 0,
+      failing: undefined,
+      limited: undefined,
+      waiting: undefined,
+    };
     records.set(key, record);
     return record;
   };
@@ -61,15 +70,19 @@ export function createRuleStates(now: () => number): RuleStates {
       record.dropped++;
       record.limited = { reason, until: now() + shownMs, lasts: isStuck };
     },
+    waiting(rule, reason, isUnknown) {
+      recordOf(rule).waiting = { reason, until: 0, lasts: isUnknown };
+    },
     started(rule) {
       const record = records.get(keyOf(rule));
-      if (record) record.failing = record.limited = undefined;
+      if (record) record.failing = record.limited = record.waiting = undefined;
     },
     stateOf(rule) {
-      const { faults = 0, dropped = 0, failing, limited } = records.get(keyOf(rule)) ?? {};
+      const { faults = 0, dropped = 0, failing, limited, waiting } = records.get(keyOf(rule)) ?? {};
       const told: [RuleState, Trouble | undefined][] = [
         ['failing', failing],
         ['limited', limited],
+        ['waiting', waiting],
       ];
       const [state, trouble] = told.find(([, one]) => isPresent(one)) ?? ['running' as const];
       return { state, reason: trouble?.reason ?? '', faults, dropped };

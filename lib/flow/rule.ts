@@ -21,12 +21,18 @@ export type ReportFault = (rule: RulePlan, message: string) => void;
 
 export interface RuleRuntime {
   readonly graph: Graph;
+/** Tells that a rule does nothing for now, and asks whether that is so still. */
+export type ReportWaiting = (rule: RulePlan, message: string, isUnknown: () => boolean) => void;
+
   /** The clock of time-based steps and of restarts. */
   readonly scheduler: SchedulerLike;
   readonly traces: Traces;
   readonly reportFault: ReportFault;
 }
 
+  /** Tells that a step has dropped a value because it holds as many as it may. */
+  readonly reportLimit: ReportFault;
+  readonly reportWaiting: ReportWaiting;
 /** A rule that runs. */
 export interface RunningRule {
   /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
@@ -59,7 +65,7 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
   const subscription =
     'stream' in plan.body
       ? runStream(ears, plan.body, runtime, write, fail)
-      : runExpressions(ears, plan.body, runtime, trace, write, fail);
+      : runExpressions(ears, plan.body, plan, runtime, trace, write, fail);
   subscription.add(trace.close);
   return {
     moveLast(settleOrder) {
@@ -106,7 +112,8 @@ function runStream(ears: Ears, body: StreamBody, { scheduler }: RuleRuntime, wri
 function runExpressions(
   ears: Ears,
   body: ExpressionBody,
-  { graph, scheduler }: RuleRuntime,
+  plan: RulePlan,
+  { graph, scheduler, reportLimit, reportWaiting }: RuleRuntime,
   trace: RuleTrace,
   write: Write,
   fail: Fail,
@@ -126,9 +133,24 @@ function runExpressions(
   const when = body.when && bind(body.when);
   const map = body.map && bind(body.map);
   const compute = (scope: Record<string, Value>, value: Value | undefined) => {
+  const told = new Set<string>();
+  const waitFor = (address: string) => {
+    const node = nodeOf(graph, address);
+    const isUnknown = () => node.value === undefined;
+    const message = `waits for ${address}, which is ${node.type === 'T' ? 'a trigger and has no value' : 'unknown'}`;
+    trace.wait(message);
+    if (told.has(address)) return;
+    told.add(address);
+    reportWaiting(plan, message, isUnknown);
+  };
+  const overflow = (message: string) => {
+    trace.limit(message);
+    reportLimit(plan, message);
+  };
     if (when !== undefined && when(scope) !== true) return trace.stop();
     const result = map === undefined ? value : map(scope);
     if (result !== undefined) emit(result);
+    reportUnknown: waitFor,
   };
   const copy = (value: Value) => {
     if (!trace.isRecorded) return write(value);
@@ -160,7 +182,7 @@ function runExpressions(
     const input = new Subject<Value>();
     const causalScheduler = createCausalScheduler(graph, scheduler);
     const output = body.pipe.reduce(
-      (stream, step) => stream.pipe(step.create({ scheduler, causalScheduler, bind })),
+      (stream, step) => stream.pipe(step.create({ scheduler, causalScheduler, bind, overflow })),
       input.asObservable(),
     );
     const writeNowOrLater = (value: Value) => {

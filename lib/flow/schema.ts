@@ -6,6 +6,7 @@ import { type AnyConnectionType, commonSettings } from '../connections/connectio
 import { describe } from '../model/error.ts';
 import { testSchema } from './check-tests.ts';
 import type { On } from './define-flow.ts';
+import { stepTypes } from './steps.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
 const expression = z.string({ error: 'an expression in text' });
@@ -80,8 +81,12 @@ export function connectionSchema(type: AnyConnectionType): z.ZodObject {
 
 /** The JSON Schema of flow files with these connection types, for editors that complete and check. */
 export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
+  const steps = [...stepTypes].map(([name, { setting, summary }]) =>
+    z.strictObject({ [name]: setting.describe(summary) }),
+  );
+  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(z.union(steps)).default([]) });
   const rule: z.ZodType = z.lazy(() =>
-    z.union([ruleSchema, folderSchema.extend({ rules: z.array(rule).default([]) })]),
+    z.union([ruleWithSteps, folderSchema.extend({ rules: z.array(rule).default([]) })]),
   );
   const connection = z.discriminatedUnion(
     'type',

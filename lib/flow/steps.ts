@@ -22,6 +22,8 @@ export interface StepRuntime {
   /** The same clock for steps that hold each value by itself: what comes out later has the cause of what went in. */
   readonly causalScheduler: rx.SchedulerLike;
   bind(expression: RuleExpression): BoundExpression;
+  /** Tells that a value was dropped, because the step holds as many as it may. */
+  overflow(message: string): void;
 }
 
 /** A step ready to run, and the type of what comes out of it. */
@@ -94,12 +96,26 @@ export const stepTypes: ReadonlyMap<string, StepType> = new Map([
     },
   ),
   timed('debounceTime', 'passes the newest value on when none has come for this long', rx.debounceTime),
-  timed('throttleTime', 'passes a value on, then none for this long', (ms, scheduler) =>
-    rx.throttleTime(ms, scheduler),
+  define(
+    'throttleTime',
+    'passes a value on, then none for this long; with { duration: 100, trailing: true } the newest of these in the end',
+    z.union([durationMs, z.strictObject({ duration: durationMs, trailing: z.boolean().default(false) })], {
+      error: 'milliseconds, a duration such as "1m30s", or { duration: 100, trailing: true }',
+    }),
+    (setting, { type }) => {
+      const { duration, trailing } = typeof setting === 'number' ? { duration: setting, trailing: false } : setting;
+      return {
+        type,
+        create: ({ scheduler }) => rx.throttleTime(duration, scheduler, { leading: true, trailing }),
+      };
+    },
   ),
   timed('auditTime', 'passes the newest value on, this long after the first', rx.auditTime),
   timed('sampleTime', 'passes the newest value on at every interval of this length', rx.sampleTime),
-  timed('delay', 'passes each value on this much later', boundedDelay, 'causalScheduler'),
+  define('delay', 'passes each value on this much later', durationMs, (ms, { type }) => ({
+    type,
+    create: (runtime) => boundedDelay(ms, runtime),
+  })),
   plain('distinctUntilChanged', 'drops a value that is equal to the one before', yes, () => rx.distinctUntilChanged()),
   plain('startWith', 'begins with this value when the rule starts', scalar, (value) => rx.startWith(value)),
   plain('skip', 'drops the first values', count, (number) => rx.skip(number)),
@@ -145,17 +161,21 @@ export const stepTypes: ReadonlyMap<string, StepType> = new Map([
   ),
 ]);
 
-/** A delay holds at most this many values; what comes while it is full is dropped. */
+/** A delay holds at most this many values; what comes while it is full is dropped, and told. */
 export const maxDelayed = 10_000;
+const delayIsFull = `a delay holds ${maxDelayed.toLocaleString('en')} values at most, the next was dropped`;
 
-function boundedDelay(ms: number, scheduler: rx.SchedulerLike): Operator {
+function boundedDelay(ms: number, { causalScheduler, overflow }: StepRuntime): Operator {
   return (source) =>
     rx.defer(() => {
       let waiting = 0;
       return source.pipe(
-        rx.filter(() => waiting < maxDelayed),
+        rx.filter(() => {
+          if (waiting >= maxDelayed) overflow(delayIsFull);
+          return waiting < maxDelayed;
+        }),
         rx.tap(() => waiting++),
-        rx.delay(ms, scheduler),
+        rx.delay(ms, causalScheduler),
         rx.tap(() => waiting--),
       );
     });
@@ -184,11 +204,10 @@ function timed(
   name: string,
   summary: string,
   create: (ms: number, scheduler: rx.SchedulerLike) => Operator,
-  clock: 'scheduler' | 'causalScheduler' = 'scheduler',
 ): [string, StepType] {
   return define(name, summary, durationMs, (ms, { type }) => ({
     type,
-    create: (runtime) => create(ms, runtime[clock]),
+    create: ({ scheduler }) => create(ms, scheduler),
   }));
 }
 

@@ -30,6 +30,7 @@ const longestBackoffMs = 30_000;
 const provenMs = 60_000;
 /** How many writes to one parameter wait for a connection that is yet to start; the newest stay. */
 const maxHeldWrites = 1024;
+const heldTooMany = `more than ${maxHeldWrites.toLocaleString('en')} writes wait for the connection to start, the oldest was dropped`;
 
 export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
@@ -162,7 +163,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
         subscription = running$.subscribe(observer);
         return;
       }
-      const holding = holdWrites(plan, graph, held);
+      const holding = holdWrites(plan, graph, log, held);
       subscription = new Subscription(() => holding.unsubscribe());
       subscription.add(
         from(ready)
@@ -189,13 +190,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 }
 
 /** Keeps what is written to the parameters of a connection, by Parameter ID. */
-function holdWrites({ id, parameters }: ConnectionPlan, graph: Graph, held: Map<string, Value[]>): Subscription {
+function holdWrites(
+  { id, parameters }: ConnectionPlan,
+  graph: Graph,
+  log: Log,
+  held: Map<string, Value[]>,
+): Subscription {
   const holding = new Subscription();
   for (const parameter of parameters.filter(({ access }) => access !== 'read-only'))
     holding.add(
       graph.inbox(formatAddress(id, parameter.id)).subscribe({
         next: (value) => {
           const values = held.get(parameter.id) ?? [];
+          if (values.length === maxHeldWrites) log.warn({ parameter: parameter.id }, `${parameter.id}: ${heldTooMany}`);
           held.set(parameter.id, [...values.slice(1 - maxHeldWrites), value]);
         },
         error: () => {},

@@ -104,6 +104,19 @@ export class RuleTrace {
     else slot.refused = [...(slot.refused ?? []), destination];
   }
 
+  /** The run has no result, as something that it reads is unknown. */
+  wait(message: string): void {
+    const slot = this.#current;
+    if (slot.outcome !== 'held') return;
+    slot.outcome = 'waited';
+    slot.error ??= cut(message) as string;
+  }
+
+  /** A value of the run was dropped by a limit of a step. */
+  limit(message: string): void {
+    this.#current.error ??= cut(message) as string;
+  }
+
   end(): void {
     this.#isOpen = false;
     if (!this.#isWatched) return;

@@ -21,8 +21,12 @@ export const maxWritesPerTurn = 131_072;
 /** How long a queue is kept for the next turn: making it anew takes half as long as a write. */
 const keptQueueLength = 1024;
 
+/** The limits of a turn: how far changes follow from one another, and how many writes it holds. */
+export type TurnLimit = 'hops' | 'writes';
+
 /** A write that was dropped because its turn had grown past a limit; `chain` leads from the outside event to it. */
 export interface DroppedWrite {
+  readonly limit: TurnLimit;
   readonly parameter: Parameter;
   readonly chain: readonly Change[];
 }
@@ -163,7 +167,8 @@ export class Graph {
       this.#isInTurn = true;
       this.#deliver(change);
       this.#finishTurn();
-    } else if (change.hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
+    } else if (change.hop > maxHops) this.#drop(change, 'hops');
+    else if (this.#writesInTurn >= maxWritesPerTurn) this.#drop(change, 'writes');
     else {
       this.#writesInTurn++;
       this.#queue[this.#queued++] = change;
@@ -228,11 +233,11 @@ export class Graph {
     this.#delivering = undefined;
   }
 
-  #drop(change: PendingChange): void {
+  #drop(change: PendingChange, limit: TurnLimit): void {
     const chain: Change[] = [];
     for (let link: Change | undefined = change; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
       chain.unshift(link);
-    this.#dropped.next({ parameter: change.parameter, chain });
+    this.#dropped.next({ limit, parameter: change.parameter, chain });
   }
 }
 

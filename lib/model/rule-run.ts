@@ -2,8 +2,11 @@
 
 import type { Value } from './value.ts';
 
-/** wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; failed. */
-export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'failed';
+/**
+ * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: something that
+ * it reads is unknown, which `error` names; failed.
+ */
+export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
 /** One run of a rule. Texts of over 200 characters are cut. */
 export interface RuleRun {

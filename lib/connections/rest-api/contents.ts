@@ -10,7 +10,7 @@ const paths = [
   ['/hub/parameters', 'all parameters with state and metadata; ?filter=<regex>'],
   ['/hub/explain/<address>', 'why a parameter is as it is'],
   ['/hub/connections', 'how each connection is doing; POST /hub/connections/<id> starts, stops or restarts one'],
-  ['/hub/rules', 'how each rule is doing: running, limited, failing, disabled; POST switches one on or off'],
+  ['/hub/rules', 'how each rule is doing: running, limited, failing, waiting, disabled; POST switches one on or off'],
   ['/hub/trace?rule=<name>', 'the last runs of a rule'],
   ['/hub/files', 'the flow files, and what the last load said of them'],
   ['/hub/log?after=<n>&level=<level>', 'the newest entries of the log'],

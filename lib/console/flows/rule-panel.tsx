@@ -98,8 +98,9 @@ function Outcome(props: { readonly run: Trace['runs'][number] }) {
     const { outcome, result, to, error, durationUs } = props.run;
     const time = durationUs === undefined ? '' : `, ${Math.round(durationUs)} µs`;
     if (outcome === 'wrote') return `→ ${formatValue(result)} to ${to.join(', ')}${time}`;
+    if (outcome === 'waited') return `– ${error ?? ''}${time}`;
     if (outcome === 'failed') return `failed: ${error ?? ''}`;
-    return `${outcome === 'stopped' ? '– its condition was false' : '– held by a step'}${time}`;
+    return `${outcome === 'stopped' ? '– its condition was false' : '– held by a step'}${time}${error === undefined ? '' : `: ${error}`}`;
   };
   return <span classList={{ error: props.run.outcome === 'failed' }}>{text()}</span>;
 }

@@ -55,7 +55,7 @@ export const schemas = {
     enabled: flag,
     from: list(address),
     to: list(address),
-    state: { enum: ['running', 'limited', 'failing', 'disabled'] },
+    state: { enum: ['running', 'limited', 'failing', 'waiting', 'disabled'] },
     ...{ reason: text, faults: count, dropped: count },
   }),
   Rules: list(ref('Rule')),
@@ -125,7 +125,7 @@ export const schemas = {
         object(
           {
             ...{ revision: count, time, to: list(address) },
-            outcome: { enum: ['wrote', 'stopped', 'held', 'failed'] },
+            outcome: { enum: ['wrote', 'stopped', 'held', 'waited', 'failed'] },
           },
           { source: address, value, result, error: text, durationUs: count },
         ),
