@@ -7,6 +7,7 @@ import type { AnyConnectionType, HubPort, Log } from './connections/connection.t
 import { connectionTypes } from './connections/registry.ts';
 import { type Difference, formatDifference } from './flow/difference.ts';
 import { reportDroppedWrite } from './flow/dropped-write.ts';
+import type { FlowCode, FlowFault } from './flow/flow-code.ts';
 import { type HubLog, Journal } from './flow/journal.ts';
 import { FlowLoader, reportOf } from './flow/load.ts';
 import type { Plan } from './flow/plan.ts';
@@ -34,6 +35,14 @@ export interface HubOptions {
   readonly watch?: boolean;
   /** Checks rules but runs none, also after a reload. */
   readonly safe?: boolean;
+  /** Watches over flows in TypeScript: those of a process that they must not end. */
+  readonly guard?: FlowGuard;
+}
+
+/** Knows whose fault it is when nobody has caught it, and when a thread is stuck. */
+export interface FlowGuard {
+  /** Is given all flows in TypeScript at each load, before one that is new is imported, and what reports their faults. */
+  protect(flows: readonly FlowCode[], report: (fault: FlowFault) => void): void;
 }
 
 /** What a reload has swapped: Connection IDs and names of rules. */
@@ -56,6 +65,8 @@ export interface StartOptions extends Pick<HubOptions, 'log' | 'scheduler' | 'sa
 export interface PlanHub extends HubPort {
   /** Swaps what another plan has changed. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
   swap(plan: Plan): Reload;
+  /** Logs a fault of a flow outside of its rules, and shows all of them as failing. */
+  report(fault: FlowFault): void;
   /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
   stop(): Promise<void>;
 }
@@ -83,7 +94,8 @@ export const monotonicScheduler: SchedulerLike = {
 
 /** Reads and checks flow files. Errors: `bad-flow`, one line per mistake, all of them. */
 export function loadFlows(paths: readonly string[], types = connectionTypes): Promise<Plan> {
-  return new FlowLoader(paths, types).load();
+  const loader = new FlowLoader(paths, types);
+  return loader.load().finally(() => loader.close());
 }
 
 /** Starts a hub. Errors: `bad-flow` with every mistake; `cannot-start` when a gateway cannot; then nothing runs. */
@@ -91,13 +103,20 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   const { paths, types = connectionTypes } = options;
   const log = Journal.of(options.log);
   const watcher = options.watch ? await watchFlowFiles(paths, log) : undefined;
+  const loader = new FlowLoader(paths, types, {
+    keepsReady: options.watch ?? false,
+    protect: (flows) => options.guard?.protect(flows, (fault) => reportFault(fault)),
+    ...(options.guard && { tellLeftOut: (flow, reason) => logLeftOut(log, flow, reason) }),
+  });
+  let reportFault = (fault: FlowFault) => logFault(log, fault);
   try {
-    const loader = new FlowLoader(paths, types);
     const plan = await loader.load();
     const hub = await startPlan(plan, { ...options, log, files: () => loader.report });
+    reportFault = hub.report;
     watcher?.alsoWatch(plan.furtherFiles);
     return keepReloading(hub, loader, log, watcher);
   } catch (error) {
+    loader.close();
     await watcher?.close();
     throw error;
   }
@@ -175,7 +194,11 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   );
   const { length: planned } = plan.rules.filter(({ isEnabled }) => isEnabled);
   if (options.safe) log.warn({ rules: planned }, `safe: none of the ${planned} rules runs`);
-  return Object.assign(hub, { swap, stop });
+  const report = ({ flow, message }: FlowFault) => {
+    for (const { name, file } of hub.rules()) if (file === flow) states.failed({ name, file }, message);
+    logFault(log, { flow, message });
+  };
+  return Object.assign(hub, { swap, report, stop });
 }
 
 /** Adds reloads, one after another, to a hub that runs. */
@@ -200,16 +223,27 @@ function keepReloading(running: PlanHub, loader: FlowLoader, log: Log, watcher: 
   };
   let lastReload: Promise<unknown> = Promise.resolve();
   const reload = () => {
+    loader.hurry();
     const reloading = lastReload.then(reloadNow);
     lastReload = reloading.catch(() => {});
     return reloading;
   };
   const stop = async () => {
     isStopped = true;
+    loader.close();
     await Promise.all([watcher?.close(), stopRunning()]);
   };
   watcher?.changes$.subscribe({ next: () => void reload().catch(() => {}) }); // `reload` has logged why
   return Object.assign(running, { reload, stop });
+}
+
+function logFault(log: Log, { flow, message }: FlowFault): void {
+  log.error({ file: flow }, `flow ${flow} failed: ${message}`);
+}
+
+function logLeftOut(log: Log, flow: string, reason: string): void {
+  const sentence = `flow ${flow} is left out, its connections run without its rules: ${reason}`;
+  log.error({ file: flow }, `${sentence}. Saved with another content it is tried again`);
 }
 
 function logReload(log: Log, { connections, rules }: Reload): void {

@@ -4,6 +4,7 @@
 import { Command } from 'commander';
 import { check } from './command/check.ts';
 import type { Console } from './command/console.ts';
+import { createFlowGuard } from './command/flow-guard.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { run } from './command/run.ts';
@@ -41,7 +42,16 @@ program
   .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
   .option('--safe', 'start connections, but no rules')
   .action((paths: string[], options: { logLevel: string; logFormat: string; watch: boolean; safe?: boolean }) =>
-    finish(run(paths, { ...options, logDescriptor: unblockedOutput(), onReloadSignal, untilStopped, onExit })),
+    finish(
+      run(paths, {
+        ...options,
+        logDescriptor: unblockedOutput(),
+        createGuard: (log) => createFlowGuard(process, log),
+        onReloadSignal,
+        untilStopped,
+        onExit,
+      }),
+    ),
   );
 
 program

@@ -50,7 +50,11 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'hub.ts',
       'testing/',
       'flow/check.ts',
+      'flow/exits.ts',
+      'flow/flow-code.ts',
       'flow/journal.ts',
+      'flow/left-out.ts',
+      'flow/paused-stack.ts',
       'flow/types.ts',
       'connections/registry.ts',
       'connections/keyboard/key-table.ts',
@@ -105,8 +109,8 @@ test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
     if ((await readFile(join(lib, file), 'utf8')).includes('uws-')) t.is(file, 'net/uws.ts');
 });
 
-test('only the two programs, lib/main.ts and the process of the keyboard, touch process', async (t) => {
-  const programs = ['main.ts', 'connections/keyboard/child.ts'];
+test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
+  const programs = ['main.ts', 'connections/keyboard/child.ts', 'flow/trial-thread.ts', 'command/watchdog-thread.ts'];
   for (const file of await libFiles())
     if (/\bprocess\.\w/.test(await readFile(join(lib, file), 'utf8'))) t.true(programs.includes(file), file);
 });

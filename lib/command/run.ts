@@ -2,7 +2,7 @@
 
 import { pino } from 'pino';
 import { Journal } from '../flow/journal.ts';
-import { startHub } from '../hub.ts';
+import { type FlowGuard, startHub } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
@@ -17,6 +17,8 @@ export interface RunOptions {
   readonly watch: boolean;
   /** Whether no rule runs. */
   readonly safe?: boolean;
+  /** Creates what watches over flows in TypeScript, in the process that runs the hub. */
+  createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back at each signal that asks for a reload. */
   onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that asks the hub to stop. */
@@ -32,7 +34,7 @@ const lastLinesMs = 500;
 
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel, watch, safe = false, onReloadSignal, untilStopped, onExit } = options;
+  const { logLevel, watch, safe = false, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
     throw new Error(`--log-level: expected one of ${levels.join(', ')}, got "${logLevel}"`);
   const logFormat = logFormats.find((format) => format === options.logFormat);
@@ -43,7 +45,8 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const log = createLog(logLevel, logFormat, output);
   const stopped = untilStopped();
   await warmUp().catch((error) => log.warn({}, `not warmed up, the first changes take longer: ${messageOf(error)}`));
-  const hub = await startHub({ paths, log, watch, safe });
+  const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
+  const hub = await startHub({ paths, log, watch, safe, guard });
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   log.info({}, `stopping: ${await stopped}`);
   const endMs = performance.now() + stopMs;

@@ -9,6 +9,7 @@ import { messageOf } from '../model/error.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
+import { inFlow } from './flow-code.ts';
 import type { FindDeclaration } from './inputs.ts';
 import { ruleKey } from './key.ts';
 import { type ConnectionPlan, type RulePlan, type Source, sourcesOf } from './plan.ts';
@@ -55,10 +56,10 @@ export class RuleCheck {
 
   /** Adds the rules of a flow file in TypeScript. */
   addProgram(file: FlowFile, createRules: (on: On) => unknown): void {
-    const streams = createStreams();
+    const streams = createStreams(file.name);
     let items: unknown;
     try {
-      items = createRules(streams.on);
+      items = inFlow.run(file.name, () => createRules(streams.on));
     } catch (error) {
       this.#mistakes.add(file, ['rules'], `failed: ${messageOf(error)}`);
       return;
@@ -74,7 +75,11 @@ export class RuleCheck {
       const rule = this.#mistakes.parse(flowRuleSchema, item, file, path);
       if (rule === undefined) return;
       const to = this.#destinations(file, path, rule.to);
-      const body = { stream: rule.from, addresses: streams.addressesOf(rule.from), connect: streams.connect };
+      const body = {
+        stream: streams.own(rule.from),
+        addresses: streams.addressesOf(rule.from),
+        connect: streams.connect,
+      };
       const addresses = [...streams.heard.map(({ address }) => address), ...to];
       this.#plans.push({
         name: rule.name ?? `→ ${to.join(', ')}`,

@@ -6,16 +6,19 @@ import { HubError } from '../model/error.ts';
 import type { FileReport, LoadReport } from '../model/load-report.ts';
 import { checkFlowFiles } from './check.ts';
 import type { Plan } from './plan.ts';
+import { FlowPrograms, type ProgramOptions } from './programs.ts';
 import { readFlowFiles } from './read.ts';
 
 export class FlowLoader {
   readonly #paths: readonly string[];
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
+  readonly #programs: FlowPrograms;
   #report: LoadReport = { time: Date.now(), isLoaded: false, reason: '', files: [] };
 
-  constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>) {
+  constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
     this.#paths = paths;
     this.#types = types;
+    this.#programs = new FlowPrograms(programs);
   }
 
   /** What the last load said. */
@@ -26,10 +29,21 @@ export class FlowLoader {
   /** Reads and checks the files. Errors: `bad-flow`, one line per mistake, all of them. */
   async load(): Promise<Plan> {
     const mistakes = new MistakeList();
-    const plan = checkFlowFiles(await readFlowFiles(this.#paths, mistakes), this.#types, mistakes);
+    const files = await readFlowFiles(this.#paths, this.#programs, mistakes).finally(() => this.#programs.rest());
+    const plan = checkFlowFiles(files, this.#types, mistakes);
     this.#report = reportOf(plan, mistakes.items);
     if (mistakes.items.length > 0) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
     return plan;
+  }
+
+  /** Files have been saved again while they are loaded: one that takes long is not waited for. */
+  hurry(): void {
+    this.#programs.hurry();
+  }
+
+  /** Loads no more. */
+  close(): void {
+    this.#programs.close();
   }
 
   /** Notes why files without a mistake do not run all the same. */

@@ -1,14 +1,14 @@
-// Reads flow files: finds them below files and folders, parses JSON5, imports TypeScript. What cannot be read is a
-// mistake, not a crash.
+// Reads flow files: finds them below files and folders, parses JSON5, has TypeScript imported. What cannot be
+// read is a mistake, not a crash.
 
 import { createHash } from 'node:crypto';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { MistakeList, SettingPath } from '../json5/mistake.ts';
 import type { Position } from '../json5/positions.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
-import { describe, messageOf } from '../model/error.ts';
+import { messageOf } from '../model/error.ts';
+import type { FlowPrograms } from './programs.ts';
 
 /** One flow file, parsed but not checked. `name` is the path as given, `folder` what its relative paths start from. */
 export interface FlowFile {
@@ -37,10 +37,14 @@ export function isFlowFile(path: string): boolean {
 }
 
 /** Reads all flow files of the paths, folders with all below them, each file once, in the order given. */
-export async function readFlowFiles(paths: readonly string[], mistakes: MistakeList): Promise<FlowFile[]> {
+export async function readFlowFiles(
+  paths: readonly string[],
+  programs: FlowPrograms,
+  mistakes: MistakeList,
+): Promise<FlowFile[]> {
   const files: FlowFile[] = [];
   for (const name of await findFlowFiles(paths, mistakes)) {
-    const file = await readFlowFile(name, mistakes);
+    const file = await readFlowFile(name, programs, mistakes);
     if (file !== undefined) files.push(file);
   }
   return files;
@@ -71,23 +75,23 @@ async function listFlowFiles(path: string, mistakes: MistakeList): Promise<strin
   }
 }
 
-async function readFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
-  return programPattern.test(name) ? importFlowFile(name, mistakes) : parseFlowFile(name, mistakes);
+async function readFlowFile(
+  name: string,
+  programs: FlowPrograms,
+  mistakes: MistakeList,
+): Promise<FlowFile | undefined> {
+  return programPattern.test(name) ? readProgram(name, programs, mistakes) : parseFlowFile(name, mistakes);
 }
 
-/** Imports a flow file in TypeScript, anew each time that its content has changed. */
-async function importFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
+async function readProgram(name: string, programs: FlowPrograms, mistakes: MistakeList): Promise<FlowFile | undefined> {
+  let version: string;
   try {
-    const version = versionOf(await readFile(name));
-    const module = (await import(`${pathToFileURL(resolve(name))}?${version}`)) as { default?: unknown };
-    if (typeof module.default === 'object' && module.default !== null)
-      return { name, folder: dirname(resolve(name)), data: module.default, version, positionOf: () => undefined };
-    mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(module.default)}`);
+    version = versionOf(await readFile(name));
   } catch (error) {
-    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    mistakes.addFile(name, isMissing ? cannotRead(error) : `cannot be loaded: ${messageOf(error)}`);
+    mistakes.addFile(name, cannotRead(error));
+    return undefined;
   }
-  return undefined;
+  return programs.read(name, version, mistakes);
 }
 
 async function parseFlowFile(name: string, mistakes: MistakeList): Promise<FlowFile | undefined> {

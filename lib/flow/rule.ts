@@ -1,6 +1,7 @@
 // Runs one rule: on what its source says, `when`, then `map`, then the steps of `pipe`, then a write to each destination.
 // A rule in TypeScript is a stream instead; when it fails it is logged and started again with backoff.
 
+import { resolve } from 'node:path';
 import { defer, retry, type SchedulerLike, Subject, Subscription, timer } from 'rxjs';
 import { createCausalScheduler } from '../graph/causal-scheduler.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -8,6 +9,7 @@ import { messageOf } from '../model/error.ts';
 import type { Change, Origin, Parameter } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import { Ears } from './ears.ts';
+import { formatPlace, ownName, placeIn, stackOf, wordsOf } from './flow-code.ts';
 import type { ExpressionBody, RulePlan, StreamBody } from './plan.ts';
 import { bindExpression, type ExpressionRuntime, type RuleExpression } from './rule-expression.ts';
 import { listenToAny, listenToNamed, nodeOf } from './source.ts';
@@ -19,20 +21,20 @@ const longestBackoffMs = 30_000;
 /** Tells that a rule failed on one value, or as a whole; it goes on with the next, or starts again. */
 export type ReportFault = (rule: RulePlan, message: string) => void;
 
-export interface RuleRuntime {
-  readonly graph: Graph;
 /** Tells that a rule does nothing for now, and asks whether that is so still. */
 export type ReportWaiting = (rule: RulePlan, message: string, isUnknown: () => boolean) => void;
 
+export interface RuleRuntime {
+  readonly graph: Graph;
   /** The clock of time-based steps and of restarts. */
   readonly scheduler: SchedulerLike;
   readonly traces: Traces;
   readonly reportFault: ReportFault;
-}
-
   /** Tells that a step has dropped a value because it holds as many as it may. */
   readonly reportLimit: ReportFault;
   readonly reportWaiting: ReportWaiting;
+}
+
 /** A rule that runs. */
 export interface RunningRule {
   /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
@@ -47,7 +49,7 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
   const destinations = plan.to.map((address) => nodeOf(graph, address));
   const trace = runtime.traces.open({ ...plan, copies: copiedBy(plan, graph) });
   const fail = (error: unknown, destination?: string) => {
-    const message = messageOf(error).split('\n', 1)[0]!;
+    const message = 'stream' in plan.body && destination === undefined ? faultText(error, plan) : lineOf(error);
     trace.fail(message, destination);
     runtime.reportFault(plan, message);
   };
@@ -74,6 +76,17 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
     },
     stop: () => subscription.unsubscribe(),
   };
+}
+
+function lineOf(error: unknown): string {
+  return messageOf(error).split('\n', 1)[0]!;
+}
+
+/** What a stream failed with, and where in the author's own files. */
+function faultText(error: unknown, { file }: RulePlan): string {
+  const flow = { path: resolve(file), name: file };
+  const place = placeIn(stackOf(error), (path) => ownName(path, flow));
+  return place === undefined ? wordsOf(error) : `${wordsOf(error)} (${formatPlace(place)})`;
 }
 
 /** The source of a rule that does nothing but copy. */
@@ -120,19 +133,6 @@ function runExpressions(
 ): Subscription {
   let isComplete = true;
   let heard: Change | undefined;
-  const lookup: ExpressionRuntime = {
-    now: () => graph.now(),
-    valueOf: (address) => nodeOf(graph, address).value,
-    reportFault: (error) => {
-      if (isComplete) fail(error); // with unknown names an expression that needs them has no result yet
-    },
-  };
-  const bind = (expression: RuleExpression) => bindExpression(expression, lookup);
-  const subscription = new Subscription();
-  const emit = body.pipe.length === 0 ? write : createPipe();
-  const when = body.when && bind(body.when);
-  const map = body.map && bind(body.map);
-  const compute = (scope: Record<string, Value>, value: Value | undefined) => {
   const told = new Set<string>();
   const waitFor = (address: string) => {
     const node = nodeOf(graph, address);
@@ -147,10 +147,23 @@ function runExpressions(
     trace.limit(message);
     reportLimit(plan, message);
   };
+  const lookup: ExpressionRuntime = {
+    now: () => graph.now(),
+    valueOf: (address) => nodeOf(graph, address).value,
+    reportUnknown: waitFor,
+    reportFault: (error) => {
+      if (isComplete) fail(error); // with unknown names an expression that needs them has no result yet
+    },
+  };
+  const bind = (expression: RuleExpression) => bindExpression(expression, lookup);
+  const subscription = new Subscription();
+  const emit = body.pipe.length === 0 ? write : createPipe();
+  const when = body.when && bind(body.when);
+  const map = body.map && bind(body.map);
+  const compute = (scope: Record<string, Value>, value: Value | undefined) => {
     if (when !== undefined && when(scope) !== true) return trace.stop();
     const result = map === undefined ? value : map(scope);
     if (result !== undefined) emit(result);
-    reportUnknown: waitFor,
   };
   const copy = (value: Value) => {
     if (!trace.isRecorded) return write(value);

@@ -5,6 +5,7 @@ import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { Value, ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
 import type { Ears } from './ears.ts';
+import { inFlow } from './flow-code.ts';
 import { listenToAny, listenToNamed } from './source.ts';
 
 /** A parameter that a stream listens to; `type` is what the author says it is, undefined for any. */
@@ -19,11 +20,14 @@ export interface Streams {
   readonly heard: readonly Heard[];
   /** The addresses that a stream leads back to; those of the whole file where it joins several streams. */
   addressesOf(stream: Observable<unknown>): readonly string[];
+  /** The same stream; what it starts once it is subscribed to is known as the flow's own. */
+  own(stream: Observable<unknown>): Observable<unknown>;
   /** Gives the streams the ears of the rule that is subscribed next. */
   connect(ears: Ears): void;
 }
 
-export function createStreams(): Streams {
+/** Creates the streams of a flow file of this name. What its streams start, such as a timer, is known as its own. */
+export function createStreams(flow: string): Streams {
   const heard: Heard[] = [];
   const roots = new WeakMap<Observable<unknown>, readonly string[]>();
   let connected: Ears | undefined;
@@ -33,6 +37,7 @@ export function createStreams(): Streams {
       if (connected === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
       return subscribe(connected, subscriber);
     });
+  const tell = <T>(subscriber: Subscriber<T>, value: T) => inFlow.run(flow, () => subscriber.next(value));
   const root = <T>(addresses: readonly string[], type: ValueType | undefined, stream: Observable<T>) => {
     for (const address of addresses) heard.push({ address, type });
     roots.set(stream, addresses);
@@ -44,7 +49,7 @@ export function createStreams(): Streams {
       root(
         [address],
         type,
-        stream<T>((ears, subscriber) => listenToAny(ears, [address], (value) => subscriber.next(value as T))),
+        stream<T>((ears, subscriber) => listenToAny(ears, [address], (value) => tell(subscriber, value as T))),
       );
   const on: On = {
     text: hear('S'),
@@ -58,7 +63,7 @@ export function createStreams(): Streams {
         undefined,
         stream((ears, subscriber) =>
           listenToNamed(ears, names, (values, isComplete) => {
-            if (isComplete) subscriber.next(values as never);
+            if (isComplete) tell(subscriber, values as never);
           }),
         ),
       ),
@@ -73,6 +78,7 @@ export function createStreams(): Streams {
       }
       return heard.map(({ address }) => address);
     },
+    own: (stream) => new Observable((subscriber) => inFlow.run(flow, () => stream.subscribe(subscriber))),
     connect(ears) {
       connected = ears;
     },

@@ -55,7 +55,11 @@ export function describe(value: unknown): string {
   return `${text.length > 60 ? `${text.slice(0, 57)}…` : text} (${type})`;
 }
 
-/** Turns anything that was thrown into one line for a log or an answer. */
+/** Turns anything that was thrown, whatever it is, into one text for a log or an answer. */
 export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  try {
+    return String(error instanceof Error ? error.message : error);
+  } catch {
+    return 'something was thrown that cannot be shown';
+  }
 }

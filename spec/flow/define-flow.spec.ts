@@ -66,7 +66,10 @@ test('a rule whose stream fails is logged with name and file and started again; 
   );
   hub.write('desk/level', 2, client);
   t.is(hub.find('desk/name')?.value, '2');
-  t.regex(log.lines.find(({ level }) => level === 'warn')!.message, /^rule "shaky" \(.*flow\.ts\) failed: too loud$/);
+  t.regex(
+    log.lines.find(({ level }) => level === 'warn')!.message,
+    /^rule "shaky" \(.*flow\.ts\) failed: too loud \(.*flow\.ts:\d+:\d+\)$/,
+  );
   hub.write('desk/level', 0.5, client);
   t.is(hub.find('desk/out')?.value, undefined);
   scheduler.maxFrames = 1000;
@@ -81,8 +84,8 @@ const mistakes: [title: string, text: string, expected: RegExp][] = [
   ['a read-only destination', program("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /rules\[0\]\.to: expected a writable parameter/],
   ['a rule that is none', program('{ from: 3, to: "desk/lamp" }'), /rules\[0\]\.from: expected a stream, .* got 3 \(number\)/],
   ['a setting that is wrong', program('', "x: { type: 'tmier' }"), /connections\.x\.type: unknown connection type "tmier", did you mean "timer"\?/],
-  ['rules that throw', program("null.x"), /flow\.ts: rules: failed: Cannot read properties of null/],
-  ['bad syntax', 'export default {', /flow\.ts: cannot be loaded: /],
+  ['rules that throw', program("null.x"), /flow\.ts:4:\d+: rules: failed: Cannot read properties of null/],
+  ['bad syntax', 'export default {', /flow\.ts:\d+:\d+: cannot be loaded: /],
   ['no default export', 'export const x = 1;', /flow\.ts: expected export default defineFlow\(\{ … \}\), got nothing/],
 ]; // biome-ignore format: rows
 

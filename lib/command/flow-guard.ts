@@ -1,0 +1,46 @@
+// Keeps flows in TypeScript from ending the process that runs the hub: what nobody has caught is told whose fault it is, and
+// the ways to end a process are shut to flows. A second thread watches for a loop without end.
+
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { guardExits } from '../flow/exits.ts';
+import { type FlowCode, type FlowFault, faultOf, flowOf, stackOf } from '../flow/flow-code.ts';
+import type { FlowGuard } from '../hub.ts';
+import { messageOf } from '../model/error.ts';
+import type { WatchdogData } from './watchdog-thread.ts';
+
+/** How often the main thread says that it goes on. */
+const beatMs = 250;
+
+const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
+
+/** Creates the guard of a process; it does nothing until there are flows in TypeScript. */
+export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']): FlowGuard {
+  let flows: readonly FlowCode[] = [];
+  let report: (fault: FlowFault) => void = () => {};
+  let thread: Worker | undefined;
+
+  const start = (): Worker => {
+    const { exit } = guardExits(host, (stack) => flowOf(stack, flows) !== undefined);
+    host.on('uncaughtException', (error) => {
+      const fault = faultOf(error, flows);
+      if (fault !== undefined) return report(fault);
+      host.stderr.write(`${stackOf(error) || messageOf(error)}\n`, () => exit(1));
+    });
+    const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
+    const started = new Worker(watchdog, { workerData: { beats, log, pid: host.pid } satisfies WatchdogData });
+    started.unref();
+    started.on('error', (error) => report({ flow: '', message: `nothing watches over them: ${messageOf(error)}` }));
+    return started;
+  };
+  return {
+    protect(known, tell) {
+      flows = known;
+      report = tell;
+      if (flows.length === 0) return;
+      thread ??= start();
+      thread.postMessage(flows);
+    },
+  };
+}

@@ -1,0 +1,72 @@
+// The thread that watches whether the hub's own goes on. When a flow in TypeScript holds it for good, nothing but the end of the
+// process helps: this thread says in the log which flow it was and where, and notes that the next start leaves it out.
+
+import process from 'node:process';
+import { setTimeout as wait } from 'node:timers/promises';
+import { parentPort, workerData } from 'node:worker_threads';
+import { type FlowCode, flowOf } from '../flow/flow-code.ts';
+import { leaveOut } from '../flow/left-out.ts';
+import { stackOfMainThread } from '../flow/paused-stack.ts';
+import { messageOf } from '../model/error.ts';
+import { createLogFormat, type LogFormat } from './log-format.ts';
+import { createLogOutput } from './log-output.ts';
+
+export interface WatchdogData {
+  /** Counts up as long as the main thread goes on. */
+  readonly beats: Int32Array;
+  readonly log: { readonly format: LogFormat; readonly descriptor: number };
+  readonly pid: number;
+}
+
+const lookMs = 500;
+/** Processor time that the process has taken since the last beat: on a busy machine a loop is given more time. */
+const suspectMs = 3000;
+const condemnMs = 4000;
+const lastWordsMs = 1000;
+
+const { beats, log, pid } = workerData as WatchdogData;
+let flows: readonly FlowCode[] = [];
+parentPort!.on('message', (known: readonly FlowCode[]) => {
+  flows = known;
+});
+
+let last = -1;
+let beganAt = 0;
+let suspect: string | undefined;
+for (;;) {
+  await wait(lookMs);
+  const beat = Atomics.load(beats, 0);
+  const usedMs = takenMs();
+  if (beat !== last) {
+    last = beat;
+    beganAt = usedMs;
+    suspect = undefined;
+  } else if (usedMs - beganAt > (suspect === undefined ? suspectMs : condemnMs)) {
+    const found = flowOf((await stackOfMainThread()) ?? '', flows);
+    if (found !== undefined && found.flow === suspect) await condemn(found.flow, found.place);
+    suspect = found?.flow;
+  }
+}
+
+async function condemn(name: string, place: string | undefined): Promise<void> {
+  const reason = `it ran for ${condemnMs / 1000} s without letting go, at ${place ?? name}`;
+  let next = 'the next start leaves it out until it is saved with another content';
+  try {
+    leaveOut(flows.find((flow) => flow.name === name)!, reason);
+  } catch (error) {
+    next = `the next start cannot leave it out: ${messageOf(error)}`;
+  }
+  const output = createLogOutput(log.descriptor, () => {});
+  output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends, ${next}`));
+  await output.flush(lastWordsMs);
+  process.kill(pid, 'SIGKILL');
+}
+
+function entryOf(file: string, msg: string): string {
+  return createLogFormat(log.format)(`${JSON.stringify({ level: 50, time: new Date().toISOString(), file, msg })}\n`);
+}
+
+function takenMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
