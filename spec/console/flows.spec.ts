@@ -139,6 +139,56 @@ test('keys, wheel and pointer move over the graph; only what is seen and readabl
   t.is(Math.round(xOf(await transform()) - start), 150);
 });
 
+test('rules that go on failing take neither the keyboard nor the scroll position out of the list', async (t) => {
+  const rules = Array.from({ length: 60 }, (_, n) => ({ name: `rule ${n}`, from: 'desk/text', to: 'desk/percent' }));
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['text', 'percent,I'] } },
+    rules,
+  });
+  const page = await openConsole(t, browser, hub.port, '#/flows?as=list');
+  const row = page.getByRole('button', { name: 'rule 55', exact: true });
+  await row.focus();
+  const top = await page.evaluate<number>(`document.querySelector('.flows .scroll').scrollTop`);
+  t.true(top > 0);
+  for (const text of ['a', 'b', 'c']) {
+    hub.write('desk/text', text, writer);
+    await eventually(t, page, () => page.evaluate('document.activeElement.textContent'), 'rule 55');
+    await page.locator('.rule-row', { hasText: 'rule 55' }).getByText('failing').waitFor();
+    t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
+  }
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'rule 55' }).waitFor();
+  await page.getByText('Failed', { exact: true }).waitFor();
+  t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
+});
+
+test('a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen', async (t) => {
+  const hub = await startTestHub(t, large);
+  const page = await openConsole(t, browser, hub.port, '#/flows?rule=rule 437');
+  const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
+  const isInSight = async () => {
+    const [rule, canvas] = await Promise.all([chosen.boundingBox(), page.locator('.canvas').boundingBox()]);
+    return (
+      rule!.x >= canvas!.x &&
+      rule!.y >= canvas!.y &&
+      rule!.x + rule!.width <= canvas!.x + canvas!.width &&
+      rule!.y + rule!.height <= canvas!.y + canvas!.height
+    );
+  };
+  await chosen.waitFor();
+  await page.getByRole('complementary').waitFor();
+  await eventually(t, page, isInSight, true);
+  await page.evaluate(`location.hash = '#/flows?rule=rule 421'`);
+  await page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 421' }).waitFor();
+  await page.evaluate(`location.hash = '#/flows?rule=rule 437&as=list'`);
+  await page.locator('.rule-row [aria-pressed=true]').waitFor();
+  const [row, list] = await Promise.all([
+    page.locator('.rule-row [aria-pressed=true]').boundingBox(),
+    page.locator('.flows .scroll').boundingBox(),
+  ]);
+  t.true(row!.y >= list!.y && row!.y + row!.height <= list!.y + list!.height);
+});
+
 const large = {
   connections: { api, desk: { type: 'dummy', parameters: Array.from({ length: 600 }, (_, n) => `p${n},I,0`) } },
   rules: Array.from({ length: 25 }, (_, folder) => ({

@@ -6,6 +6,8 @@ import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { launchBrowser, openConsole, waitUntil } from '../support/console.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
+import { startHubProcess } from '../support/hub-process.ts';
+import { freePort } from '../support/port.ts';
 import { openRawClient } from '../support/socket.ts';
 
 let browser: Browser;
@@ -48,6 +50,50 @@ test('the log goes on live, by level and text, and is held on request', async (t
   t.is(await restart(), 200);
   await page.getByRole('button', { name: 'Go on' }).click();
   await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
+});
+
+test('while it is paused, levels and texts are chosen from what is there', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const page = await openConsole(t, browser, hub.port, '#/log');
+  const entries = page.locator('.entry');
+  await entries.getByText('connection "desk" is running').waitFor();
+  const all = await entries.count();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  for (const [level, isInfoShown] of [
+    ['error', false],
+    ['debug', true],
+    ['warn', false],
+    ['info', true],
+  ] as const) {
+    await page.getByRole('combobox').selectOption(level);
+    await entries.getByText('connection "desk" is running').waitFor({ state: isInfoShown ? 'visible' : 'detached' });
+    await entries.getByText('unexpected close tag').waitFor();
+  }
+  t.is(await entries.count(), all);
+  await page.getByRole('searchbox').fill('template');
+  await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
+  t.is(await entries.count(), 1);
+});
+
+test('a hub that is started anew is said to be, and what it logs comes behind what the one before did', async (t) => {
+  const port = await freePort();
+  const flow = { connections: { ...connections, api: { ...api, port } } };
+  const first = await startHubProcess(t, flow);
+  const page = await openConsole(t, browser, port, '#/log');
+  const runs = page.locator('.entry', { hasText: 'patchbay' });
+  await runs.first().waitFor();
+  t.is(await page.getByText('The hub was restarted.').count(), 0);
+  first.process.kill('SIGTERM');
+  await first.ended();
+  await startHubProcess(t, flow); // which has logged as many entries
+  await page.getByText('The hub was restarted.').waitFor();
+  await runs.nth(1).waitFor();
+  const texts = await page.locator('.log > *').allTextContents();
+  const cut = texts.indexOf('The hub was restarted.');
+  const isStart = (text: string) => text.includes('runs 3 connections');
+  t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
+  await page.getByRole('combobox').selectOption('error');
+  await page.getByText('The hub was restarted.').waitFor();
 });
 
 test('a client that does not read is listed first, with how far it is behind', async (t) => {

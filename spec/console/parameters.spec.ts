@@ -239,4 +239,17 @@ test('parameters that come and go with a reload come and go here', async (t) => 
   await page.locator('[role=row][data-address="desk/c"]').waitFor();
   await page.getByText('3 of 3').waitFor();
   t.is(await page.locator('[role=row][data-address]').count(), 3);
+
+  const grid = page.getByRole('grid');
+  await grid.focus();
+  await grid.press('End');
+  const focused = () => page.locator('.row.focused').getAttribute('data-address');
+  t.is(await focused(), 'desk/c');
+  await writeFile(
+    join(hub.folder, 'flow.json5'),
+    JSON.stringify({ connections: { api, desk: { type: 'dummy', parameters: ['a', 'a2', 'a3', 'b', 'c', 'd'] } } }),
+  );
+  await hub.reload();
+  await page.getByText('6 of 6').waitFor();
+  t.is(await focused(), 'desk/c', 'the keyboard is where it was, whatever came before it');
 });

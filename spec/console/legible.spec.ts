@@ -1,0 +1,167 @@
+// What people have to read is there at every size of a screen: nothing is cut off at the sides, no letters are smaller than 11
+// pixels, fingers meet 44 pixels, words are not broken, and a sign is read across the room.
+
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, Page } from 'playwright-core';
+import { launchBrowser, openConsole } from '../support/console.ts';
+import { api, type HubUnderTest, startHubFrom } from '../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser();
+});
+test.after.always(() => browser?.close());
+
+const leastLetters = 11;
+const leastTarget = 44;
+const screens = [
+  [1920, 1080],
+  [1280, 800],
+  [768, 1024],
+  [390, 844],
+  [844, 390],
+  [667, 375],
+] as const;
+
+const rules = Array.from({ length: 59 }, (_, n) => ({
+  name: `rule ${n} of the studio`,
+  from: `rack/unit-${n % 10}/meter-${n}`,
+  map: 'value * 2.0',
+  to: `rack/unit-${n % 10}/meter-${n + 60}`,
+}));
+const level = { address: 'desk/level', min: -60, max: 12, unit: 'dB' };
+const lamp = { type: 'lamp', address: 'desk/lamp', tone: 'danger' };
+const studio = [
+  { type: 'label', label: 'Studio 1' },
+  { ...lamp, label: 'ON AIR', size: [2, 1] },
+  { type: 'button', label: 'Microphone', address: 'desk/mic' },
+  { type: 'button', label: 'Talkback to the presenter', address: 'desk/go', mode: 'fire' },
+  { type: 'value', label: 'Level', address: 'desk/level', unit: 'dB' },
+  { type: 'value', label: 'Programme', address: 'desk/title' },
+  { type: 'fader', label: 'Guest', ...level, size: [1, 3] },
+  { type: 'fader', label: 'Presenter', ...level },
+  { type: 'meter', label: 'Level', ...level },
+  { type: 'group', label: 'Doors', columns: 2, size: [2, 1], widgets: [lamp, { ...lamp, label: 'Transmission' }] },
+];
+const start = (t: ExecutionContext) =>
+  startHubFrom(t, {
+    'flow.json5': {
+      connections: {
+        api: { ...api, dashboards: 'dashboards' },
+        desk: {
+          type: 'dummy',
+          description: 'The desk of studio 1, with a description that takes some room',
+          parameters: ['mic,B,true', 'lamp,B,true', 'level,F,-12.5', 'go,T', 'title,S,Morning show'],
+        },
+        rack: { type: 'dummy', parameters: Array.from({ length: 120 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
+        onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
+      },
+      rules: [{ name: 'lamp follows the microphone', from: 'desk/mic', to: 'desk/lamp' }, ...rules],
+    },
+    'dashboards/studio.json5': { columns: 5, widgets: studio },
+    'dashboards/sign.json5': { columns: 1, widgets: [{ ...lamp, label: 'ON AIR' }] },
+    'dashboards/signs.json5': {
+      columns: 3,
+      widgets: ['ON AIR', 'REHEARSAL', 'Transmission control'].map((label) => ({ ...lamp, label })),
+    },
+  });
+
+const sights: [hash: string, ready: string][] = [
+  ['#/connections', '[data-connection=onair]'],
+  ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
+  ['#/parameters?address=desk/level', '.detail canvas'],
+  ['#/log', '.entry'],
+  ['#/clients', '[data-client]'],
+  ['#/flows?as=graph', '.box.rule'],
+  ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'],
+  ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
+  ['#/why?address=desk/lamp', '.cause'],
+  ['#/dashboards', '.panels a'],
+  ['#/dashboards?name=studio', '.widget output >> text=-12.5'],
+];
+
+/** What is wrong with what is in sight, a line each. */
+const look = `((leastLetters, leastTarget, isForFingers) => {
+  const faults = new Set();
+  const nameOf = (element) => element.tagName.toLowerCase() + '.' + element.className + ' ' + (element.textContent || element.ariaLabel || '').trim().slice(0, 30);
+  const scaleOf = (element) => (element.offsetWidth ? element.getBoundingClientRect().width / element.offsetWidth : 1) || 1;
+  const isSeen = (element) => element.checkVisibility({ opacityProperty: true, visibilityProperty: true }) && !element.closest('svg, .skip, dialog:not([open])') && !getComputedStyle(element).clipPath.includes('inset');
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) {
+    const text = walker.currentNode;
+    const element = text.parentElement;
+    if (text.data.trim() === '' || !isSeen(element)) continue;
+    const size = parseFloat(getComputedStyle(element).fontSize) * scaleOf(element.closest('.box') ?? document.body);
+    if (size < leastLetters - 0.05) faults.add('letters of ' + size.toFixed(1) + ' px: ' + nameOf(element));
+    for (const { 0: word, index } of text.data.matchAll(/[\\p{L}\\p{N}]+/gu)) {
+      const range = document.createRange();
+      range.setStart(text, index);
+      range.setEnd(text, index + word.length);
+      if (new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top))).size > 1)
+        faults.add('a word in two: ' + word);
+    }
+  }
+  for (const element of document.querySelectorAll('button, a.button, nav a, input, select, textarea, .cap')) {
+    if (!isSeen(element) || element.closest('.canvas .plane')) continue;
+    const { left, right, width, height, top, bottom } = element.getBoundingClientRect();
+    if (left < -1 || right > innerWidth + 1) faults.add('cut off at the side: ' + nameOf(element));
+    const scroller = element.closest('.scroll, .bar, .detail, .rule-panel, .panel-page');
+    if (scroller && right > scroller.getBoundingClientRect().right + 1) faults.add('cut off: ' + nameOf(element));
+    if (isForFingers && (element.type === 'range' || element.type === 'checkbox')) continue;
+    const least = element.closest('nav') ? 38 : leastTarget; // seven views share the height of a phone on its side
+    if (isForFingers && (width < 24 || height < least - 0.5)) faults.add('small for a finger, ' + width.toFixed() + ' × ' + height.toFixed() + ': ' + nameOf(element));
+  }
+  for (const name of document.querySelectorAll('.row .name'))
+    if (isSeen(name) && name.clientWidth < 150) faults.add('an address has ' + name.clientWidth + ' px');
+  for (const name of document.querySelectorAll('.widget .name'))
+    if (name.textContent.trim() && name.clientHeight < leastLetters) faults.add('a name has ' + name.clientHeight + ' px: ' + name.textContent);
+  for (const scroller of document.querySelectorAll('.scroll, .bar, main, .panel-page, .detail'))
+    if (scroller.scrollWidth > scroller.clientWidth + 1) faults.add('it scrolls to the side: ' + nameOf(scroller));
+  if (document.documentElement.scrollWidth > innerWidth) faults.add('the page scrolls to the side');
+  return [...faults];
+})`;
+
+async function show(page: Page, hash: string, ready: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await page.locator(ready).first().waitFor();
+  await page.locator('.banner').waitFor({ state: 'detached' });
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+}
+
+for (const [width, height] of screens)
+  test(`every view at ${width} × ${height}`, async (t) => {
+    const hub: HubUnderTest = await start(t);
+    const isForFingers = width < 1000;
+    const options = { viewport: { width, height }, hasTouch: isForFingers, isMobile: isForFingers };
+    const page = await openConsole(t, browser, hub.port, '', options);
+    for (const [hash, ready] of sights) {
+      await show(page, hash, ready);
+      t.deepEqual(await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`), [], hash);
+    }
+    const rule = await page.evaluate(`location.hash = '#/flows?as=graph&rule=rule 48 of the studio'`).then(async () => {
+      await page.locator('.box.rule[aria-pressed=true]').waitFor();
+      return (await page.locator('.box.rule[aria-pressed=true]').boundingBox())!;
+    });
+    const canvas = (await page.locator('.canvas').boundingBox())!;
+    t.true(rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width, 'the chosen rule is in sight');
+    t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, 'the chosen rule is in sight');
+  });
+
+test('on a sign the words take most of their tile, at every size', async (t) => {
+  const hub = await start(t);
+  const page = await openConsole(t, browser, hub.port);
+  for (const [width, height] of screens) {
+    await page.setViewportSize({ width, height });
+    for (const name of ['sign', 'signs', 'studio']) {
+      await show(page, `#/dashboards?name=${name}`, '.lit');
+      const shares = await page.evaluate<number[]>(`[...document.querySelectorAll('.widget.lamp .big')].map((label) => {
+        const range = document.createRange();
+        range.selectNodeContents(label);
+        const { width, height } = range.getBoundingClientRect();
+        const tile = label.closest('.widget').getBoundingClientRect();
+        return Math.max(width / tile.width, height / tile.height);
+      })`);
+      t.true(shares.length > 0 && shares.every((share) => share >= 0.4), `${name} at ${width} × ${height}: ${shares}`);
+    }
+  }
+});
