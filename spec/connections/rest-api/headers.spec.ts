@@ -1,5 +1,6 @@
 // What every answer begins with: a foreign page cannot frame, embed, read or misread any of them, and pages of allowedOrigins can.
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { createFolder } from '../../support/folder.ts';
@@ -85,6 +86,17 @@ test('every answer is for pages of this hub alone', async (t) => {
     t.is(answer.status, status, line);
     expectClosed(t, line, answer);
   }
+});
+
+test('the README names the headers', async (t) => {
+  const readme = await readFile(join(import.meta.dirname, '../../../lib/connections/rest-api/README.md'), 'utf8');
+  const { headers } = await ask(t, (await startSite(t)).port, 'GET /parameters/desk/lamp');
+  const named = [...readme.matchAll(/^\| `([A-Z][A-Za-z-]+): (.*?)` \|/gm)].map(([, name, value]) => [
+    name!.toLowerCase(),
+    value!,
+  ]);
+  t.is(named.length, 5);
+  for (const [name, value] of named) t.is(headers[name!], value, name);
 });
 
 test('a refusal of credentials is, too', async (t) => {

@@ -8,7 +8,7 @@ type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
 const refusals = {
   '401': problem('The credentials are missing or wrong'),
   '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
-  '403': problem('A foreign Host or Origin, or a parameter that is read-only'),
+  '403': problem('A foreign Host, a page of another site, or a parameter that is read-only'),
 };
 
 export const paths = {
