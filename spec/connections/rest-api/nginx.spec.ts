@@ -104,6 +104,10 @@ test('behind nginx pages of the hub may write, those of other sites may not', as
   const named = { host: `hub.example:${port}` };
   t.is((await ask(t, port, line, { headers: { ...named, origin: `http://hub.example:${port}` } })).status, 200);
   t.is((await ask(t, port, line, { headers: { ...named, origin: 'https://foreign.example' } })).status, 403);
+  const browser = { ...named, 'user-agent': 'Mozilla/5.0 (X11; Linux x86_64)' };
+  const own = { ...browser, referer: `http://hub.example:${port}/panel.html` };
+  t.is((await ask(t, port, line, { headers: own })).status, 200);
+  t.is((await ask(t, port, line, { headers: browser })).status, 403);
   t.is((await ask(t, port, line, { headers: { host: 'foreign.example' } })).status, 403);
 });
 
