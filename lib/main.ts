@@ -3,7 +3,7 @@
 
 import { Command } from 'commander';
 import { check } from './command/check.ts';
-import type { Console } from './command/console.ts';
+import { createConsole } from './command/console.ts';
 import { createFlowGuard } from './command/flow-guard.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
@@ -17,12 +17,18 @@ import { flowFileJsonSchema } from './flow/schema.ts';
 import { version } from './hub.ts';
 import { messageOf } from './model/error.ts';
 
-const console: Console = {
-  print: (text: string) => void process.stdout.write(`${text}\n`),
-  printError: (text: string) => void process.stderr.write(`${text}\n`),
-};
+/** When a signal has asked to stop, what was printed is waited for so long at most. */
+const lastLinesMs = 500;
+let isStopping = false;
 
-process.stdout.on('error', () => process.exit(0)); // nobody reads on, as in `patchbay watch … | head -1`
+const console = createConsole(process.stdout, process.stderr);
+
+process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+  if (code === 'EPIPE') process.exit(0); // nobody reads on, as in `patchbay watch … | head -1`
+  console.printError(`standard output: expected to write to it, got ${message}`);
+  process.exit(1);
+});
+process.stderr.on('error', () => {}); // nobody is left to be told
 
 const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
@@ -128,6 +134,7 @@ function untilStopped(): Promise<string> {
     setInterval(() => {}, 2 ** 31 - 1); // a hub of nothing but Dummies is one to wait for, too
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => {
+        isStopping = true;
         process.once(signal, () => process.exit(130));
         resolve(signal);
       });
@@ -157,5 +164,7 @@ async function finish(work: Promise<number>): Promise<void> {
     console.printError(messageOf(error));
     process.exitCode = 1;
   }
+  if (isStopping) setTimeout(() => process.exit(), lastLinesMs);
+  await console.whenTaken();
   process.exit();
 }

@@ -11,6 +11,8 @@ import type { WatchdogData } from './watchdog-thread.ts';
 
 /** How often the main thread says that it goes on. */
 const beatMs = 250;
+/** How long the last words of a process that ends by a fault are waited for. */
+const lastWordsMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
 
@@ -26,6 +28,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
       host.stderr.write(`${stackOf(error) || messageOf(error)}\n`, () => exit(1));
+      setTimeout(() => exit(1), lastWordsMs); // nobody reads them
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

@@ -1,6 +1,6 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
-import type { Console } from './console.ts';
+import type { Console, PacedConsole } from './console.ts';
 
 export interface RemoteOptions {
   readonly url: string;
@@ -30,11 +30,14 @@ export async function set(address: string, value: string, options: RemoteOptions
   return 0;
 }
 
-/** Prints the value, once known, and every change until stopped. Errors: as `get`, and when the connection is lost. */
+/**
+ * Prints the value, once known, and every change until stopped; while nobody reads what it prints it keeps the newest value alone.
+ * Errors: as `get`, and when the connection is lost.
+ */
 export async function watch(
   address: string,
   options: RemoteOptions,
-  console: Console,
+  console: PacedConsole,
   untilStopped: () => Promise<unknown>,
 ): Promise<number> {
   await request(options, `/parameters/${address.split('/').map(encodeURIComponent).join('/')}`, {}, [503]);
@@ -42,7 +45,8 @@ export async function watch(
   url.protocol = url.protocol.replace('http', 'ws');
   url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();
   const socket = new WebSocket(url, { headers: credentials(options) } as unknown as string[]);
-  socket.addEventListener('message', ({ data }) => console.print((JSON.parse(String(data)) as { v: string }).v));
+  const print = createPrinter(console);
+  socket.addEventListener('message', ({ data }) => print((JSON.parse(String(data)) as { v: string }).v));
   const lost = new Promise<never>((_, reject) => {
     socket.addEventListener('close', ({ code, reason }) =>
       reject(new Error(`${options.url}: the connection was closed (${code}${reason && `, ${reason}`})`)),
@@ -50,6 +54,24 @@ export async function watch(
   });
   await Promise.race([untilStopped(), lost]);
   return 0;
+}
+
+/** Prints values as far as the reader takes them, then the newest, and says how many were left out. */
+function createPrinter(console: PacedConsole): (value: string) => void {
+  let waiting: string | undefined;
+  let leftOut = 0;
+  const goOn = () => {
+    console.print(waiting!);
+    waiting = undefined;
+    if (leftOut > 0) console.printError(`${leftOut} changes were left out: nobody read them`);
+    leftOut = 0;
+  };
+  return (value) => {
+    if (waiting !== undefined) leftOut++;
+    else if (!console.isBehind) return console.print(value);
+    else void console.whenTaken().then(goOn);
+    waiting = value;
+  };
 }
 
 /** Asks the hub. Errors: a URL that is none, no hub there, any status but 2xx and those allowed. */

@@ -1,5 +1,7 @@
 // `patchbay run`: starts a hub, logs for people on a terminal and for machines elsewhere, stops it cleanly.
 
+import { Console } from 'node:console';
+import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Journal } from '../flow/journal.ts';
 import { type FlowGuard, startHub } from '../hub.ts';
@@ -43,6 +45,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const output = createLogOutput(options.logDescriptor, (sentence) => log.warn({}, sentence));
   onExit(() => output.flushSync());
   const log = createLog(logLevel, logFormat, output);
+  globalThis.console = createConsole(log);
   const stopped = untilStopped();
   await warmUp().catch((error) => log.warn({}, `not warmed up, the first changes take longer: ${messageOf(error)}`));
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
@@ -62,4 +65,16 @@ function createLog(level: string, format: LogFormat, output: LogOutput): Journal
   const write = (entry: string) => output.write(formatEntry(entry));
   const log = pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, { write });
   return Journal.of(Object.assign(log, { status: () => output.status }));
+}
+
+/** What flow files in TypeScript print with: their lines go the way of the log, which holds nobody up. */
+function createConsole(log: Journal): Console {
+  const writing = (level: 'info' | 'warn') =>
+    new Writable({
+      write(chunk, _, done) {
+        log[level]({}, String(chunk).trimEnd());
+        done();
+      },
+    });
+  return new Console({ stdout: writing('info'), stderr: writing('warn') });
 }

@@ -45,14 +45,34 @@ export class HubError extends Error {
   }
 }
 
+const describedLength = 60;
+
 /** Shows any value with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   const type = Array.isArray(value) ? 'array' : typeof value;
-  const text =
-    type === 'string' || type === 'array' || type === 'object' ? (JSON.stringify(value) ?? '') : String(value);
-  return `${text.length > 60 ? `${text.slice(0, 57)}…` : text} (${type})`;
+  const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
+  return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
+}
+
+/** The JSON of a value up to some more than this length: however long or deep it is, no more of it is looked at. */
+function beginningOf(value: unknown, length: number): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value);
+  const isList = Array.isArray(value);
+  const keys = isList ? value.keys() : Object.keys(value);
+  let text = isList ? '[' : '{';
+  let separator = '';
+  for (const key of keys) {
+    if (text.length > length) return text;
+    const item = (value as Record<string, unknown>)[key];
+    if (item === undefined && !isList) continue;
+    const name = isList ? '' : `${beginningOf(key, length)}:`;
+    text += separator + name + beginningOf(item ?? null, length - text.length - name.length);
+    separator = ',';
+  }
+  return text + (isList ? ']' : '}');
 }
 
 /** Turns anything that was thrown, whatever it is, into one text for a log or an answer. */

@@ -1,7 +1,7 @@
 // `patchbay get`, `set` and `watch` against a running hub (design.md section 8).
 
 import test, { type ExecutionContext } from 'ava';
-import type { Console } from '../../lib/command/console.ts';
+import type { PacedConsole } from '../../lib/command/console.ts';
 import { get, type RemoteOptions, set, watch } from '../../lib/command/remote.ts';
 import { ask } from '../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../support/hub.ts';
@@ -47,7 +47,7 @@ test.serial('set converts and prints what was written, and fires triggers', asyn
   t.deepEqual(changed, ['desk/lamp', 'desk/a b/ü?', 'desk/text', 'desk/go']);
 });
 
-type Command = (options: RemoteOptions, console: Console) => Promise<number>;
+type Command = (options: RemoteOptions, console: PacedConsole) => Promise<number>;
 
 const refusals: [what: string, command: Command, message: string][] = [
   [
@@ -165,6 +165,27 @@ test.serial('watch says when the hub goes, with status 1', async (t) => {
   await hub.stop();
   const { status, errors } = await watching.ended();
   t.deepEqual([status, errors], [1, `${url}: the connection was closed (1001, the hub stops)\n`]);
+});
+
+test.serial('watch keeps the newest value alone while nobody reads what it prints', async (t) => {
+  const { url, hub } = await startDesk(t);
+  const watching = start(t, ['watch', 'desk/text', '--url', url]);
+  await watching.shows(/^hällo\n/);
+  watching.process.stdout!.pause();
+  const last = 300;
+  const text = (number: number) => `${number} ${'x'.repeat(20_000)}`;
+  for (let number = 1; number <= last; number++) {
+    hub.write('desk/text', text(number), { kind: 'client', name: 'test' });
+    if (number % 10 === 0) await ask(t, hub.port, 'GET /hub/health'); // a round of the hub
+  }
+  await ask(t, hub.port, 'GET /hub/health');
+  watching.process.stdout!.resume();
+  await watching.shows(new RegExp(`^${last} x`, 'm'));
+  watching.process.kill('SIGINT');
+  const { status, output } = await watching.ended();
+  t.is(status, 0);
+  const numbers = output.trim().split('\n').map(Number.parseInt);
+  t.true(numbers.length < last, `${numbers.length} values`);
 });
 
 test.serial('watch ends quietly when nobody reads its output on', async (t) => {

@@ -3,6 +3,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
+import { createFolder } from '../support/folder.ts';
 import { type HubProcess, startHubProcess } from '../support/hub-process.ts';
 import { start } from '../support/process.ts';
 
@@ -41,4 +42,17 @@ test('with --no-watch only SIGHUP reloads; with --safe no rule runs', async (t) 
   const { status, signal, output } = await hub.ended();
   t.deepEqual([status, signal], [0, null]);
   t.is(output.match(/reloaded/g)?.length, 1);
+});
+
+test('what a flow file in TypeScript prints is in the log', async (t) => {
+  const index = join(import.meta.dirname, '../../lib/index.ts');
+  const folder = await createFolder(t, {
+    'talks.ts': `import { defineFlow } from ${JSON.stringify(index)};
+      console.log('loaded %d', 7, { a: 1 });
+      console.error('beware');
+      export default defineFlow({ connections: {}, rules: () => [] });`,
+  });
+  const hub = await startHubProcess(t, flow(), { args: [folder] });
+  t.is(await hub.logged(/loaded/), 'loaded 7 { a: 1 }');
+  t.is(await hub.logged(/beware/), 'beware');
 });

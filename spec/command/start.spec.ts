@@ -150,6 +150,14 @@ test.serial(
   },
 );
 
+test.serial('what is printed is whole, however long it is', async (t) => {
+  const parameters = Array.from({ length: 20_000 }, (_, index) => `a-parameter-with-a-long-name-${index}`);
+  const folder = await createFolder(t, { 'flow.json5': { connections: { desk: { type: 'dummy', parameters } } } });
+  const { status, output } = await runToEnd(t, ['types', folder]);
+  t.is(status, 0);
+  t.is(output.match(/a-parameter-with-a-long-name-/g)?.length, 20_000);
+});
+
 test.serial('design.md section 8: --version, --help and schema print to standard output', async (t) => {
   const version = await runToEnd(t, ['--version']);
   const help = await runToEnd(t, ['--help']);

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { BehaviorSubject, firstValueFrom } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
-import type { Console } from '../../lib/command/console.ts';
+import type { PacedConsole } from '../../lib/command/console.ts';
 import { within } from './deadline.ts';
 
 const main = resolve(import.meta.dirname, '../../lib/main.ts');
@@ -74,12 +74,14 @@ export function runToEnd(t: ExecutionContext, args: readonly string[], env: Star
 }
 
 /** Runs a command in this process, with what it prints kept. */
-export async function call(command: (console: Console) => Promise<number>): Promise<Omit<Ended, 'signal'>> {
+export async function call(command: (console: PacedConsole) => Promise<number>): Promise<Omit<Ended, 'signal'>> {
   const output: string[] = [];
   const errors: string[] = [];
   const status = await command({
     print: (text) => void output.push(`${text}\n`),
     printError: (text) => void errors.push(`${text}\n`),
+    isBehind: false,
+    whenTaken: async () => {},
   });
   return { status, output: output.join(''), errors: errors.join('') };
 }

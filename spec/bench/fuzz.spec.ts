@@ -1,0 +1,37 @@
+// The fuzzer, short: no input makes an internal error. `node bench/fuzz.ts` is its full size.
+
+import { resolve } from 'node:path';
+import test from 'ava';
+import { anHttpInput } from '../../bench/fuzz/http-input.ts';
+import { Random } from '../../bench/fuzz/random.ts';
+import { shrink } from '../../bench/fuzz/shrink.ts';
+import { aSocketInput } from '../../bench/fuzz/socket-input.ts';
+import { start } from '../support/process.ts';
+
+const limitMs = 110_000;
+
+test('50,000 inputs over HTTP and both sockets: no answer 500, no entry of the log that says so, no end', async (t) => {
+  t.timeout(limitMs);
+  const program = resolve(import.meta.dirname, '../../bench/fuzz.ts');
+  const fuzzer = start(t, ['--seed', '12', '--inputs', '50000'], { program, env: { DISPLAY: '' } });
+  const { status, output, errors } = await fuzzer.ended(limitMs);
+  t.is(status, 0, output + errors);
+  t.regex(output, /^seed 12: 5\d{4} inputs, nothing was wrong$/m);
+});
+
+test('an input is made of its seed and number alone', (t) => {
+  const make = (seed: number) =>
+    Array.from({ length: 200 }, (_, number) => [
+      anHttpInput(new Random(seed, number)),
+      aSocketInput(new Random(seed, number)),
+    ]);
+  t.deepEqual(make(1), make(1));
+  t.notDeepEqual(make(1), make(2));
+});
+
+test('an input that fails is made smaller as long as it fails', async (t) => {
+  const pieces = ['GET /a/long/path HTTP/1.1', 'Host: x', 'Accept: */*', 'body with a needle in it'];
+  const input = { kind: 'http', server: 'open', pieces, isOrderly: true } as const;
+  const smallest = await shrink(input, async (one) => one.pieces.join().includes('needle'));
+  t.deepEqual(smallest.pieces, ['needle']);
+});

@@ -1,0 +1,41 @@
+// How values are shown in messages: the beginning of their JSON with their type, however long or deep they are.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { describe } from '../../lib/model/error.ts';
+
+const rows: [value: unknown, expected: string][] = [
+  [undefined, 'nothing'],
+  [null, 'null'],
+  ['abc', '"abc" (string)'],
+  [70_000, '70000 (number)'],
+  [Number.NaN, 'NaN (number)'],
+  [true, 'true (boolean)'],
+  [[1, 'a', null], '[1,"a",null] (array)'],
+  [{ a: { b: [] }, c: undefined }, '{"a":{"b":[]}} (object)'],
+  ['x'.repeat(58), `"${'x'.repeat(58)}" (string)`],
+  ['x'.repeat(59), `"${'x'.repeat(56)}… (string)`],
+];
+test('values are shown with their types, shortened', (t) => {
+  for (const [value, expected] of rows) t.is(describe(value), expected);
+});
+
+test('any JSON is shown as its beginning', (t) => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      const text = JSON.stringify(value);
+      const shown = text.length > 60 ? `${text.slice(0, 57)}…` : text;
+      return describe(value).startsWith(value === null ? 'null' : `${Object.is(value, -0) ? '0' : shown} (`);
+    }),
+  );
+  t.pass();
+});
+
+test('depth and length cost nothing', (t) => {
+  const deep = JSON.parse('['.repeat(1_000_000) + ']'.repeat(1_000_000)) as unknown;
+  t.is(describe(deep), `${'['.repeat(57)}… (array)`);
+  const startMs = performance.now();
+  const long = Array.from({ length: 1_000_000 }, () => 'x'.repeat(10));
+  for (let times = 0; times < 10; times++) describe(long);
+  t.true(performance.now() - startMs < 5000);
+});
