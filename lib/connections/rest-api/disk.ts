@@ -3,6 +3,7 @@
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
+import { resourceUsage } from 'node:process';
 import { type Reading, readLater, readNow } from './reading.ts';
 
 /** A reading that takes longer than this is slow: a disk that spins up, a file system that is stuck. */
@@ -24,12 +25,24 @@ export interface Disk {
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 
+/** What a disk is judged by. */
+export interface Gauges {
+  /** Milliseconds of a monotonic clock. */
+  now(): number;
+  /** How often the process had a disk read for it: else the processor was elsewhere, and no disk was slow. */
+  diskReads(): number;
+  /** The mount table of Linux; empty elsewhere. */
+  mountInfo(): string;
+}
+
+const systemGauges: Gauges = {
+  now: () => performance.now(),
+  diskReads: () => resourceUsage().fsRead,
+  mountInfo: readMountInfo,
+};
+
 /** Creates what reads below a folder, which may be missing. */
-export function createDisk(
-  folder: string,
-  now: () => number = () => performance.now(),
-  mountInfo = readMountInfo,
-): Disk {
+export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges = systemGauges): Disk {
   let isLocal = isOnLocalDisk(folder, mountInfo);
   let judgedAt = now();
   let slow = 0;
@@ -44,10 +57,11 @@ export function createDisk(
       judge();
       if (!isLocal || slow >= maxSlow) return readLater(reading);
       const begunAt = now();
+      const readsBefore = diskReads();
       try {
         return readNow(reading);
       } finally {
-        if (now() - begunAt > slowMs) slow++;
+        if (now() - begunAt > slowMs && diskReads() > readsBefore) slow++;
       }
     },
   };

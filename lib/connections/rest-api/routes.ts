@@ -46,7 +46,7 @@ export interface RouteContext {
   readonly consoleFolder: string;
 }
 
-/** Answers in its own time. */
+/** Answers before it returns, or in its own time. */
 type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 export function routesOf(context: RouteContext): Route[] {

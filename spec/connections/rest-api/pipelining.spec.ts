@@ -47,8 +47,6 @@ const always: Kind[] = [
   ['POST /update', 413, { headers: form, body: 'x'.repeat(65_537) }],
   ['POST /update', 415, { headers: { 'content-type': 'text/plain' }, body: 'x' }],
   ['POST /hub/connections/clock', 200, { headers: json, body: '{"action":"restart"}' }],
-  ['GET /hub/parameters', 200],
-  ['GET /hub/parameters?filter=^desk/', 200],
   ['GET /hub/health', 200],
   ['HEAD /hub/health', 200],
   ['GET /hub/nothing', 404],
@@ -86,8 +84,11 @@ test('RFC 9112 section 9.3: every pair of requests that come in one piece is ans
     for (const second of kinds) {
       wire.send(Buffer.concat([first, second].map(([line, , question]) => request(line, question))));
       for (const [line, status] of [first, second]) {
-        const answer = await wire.answer({ isHead: line.startsWith('HEAD ') });
-        if (answer.status !== status) t.fail(`${first[0]}, ${second[0]}: ${line} was answered ${answer.status}`);
+        const answered = wire.answer({ isHead: line.startsWith('HEAD ') });
+        const answer = await answered.catch(({ message }) => ({ status: message }));
+        if (answer.status === status) continue;
+        t.fail(`${first[0]}, ${second[0]}: ${line} was answered ${answer.status}`);
+        return;
       }
     }
   t.pass();
@@ -104,7 +105,7 @@ test('RFC 9112 section 9.3: a body that comes later, and the next request with i
   t.is((await wire.answer()).text, '2');
 });
 
-test('a file of more than 256 KiB may be asked for last; a request behind it ends the connection', async (t) => {
+test('a list of parameters, and a file of more than 256 KiB, may be asked for last; a request behind it ends the connection', async (t) => {
   const hub = await startSite(t);
   const last = await openWire(t, hub.port);
   last.send(Buffer.concat([request('GET /parameters/desk/lamp'), request('GET /large.bin')]));
@@ -112,6 +113,9 @@ test('a file of more than 256 KiB may be asked for last; a request behind it end
   t.true((await last.answer()).body.equals(large));
   last.send(request('GET /parameters/desk/lamp'));
   t.is((await last.answer()).text, 'true');
+  last.send(Buffer.concat([request('GET /parameters/desk/lamp'), request('GET /hub/parameters')]));
+  t.is((await last.answer()).text, 'true');
+  t.is(JSON.parse((await last.answer()).text)[0].parameter, 'desk/lamp');
   const first = await openWire(t, hub.port);
   first.send(Buffer.concat([request('GET /large.bin'), request('GET /parameters/desk/lamp')]));
   t.notRegex((await first.closed()).toString('latin1'), /\r\n\r\ntrue$/);
