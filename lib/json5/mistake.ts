@@ -5,6 +5,10 @@ import { z } from 'zod';
 import { describe } from '../model/error.ts';
 import type { Position } from './positions.ts';
 
+/** Who asks for a name may be a client: comparing takes some milliseconds at most. */
+const maxComparedLength = 400;
+const maxComparedCharacters = 200_000;
+
 export type SettingPath = readonly (string | number)[];
 
 /** What mistakes are found in: its name, and where a setting stands in its text. */
@@ -84,10 +88,14 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
 }
 
+/** Names of a length that is near enough are compared, as long as they are not too many. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (known.length === 0 || known.length > 20_000) return undefined;
-  const nearest = closest(name, known);
-  return distance(name, nearest) <= Math.max(2, name.length / 3) ? nearest : undefined;
+  const farthest = Math.max(2, name.length / 3);
+  if (name.length > maxComparedLength) return undefined;
+  const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);
+  if (candidates.length === 0 || candidates.length * name.length > maxComparedCharacters) return undefined;
+  const nearest = closest(name, candidates);
+  return distance(name, nearest) <= farthest ? nearest : undefined;
 }
 
 function formatPath(path: SettingPath): string {

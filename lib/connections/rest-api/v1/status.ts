@@ -1,8 +1,7 @@
 // How a client of patchbay.v1 is doing, for operators.
 
-import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../client-status.ts';
+import { type Interests, type SessionStatus, stalledAfterMs } from '../client-status.ts';
 import type { Client } from './client.ts';
-import type { Subscription } from './subscription.ts';
 
 /** `nowMs` is of the monotonic clock. */
 export function statusOf(client: Client, nowMs: number): SessionStatus {
@@ -21,12 +20,7 @@ export function statusOf(client: Client, nowMs: number): SessionStatus {
 }
 
 export function interestsOf({ subscriptions }: Client): Interests {
-  return { subscriptions: [...subscriptions].map(describeSubscription) };
-}
-
-function describeSubscription({ id, rate, delivery, patterns }: Subscription) {
-  const [include, exclude] = (JSON.parse(patterns) as string[][]).map((list) =>
-    list.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern) as unknown),
-  );
-  return { id, include, exclude, rate, delivery };
+  return {
+    subscriptions: subscriptions.map(({ id, rate, delivery, shown }) => ({ id, ...shown, rate, delivery })),
+  };
 }

@@ -1,6 +1,7 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
+import { shownPatterns } from '../client-status.ts';
 import type { FanOut } from '../fan-out.ts';
 import { type Filter, filterOf } from '../filter.ts';
 import { LimitError, limits } from '../limits.ts';
@@ -26,6 +27,8 @@ export interface Subscription {
   readonly key: string;
   /** What it matches, once that is ready. */
   readonly selection: Selection;
+  /** What operators see of its patterns. */
+  readonly shown: { readonly include: readonly unknown[]; readonly exclude: readonly unknown[] };
   /** The only addresses that it can match; undefined: any. */
   readonly addresses: readonly string[] | undefined;
 }
@@ -69,8 +72,9 @@ const schema = z.strictObject({
     .optional(),
 });
 
-/** How many subscriptions are kept for those who ask for the same. */
+/** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
 const maxKnown = 1024;
+const maxKnownWork = 16_384;
 
 /**
  * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
@@ -78,14 +82,23 @@ const maxKnown = 1024;
  */
 export function createSubscriptionReader(bound: Filter, fanOut: FanOut): (message: object) => SubscriptionRequest {
   const known = new Map<string, Subscription>();
+  let knownWork = 0;
+  const keep = (text: string, subscription: Subscription) => {
+    known.set(text, subscription);
+    knownWork += subscription.selection.work;
+    while (known.size > maxKnown || knownWork > maxKnownWork) {
+      const [oldest, { selection }] = known.entries().next().value!;
+      known.delete(oldest);
+      knownWork -= selection.work;
+    }
+  };
   return (message) => {
     const { since, ...request } = parse(schema, message);
     const text = JSON.stringify(request);
     let subscription = known.get(text);
     if (subscription === undefined) {
       subscription = createSubscription(request, bound, fanOut);
-      if (known.size === maxKnown) known.delete(known.keys().next().value!);
-      known.set(text, subscription);
+      keep(text, subscription);
     }
     return { subscription, since };
   };
@@ -118,7 +131,9 @@ function createSubscription(
     bound.work + isIncluded.work + isExcluded.work,
     (address) => bound(address) && isIncluded(address) && !isExcluded(address),
   );
-  const patternKey = JSON.stringify([keyOf(include), keyOf(exclude)]);
+  const included = keyOf(include);
+  const excluded = keyOf(exclude);
+  const patternKey = JSON.stringify([included, excluded]);
   return {
     id: sub,
     rate: honour(rate),
@@ -126,6 +141,7 @@ function createSubscription(
     patterns: patternKey,
     key: `${delivery} ${honour(rate)} ${patternKey}`,
     selection: new Selection(filter, fanOut),
+    shown: { include: shownOf(included), exclude: shownOf(excluded) },
     addresses: include.every(isAddress) ? include : undefined,
   };
 }
@@ -143,6 +159,10 @@ function honour(rate: number): number {
   return bounded < 10 ? Math.floor(bounded * 10 + 1e-9) / 10 : Math.floor(bounded);
 }
 
-function keyOf(list: readonly Pattern[]): readonly unknown[] {
+function keyOf(list: readonly Pattern[]): readonly string[] {
   return [...new Set(list.map((one) => JSON.stringify(one)))].sort();
+}
+
+function shownOf(key: readonly string[]): readonly unknown[] {
+  return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }
