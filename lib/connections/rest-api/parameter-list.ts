@@ -12,7 +12,7 @@ import { remoteAddress } from './remote-address.ts';
 import { wantsJsonErrors } from './reply.ts';
 import type { Task, TaskQueue } from './work-queue.ts';
 
-const chunkLength = 64 * 1024;
+const chunkLength = 16 * 1024;
 
 /** What lists are served with. */
 export interface ListContext {

@@ -74,7 +74,7 @@ const schema = z.strictObject({
 
 /** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
 const maxKnown = 1024;
-const maxKnownWork = 16_384;
+const maxKnownWork = 2048;
 
 /**
  * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
