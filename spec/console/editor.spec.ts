@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, timeOf } from '../support/console.ts';
+import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/console.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 
@@ -100,7 +100,7 @@ test('what is no number, or may mean two, is told beside the field; nothing is w
   await page.keyboard.press('Enter');
   await alert.getByText('got nothing').waitFor();
   await page.keyboard.press('Escape');
-  await page.waitForFunction(`document.querySelector('.field input').value !== ''`);
+  await waitUntil(page, `document.querySelector('.field input').value !== ''`);
   t.is(await alert.textContent(), '');
 
   await page.locator('[role=row][data-address="desk/take"]').click();
@@ -122,17 +122,17 @@ test('a draft is never written to the parameter that is opened next', async (t) 
   await page.keyboard.type('77');
   await row('desk/gain').click();
   await page.getByRole('complementary', { name: 'desk/gain' }).waitFor();
-  await page.waitForFunction(`document.querySelector('.field input').value === '1'`);
+  await waitUntil(page, `document.querySelector('.field input').value === '1'`);
   await page.getByRole('spinbutton').click();
   await page.keyboard.press('Enter');
   await page.getByText('set to 1', { exact: true }).waitFor();
   await row('desk/title').click();
-  await page.waitForFunction(`document.querySelector('.field textarea')?.value === 'Morning'`);
+  await waitUntil(page, `document.querySelector('.field textarea')?.value === 'Morning'`);
   await page.locator('textarea').click();
   await page.keyboard.type(' news');
   await row('desk/level').click();
   await row('desk/title').click();
-  await page.waitForFunction(`document.querySelector('.field textarea')?.value === 'Morning'`);
+  await waitUntil(page, `document.querySelector('.field textarea')?.value === 'Morning'`);
   t.is(hub.find('desk/level')!.value, -3.25);
   t.deepEqual(written, [], 'what was set to what it was is no change');
 });
@@ -147,7 +147,7 @@ test('while values move, what is selected stays selected, focus and scroll stay,
   const moves = async (times: number) => {
     for (let count = 0; count < times; count++) {
       const before = await shown.textContent();
-      await page.waitForFunction(`document.querySelector('.detail output').textContent !== ${JSON.stringify(before)}`);
+      await waitUntil(page, `document.querySelector('.detail output').textContent !== ${JSON.stringify(before)}`);
     }
   };
   await moves(3);
@@ -158,7 +158,7 @@ test('while values move, what is selected stays selected, focus and scroll stay,
   await moves(10);
   t.is(await page.evaluate(selected), text);
   await page.locator('.detail h2').click();
-  await page.waitForFunction(`document.querySelector('.field input').value !== ${JSON.stringify(text)}`);
+  await waitUntil(page, `document.querySelector('.field input').value !== ${JSON.stringify(text)}`);
 
   for (const css of ['.detail output', '[data-address="desk/level"] .value', '.copy:nth-child(3) code']) {
     await page.locator(css).click({ clickCount: 3 });
@@ -178,14 +178,14 @@ test('steps add to one another, also faster than the hub tells, and to what is t
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/take');
   const more = page.getByRole('button', { name: 'More by 1' });
-  await page.waitForFunction(`document.querySelector('.field input')?.value === '3'`);
+  await waitUntil(page, `document.querySelector('.field input')?.value === '3'`);
   const { x, y } = (await more.boundingBox())!;
   await page.mouse.move(x + 5, y + 5);
   for (let count = 0; count < 7; count++) {
     await page.mouse.down();
     await page.mouse.up();
   }
-  await page.waitForFunction(`document.querySelector('.detail output').textContent === '10'`);
+  await waitUntil(page, `document.querySelector('.detail output').textContent === '10'`);
   t.is(hub.find('desk/take')!.value, 10);
   await page.getByRole('spinbutton').click();
   await page.keyboard.press('Control+a');
@@ -206,7 +206,7 @@ test('a text keeps its lines, tabs and spaces; Enter sets one line, and begins a
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
   const field = page.locator('textarea');
   const shows = (text: string) =>
-    page.waitForFunction(`document.querySelector('textarea')?.value === ${JSON.stringify(text)}`);
+    waitUntil(page, `document.querySelector('textarea')?.value === ${JSON.stringify(text)}`);
   await shows('Morning');
   const evening = nextOf(hub, 'desk/title');
   await typeOver(page, '  Evening ');
@@ -237,7 +237,7 @@ test('a text of 63,000 characters is edited without loss; one too long is refuse
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
   const long = `${`${'0123456789 '.repeat(5)}\tend\n`.repeat(1050)}`.trim();
   hub.write('desk/title', long, writer);
-  await page.waitForFunction(`document.querySelector('textarea')?.value.length === ${long.length}`);
+  await waitUntil(page, `document.querySelector('textarea')?.value.length === ${long.length}`);
   const edited = nextOf(hub, 'desk/title');
   await page.locator('textarea').click();
   await page.keyboard.press('Control+End');

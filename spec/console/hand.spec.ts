@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, phone } from '../support/console.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { createFinger } from '../support/touch.ts';
 
@@ -34,9 +34,7 @@ async function start(t: ExecutionContext, widgets: object[], options: BrowserCon
   t.teardown(() => subscription.unsubscribe());
   const page = await openConsole(t, browser, hub.port, '#/dashboards?name=wall', options);
   await page.locator('.rail:not(.off), .push:enabled').first().waitFor();
-  await page.waitForFunction(
-    `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`,
-  );
+  await waitUntil(page, `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`);
   /** Waits until what was written before this has got there: the page is heard once more. */
   const settled = async () => {
     const known = written.length;
@@ -101,8 +99,9 @@ for (const [name, hand] of [
     const slop = hand === 'mouse' ? 3 : 8;
     for (const grip of [0.1, 0.9]) {
       hub.write('desk/level', -12.5, writer);
-      await page.waitForFunction(`document.querySelector('.amount').textContent.includes('-12.5')`);
-      await page.waitForFunction(
+      await waitUntil(page, `document.querySelector('.amount').textContent.includes('-12.5')`);
+      await waitUntil(
+        page,
         `document.querySelector('.cap').getBoundingClientRect().y.toFixed() === ${JSON.stringify(cap.y.toFixed())}`,
       );
       const [x, y] = [cap.x + cap.width / 2, cap.y + cap.height * grip];
@@ -161,7 +160,7 @@ for (const [name, viewport] of [
       await finger.down(box.x + box.width / 2, box.y + 20);
       await finger.move(box.x + box.width / 2, box.y - viewport.height * 0.35, 5);
       await finger.up();
-      await page.waitForFunction(`document.querySelector('.panel-page').scrollTop > ${from + 40}`);
+      await waitUntil(page, `document.querySelector('.panel-page').scrollTop > ${from + 40}`);
     }
     await settled();
     t.deepEqual(written, []);
