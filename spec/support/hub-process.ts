@@ -18,7 +18,7 @@ export interface HubProcess extends Running {
   get(path: string): Promise<string>;
 }
 
-interface HubProcessOptions extends Pick<StartOptions, 'program' | 'isGroup'> {
+interface HubProcessOptions extends Pick<StartOptions, 'program' | 'isGroup' | 'openFiles'> {
   readonly display?: string;
   /** Further options of `patchbay run`. */
   readonly args?: readonly string[];

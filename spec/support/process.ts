@@ -30,14 +30,19 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another `main`, such as the compiled one. */
   readonly program?: string;
+  /** How many files and sockets it may have open (`ulimit -n`). */
+  readonly openFiles?: number;
   /** In a process group of its own, as in a terminal; Linux then gives it a share of the processor of its own, too. */
   readonly isGroup?: boolean;
 }
 
 /** Starts `patchbay <args>`; it is killed when the test ends. */
 export function start(t: ExecutionContext, args: readonly string[], options: StartOptions = {}): Running {
-  const { env, program = main, isGroup = false } = options;
-  const child = spawn(process.execPath, [program, ...args], { env: { ...process.env, ...env }, detached: isGroup });
+  const { env, program = main, isGroup = false, openFiles } = options;
+  const command = [process.execPath, program, ...args];
+  const limited =
+    openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command];
+  const child = spawn(limited[0]!, limited.slice(1), { env: { ...process.env, ...env }, detached: isGroup });
   t.teardown(() => child.kill('SIGKILL'));
   const output$ = new BehaviorSubject('');
   let errors = '';

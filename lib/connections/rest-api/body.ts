@@ -8,6 +8,7 @@ import { asHubError, keepResponse, readBody } from './exchange.ts';
 import { beginValue, jsonType } from './headers.ts';
 import { parse } from './parse.ts';
 import { wantsJsonErrors } from './reply.ts';
+import { send } from './send.ts';
 
 /** The media type of a body in UTF-8, in small letters; empty for another charset. */
 export function bodyTypeOf(request: HttpRequest): string {
@@ -48,7 +49,7 @@ export function answerPost<Schema extends z.ZodObject>(
     try {
       if (body instanceof HubError) throw body;
       const answer = act(parse(schema, readObject(body, expected)));
-      exchange.reply(() => beginValue(response, true).end(`${JSON.stringify(answer)}\n`));
+      exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
     } catch (error) {
       exchange.fail(asHubError(error, log), asJson);
     }

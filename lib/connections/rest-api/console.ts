@@ -10,6 +10,7 @@ import type { Disk } from './disk.ts';
 import { findFile } from './document-root.ts';
 import { beginValue, confine } from './headers.ts';
 import { realPathOf } from './reading.ts';
+import { send } from './send.ts';
 import { replyFile } from './static-file.ts';
 
 export const consolePath = '/hub/console/';
@@ -48,5 +49,5 @@ export function serveConsoleFile(
 }
 
 export function replyContents(hub: HubPort, response: HttpResponse): void {
-  beginValue(response, false).end(contentsOf(hub));
+  send(beginValue(response, false), contentsOf(hub));
 }

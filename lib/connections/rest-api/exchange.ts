@@ -4,6 +4,7 @@
 import { HubError, messageOf } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
+import { servedHits, serveFor } from './limit-hits.ts';
 import { LimitError, limits } from './limits.ts';
 import { replyError } from './reply.ts';
 
@@ -22,6 +23,7 @@ export interface Exchange {
 
 /** Keeps a response for later; call it before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
+  const hits = servedHits();
   let isAborted = false;
   let hasBegun = false;
   let wake: (() => void) | undefined;
@@ -43,6 +45,7 @@ export function keepResponse(response: HttpResponse): Exchange {
     reply(send) {
       if (isAborted) return;
       hasBegun = true;
+      serveFor(hits);
       response.cork(() => send(response));
     },
     fail(error, asJson) {

@@ -30,3 +30,15 @@ export function createLimitHits(log: Log): LimitHits {
     },
   };
 }
+
+let served: LimitHits | undefined;
+
+/** Says whose client is being answered, until another is; a request is handled in one piece. */
+export function serveFor(hits: LimitHits | undefined): void {
+  served = hits;
+}
+
+/** The hits of the connection whose client is being answered. */
+export function servedHits(): LimitHits | undefined {
+  return served;
+}

@@ -28,6 +28,23 @@ export const limits = {
     told: '503 instead of the handshake',
     isFatal: true,
   },
+  connections: {
+    default: 100_000,
+    unit: 'connections',
+    setting: [1, 1_000_000],
+    about:
+      'connections of all clients, HTTP and WebSocket; at most three quarters of the open files that the system allows (`ulimit -n`)',
+    told: 'nothing, the connection is closed as soon as it is there',
+    isFatal: true,
+  },
+  files: {
+    default: 100_000,
+    unit: 'files',
+    setting: 'fixed',
+    about: 'long files that are being sent at once; at most an eighth of the open files that the system allows',
+    told: '503',
+    isFatal: true,
+  },
   clientsPerAddress: {
     default: 10_000,
     unit: 'sockets',
@@ -82,6 +99,15 @@ export const limits = {
     setting: 'fixed',
     about: 'requests of an HTTP connection that wait for the hub while it is overloaded',
     told: 'nothing, the connection is cut',
+    isFatal: true,
+  },
+  unreadAnswers: {
+    default: 1,
+    unit: 'answers',
+    setting: 'fixed',
+    about:
+      'answers that wait in the hub for an HTTP connection to be read; before that the system holds some 100 KiB to 4 MiB',
+    told: 'nothing, the connection is cut when it sends another request, or after 10 s',
     isFatal: true,
   },
   stallMs: {

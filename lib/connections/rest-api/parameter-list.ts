@@ -60,7 +60,6 @@ class ParameterList implements Task {
       this.#matches ??= createFilter(this.#patterns);
       return this.#list(this.#matches, endMs);
     } catch (error) {
-      this.#context.hits.addError(error, this.address);
       this.#exchange.fail(asHubError(error, this.#context.log), this.#asJson);
       return false;
     }

@@ -6,6 +6,10 @@ import { toText, type Value } from '../../model/value.ts';
 import { encodeText, type HttpResponse } from '../../net/uws.ts';
 import { matchesTag } from './conditional.ts';
 import { begin, beginValue, type Header, jsonType, textType } from './headers.ts';
+import { servedHits } from './limit-hits.ts';
+import { LimitError } from './limits.ts';
+import { remoteAddress } from './remote-address.ts';
+import { send } from './send.ts';
 import { httpStatus } from './status.ts';
 
 /** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
@@ -39,12 +43,12 @@ export function replyJson(response: HttpResponse, data: object, ifNoneMatch: str
   begin(response, isKnown ? '304 Not Modified' : undefined);
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
   if (isKnown) response.endWithoutBody();
-  else response.writeHeader('Content-Type', jsonType).end(body);
+  else send(response.writeHeader('Content-Type', jsonType), body);
 }
 
 /** Answers 200 with a value: plain text, or its JSON. */
 export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
-  beginValue(response, asJson).end(encodeBody(asJson ? JSON.stringify(value) : toText(value)));
+  send(beginValue(response, asJson), encodeBody(asJson ? JSON.stringify(value) : toText(value)));
 }
 
 const maxEncodedBodies = 1000;
@@ -75,11 +79,13 @@ export function replyError(
   closes = false,
 ): void {
   const status = httpStatus[error.code];
+  if (error instanceof LimitError) servedHits()?.add(error.limit, remoteAddress(response));
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of headers) response.writeHeader(name, value);
   const body = asJson ? JSON.stringify(problemOf(error, status)) : `${error.message}\n`;
-  response.end(body, closes);
+  if (closes) response.end(body, true);
+  else send(response, body);
 }
 
 function problemOf({ code, message }: HubError, status: string): object {

@@ -10,6 +10,7 @@ import {
   type GatewayType,
   type HubPort,
 } from '../connection.ts';
+import { createConnectionFilter } from './connection-count.ts';
 import { builtConsole } from './console.ts';
 import { type Entrance, openEntrance } from './entrance.ts';
 import { createGuard } from './guard.ts';
@@ -107,6 +108,7 @@ function startServer(
     scheduler,
     furnish(app) {
       const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
+      app.filter(createConnectionFilter(config.limits.connections, hits));
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);
     },

@@ -9,7 +9,7 @@ import { asHubError } from './exchange.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import type { Act, Guard } from './guard.ts';
 import type { Header, OpenAnswer } from './headers.ts';
-import type { LimitHits } from './limit-hits.ts';
+import { type LimitHits, serveFor } from './limit-hits.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 import { replyPreflight } from './preflight.ts';
 import { remoteAddress } from './remote-address.ts';
@@ -66,12 +66,12 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
 
   const answer: Router['admit'] = (response, request, act, handler) => {
     openAnswer(response, request);
+    serveFor(hits);
     try {
       guard.check(request, act, () => remoteAddress(response));
       handler(response, request);
     } catch (error) {
       const known = asHubError(error, log);
-      hits.addError(error, remoteAddress(response));
       const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
       replyError(response, known, asJson, headersOf(known.code));
     }
@@ -110,6 +110,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
 function withoutBody(handler: Handler): Handler {
   return (response, request) => {
     let isStreamed = false;
+    response.isHead = true;
     response.write = () => {
       isStreamed = true;
       return true;

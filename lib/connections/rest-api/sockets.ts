@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { HubPort, Log } from '../connection.ts';
 import type { Interests, SessionStatus } from './client-status.ts';
 import type { CloseCode } from './close-codes.ts';
+import { countSocketGone } from './connection-count.ts';
 import type { Entrance } from './entrance.ts';
 import { asHubError, keepResponse } from './exchange.ts';
 import { FanOut } from './fan-out.ts';
@@ -149,7 +150,6 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
         response.upgrade<Tenant>(tenant, key, protocol.name, extensions, socketContext);
       },
       refuse(error) {
-        hits.addError(error, address);
         exchange.fail(asHubError(error, log), asJson);
       },
       end() {
@@ -189,6 +189,7 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
         close(socket, _code, reason) {
           const { session, address } = socket.getUserData();
           openSockets--;
+          countSocketGone();
           networks.remove(address);
           if (textOf(reason) === tooBigReason) hits.add('frameBytes', address);
           clients.delete(session);

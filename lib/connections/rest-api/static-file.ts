@@ -8,11 +8,14 @@ import { HubError } from '../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import { type ConditionalHeaders, isNotModified, readRange } from './conditional.ts';
+import { takeFile } from './connection-count.ts';
 import type { Disk } from './disk.ts';
 import { asHubError, type Exchange, keepResponse } from './exchange.ts';
 import { begin } from './headers.ts';
+import { LimitError } from './limits.ts';
 import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 import { acceptsJson, endWithLength, replyError } from './reply.ts';
+import { send } from './send.ts';
 import { streamFile } from './stream-file.ts';
 
 /** As much is read in one piece. */
@@ -106,6 +109,7 @@ function* findAnswer(
       const bytes = yield* readBytes(descriptor, content, part.start);
       return { kind: 'short', file, part, content: content.subarray(0, bytes) };
     }
+    if (!takeFile()) throw new LimitError('files', 'too-many-clients', 'too many long files are being sent, try again');
     staysOpen = true;
     return { kind: 'long', file, part, descriptor };
   } finally {
@@ -126,7 +130,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean): Promise<voi
     else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
     else if (answer.content.length < answer.part.length)
       response.close(); // it has become shorter since it was looked at
-    else beginFile(response, answer.file, answer.part).end(answer.content);
+    else send(beginFile(response, answer.file, answer.part), answer.content);
   });
   return undefined;
 }

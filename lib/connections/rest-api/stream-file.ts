@@ -3,6 +3,7 @@
 import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteRange } from './conditional.ts';
+import { giveFileBack } from './connection-count.ts';
 import type { Exchange } from './exchange.ts';
 
 const chunkBytes = 64 * 1024;
@@ -20,6 +21,7 @@ export async function streamFile(exchange: Exchange, descriptor: number, { start
     }
   } finally {
     await promisify(close)(descriptor);
+    giveFileBack();
   }
 }
 

@@ -9,6 +9,7 @@ import { bodyTypeOf, readObject } from './body.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
 import { beginValue, jsonType } from './headers.ts';
 import { acceptsJson } from './reply.ts';
+import { send } from './send.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -57,7 +58,7 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
 
 /** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
 function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
-  beginValue(response, asJson).end(asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
+  send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */

@@ -1,6 +1,7 @@
 // Clients that send as fast as they can: neighbours are served meanwhile, the hub stops when it is told to, who floods is told
 // 4008 and named in the log, and who keeps no more than 64 KiB under way is never ended.
 
+import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../support/http.ts';
@@ -111,3 +112,27 @@ test('who pipelines and reads is answered in order', async (t) => {
   }
   expectQuietLog(t, hub);
 });
+
+test('40,000 requests of a long value of which no answer is read cost the hub next to nothing, and the connection', async (t) => {
+  const hub = await startHubProcess(t, flow);
+  const set = {
+    headers: { 'content-type': 'application/json' },
+    body: `{"parameter":"desk/text","value":"${'x'.repeat(60_000)}"}`,
+  };
+  t.is((await ask(t, hub.port, 'POST /update', set)).text, 'OK');
+  const before = residentBytes(hub.pid);
+  const socket = connect(hub.port, '127.0.0.1');
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.pause();
+  const one = request('GET /parameters/desk/text');
+  socket.write(Buffer.concat(Array.from({ length: 40_000 }, () => one)));
+  await hub.logged(/^client 127\.0\.0\.1 went past the limit (unreadAnswers|pipelinedRequests) /);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp')).status, 503);
+  const grown = residentBytes(hub.pid) - before;
+  t.true(grown < 50 * 1024 * 1024, `${Math.round(grown / 1024 / 1024)} MiB more`);
+});
+
+function residentBytes(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) * 1024;
+}
