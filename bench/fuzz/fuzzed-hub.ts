@@ -5,6 +5,7 @@ import { readdirSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { messageOf } from '../../lib/model/error.ts';
 import { within } from '../load/deadline.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../load/used-memory.ts';
 import { encodeClientText, openWebSocket } from '../load/web-socket.ts';
@@ -17,7 +18,7 @@ const maxFiles = 4;
 
 export interface FuzzedHub {
   readonly ports: Ports;
-  /** What it logged that it must not log, so far. */
+  /** What it logged that it must not log, and how it was not well, so far. */
   readonly complaints: readonly string[];
   readonly logged: number;
   /** Errors: when it is not well, or an ordinary client does not get its changes. */
@@ -25,7 +26,7 @@ export interface FuzzedHub {
   memory(): Promise<UsedMemory>;
   /** How many connections of others it has, WebSocket clients and, where the system tells, descriptors more than at the start. */
   connections(): Promise<number>;
-  /** Errors: when it does not end well. */
+  /** Ends it, once. Errors: when it does not end well. */
   stop(): Promise<void>;
 }
 
@@ -92,13 +93,20 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
   const options = { hubFolder, profileFolder: undefined };
   const hub = await startHub(flow, folder, options, tellingMemory, hear);
   const [open, locked] = ports as [number, number];
-  const probe = await openProbe(open);
+  const probe = await openProbe(open, () => complaints.push('the socket of an ordinary client has ended'));
   const ask = async (path: string) => {
-    const response = await fetch(`http://127.0.0.1:${open}${path}`, { signal: AbortSignal.timeout(deadlineMs) });
+    const headers = { connection: 'close' }; // one that is kept may be closed by the hub meanwhile
+    const signal = AbortSignal.timeout(deadlineMs);
+    const response = await fetch(`http://127.0.0.1:${open}${path}`, { headers, signal });
     return JSON.parse(await response.text()) as { status?: string; count?: number };
   };
-  await ask('/hub/health'); // its connection is kept
   const descriptors = descriptorsOf(hub.pid) + maxFiles;
+  const stop = async () => {
+    probe.end();
+    await hub.stop();
+    await rm(folder, { recursive: true });
+  };
+  let stopped: Promise<void> | undefined;
   return {
     ports: { open, locked },
     complaints,
@@ -106,16 +114,20 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
       return logged;
     },
     async check() {
-      const { status } = await ask('/hub/health');
-      if (status !== 'ok' && status !== 'degraded') throw new Error(`expected a health, got ${status}`);
-      await probe.exchange();
+      try {
+        const { status } = await ask('/hub/health');
+        if (status !== 'ok' && status !== 'degraded') throw new Error(`expected a health, got ${status}`);
+        await probe.exchange();
+      } catch (error) {
+        complaints.push(messageOf(error));
+        throw error;
+      }
     },
     memory: () => memoryOf(hub.pid),
     connections: async () => (await ask('/hub/clients')).count! - 1 + descriptorsOf(hub.pid) - descriptors,
-    async stop() {
-      probe.end();
-      await hub.stop();
-      await rm(folder, { recursive: true });
+    stop() {
+      stopped ??= stop();
+      return stopped;
     },
   };
 }
@@ -129,14 +141,14 @@ function descriptorsOf(pid: number): number {
 }
 
 /** An ordinary client that hears of one parameter and sets it. */
-async function openProbe(port: number) {
+async function openProbe(port: number, onClose: () => void) {
   const seen = new EventTarget();
   let text = '';
   const onBytes = (chunk: Buffer, length: number) => {
     text = (text + chunk.toString('latin1', 0, length)).slice(-1000);
     seen.dispatchEvent(new Event('change'));
   };
-  const socket = await openWebSocket(port, '/ws?filter=^probe/', { onBytes, onClose: () => {} });
+  const socket = await openWebSocket(port, '/ws?filter=^probe/', { onBytes, onClose });
   let count = 0;
   return {
     async exchange() {
