@@ -182,6 +182,15 @@ export const limits = {
     told: 'an error or 400, and goes on',
     isFatal: false,
   },
+  clientSteps: {
+    default: 4000,
+    unit: 'steps',
+    setting: 'fixed',
+    about:
+      'the patterns of all subscriptions of a v1 client together; for every 32 characters a glob of several stars counts as a quarter',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
   bodyBytes: {
     default: 64 * 1024,
     unit: 'bytes',

@@ -2,12 +2,15 @@
 
 import { z } from 'zod';
 import { describe, HubError } from '../../model/error.ts';
-import { type LogLevel, logLevels } from '../../model/log-entry.ts';
+import { type LogEntry, type LogLevel, logLevels } from '../../model/log-entry.ts';
 import type { Origin } from '../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import { type ConnectionStatus, connectionActions, type HubPort, type Log } from '../connection.ts';
 import { answerPost } from './body.ts';
 import { decodePath } from './parameters.ts';
+
+/** How many characters of messages one answer has; the rest is asked for with its `next`. */
+const maxLogLength = 256 * 1024;
 
 export const connectionsPath = '/hub/connections';
 
@@ -32,7 +35,21 @@ export function logOf(hub: HubPort, query: string): object {
   if (!isLevel(level))
     throw new HubError('bad-request', `level: expected one of ${logLevels.join(', ')}, got ${describe(level)}`);
   const { entries, next } = hub.log(Number(after), level);
-  return { entries: entries.map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() })), next };
+  const count = countOf(entries);
+  return {
+    entries: entries.slice(0, count).map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() })),
+    next: count < entries.length ? entries[count - 1]!.n : next,
+  };
+}
+
+/** How many entries one answer has: as many as are not much longer than it may be. */
+function countOf(entries: readonly LogEntry[]): number {
+  let length = 0;
+  for (const [index, { message }] of entries.entries()) {
+    length += message.length;
+    if (length > maxLogLength) return index + 1;
+  }
+  return entries.length;
 }
 
 /** Who asks for what: the connection that is asked, and what it answers with. */

@@ -3,6 +3,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { HubPort } from '../../../lib/connections/connection.ts';
+import { logOf } from '../../../lib/connections/rest-api/operation.ts';
 import { type Answer, ask, openWire, request } from '../../support/http.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../support/hub.ts';
 
@@ -236,4 +238,26 @@ test('what has not changed is answered 304, also to HEAD; what has is not', asyn
   const { etag = '' } = (await ask(t, hub.port, 'GET /hub/rules')).headers;
   hub.switchRule('copy', undefined, false, writer);
   t.is((await ask(t, hub.port, 'GET /hub/rules', { headers: { 'if-none-match': etag } })).status, 200);
+});
+
+test('GET /hub/log: one answer has about 256 KiB; asked on with `next`, all entries come, each once', (t) => {
+  const message = 'x'.repeat(1500);
+  const all = Array.from({ length: 500 }, (_, place) => ({
+    n: place + 1,
+    time: 0,
+    level: 'info',
+    message: `${place} ${message}`,
+  }));
+  const hub = { log: (after: number) => ({ entries: all.slice(after), next: 500 }) } as unknown as HubPort;
+  const sizes: number[] = [];
+  const messages: string[] = [];
+  for (let next = 0; next < 500; ) {
+    const page = logOf(hub, `after=${next}`) as { entries: { message: string }[]; next: number };
+    sizes.push(JSON.stringify(page).length);
+    messages.push(...page.entries.map(({ message }) => message));
+    next = page.next;
+  }
+  t.is(messages.length, 500);
+  t.is(new Set(messages).size, 500);
+  t.true(sizes.length === 3 && Math.max(...sizes) < 300 * 1024, `${sizes}`);
 });

@@ -90,3 +90,15 @@ test.serial('who goes away before it is answered leaves nothing to do', async (t
   t.is((await ask(t, port, `GET ${path}`)).text, '[\n]\n');
   t.log(`${performance.now() - start} ms`);
 });
+
+test.serial('the patterns of all subscriptions of a client are bounded together, and the client goes on', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
+  const client = await openV1(t, hub.port);
+  for (let sub = 1; sub <= 4; sub++) await client.subscribe({ sub, include: [{ regex: `(?i)(.*){1,180}${sub}` }] });
+  client.send({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+  const { error, sub } = (await client.until((message) => message.error !== undefined)).at(-1)!;
+  t.is(sub, 5);
+  t.regex(error!, /^sub: expected patterns of at most 4000 steps in all subscriptions together, got about \d+$/);
+  await client.subscribe({ sub: 4, include: ['desk/*'] });
+  await client.subscribe({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+});

@@ -13,6 +13,7 @@ import type { Views } from './views.ts';
 
 const maxMessageBytes = limits.messageBytes.default;
 const maxSubscriptions = limits.subscriptions.default;
+const maxSteps = limits.clientSteps.default;
 
 export interface Receiver {
   readonly hub: HubPort;
@@ -113,12 +114,26 @@ function receiveSub(receiver: Receiver, client: Client, message: { sub?: unknown
   return {
     sub: typeof message.sub === 'number' ? message.sub : undefined,
     advance(endMs) {
-      request ??= receiver.readSubscription(message);
+      request ??= readRequest(receiver, client, message);
       if (request.subscription.selection.prepare(() => receiver.hub.parameters(), endMs)) return true;
       subscribe(receiver, client, request);
       return false;
     },
   };
+}
+
+function readRequest(receiver: Receiver, client: Client, message: object): SubscriptionRequest {
+  const request = receiver.readSubscription(message);
+  const { id, selection } = request.subscription;
+  const others = client.subscriptions.filter((one) => one.id !== id);
+  const steps = others.reduce((sum, one) => sum + one.selection.work, selection.work);
+  if (steps > maxSteps)
+    throw new LimitError(
+      'clientSteps',
+      'bad-request',
+      `sub: expected patterns of at most ${maxSteps} steps in all subscriptions together, got about ${Math.ceil(steps)}`,
+    );
+  return request;
 }
 
 function subscribe(
