@@ -56,8 +56,8 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
   };
 
   /** Refuses what could be two requests; before one is put off, since what is kept of it has each header once. */
-  const isRefused: (...exchange: Parameters<Handler>) => boolean = (response, request) => {
-    const ambiguity = ambiguityOf(request);
+  const isRefused = (response: HttpResponse, request: HttpRequest, act: Act) => {
+    const ambiguity = ambiguityOf(request, act === 'read');
     if (ambiguity === undefined) return false;
     openAnswer(response, request);
     refuseAndClose(response, request, ambiguity);
@@ -80,13 +80,13 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
   const guarded =
     (handler: Handler, act: Act): Handler =>
     (response, request) => {
-      if (isRefused(response, request)) return;
+      if (isRefused(response, request, act)) return;
       postponed.put(response, request, (kept) => answer(response, kept, act, handler));
     };
 
   return {
     admit(response, request, act, handler) {
-      if (!isRefused(response, request)) answer(response, request, act, handler);
+      if (!isRefused(response, request, act)) answer(response, request, act, handler);
     },
     add(route) {
       const { path, get, post, getWrites = false } = route;
@@ -97,7 +97,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
       if (post !== undefined) app.post(path, guarded(post, 'write'));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
-        if (isRefused(response, request)) return;
+        if (isRefused(response, request, 'write')) return;
         openAnswer(response, request);
         replyPreflight(response, request, methods);
       });

@@ -145,6 +145,7 @@ test('nginx passes on nothing that uWebSockets.js would cut at another place', a
   for (const [what, rest] of [
     ['a trailer', `Transfer-Encoding: chunked\r\n\r\n${chunk}X: y\r\n\r\n`],
     ['an empty name', `: x\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
+    ['an empty length', `Content-Length:\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
     ['two lengths', `Content-Length: 1\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`],
   ] as const) {
     const wire = await openWire(t, port);
