@@ -58,7 +58,7 @@ const folders = [
   '/folder/',
   '/hub/',
 ];
-const connections = ['desk', 'clock', 'core', 'onair', 'loop', 'api', 'nobody', 'desk/', ''];
+const connections = ['desk', 'clock', 'core', 'onair', 'loop', 'nobody', 'desk/', '']; // not the one that others come by
 const rules = ['text to number', 'share', 'there', 'back', 'nobody', ''];
 const levels = ['debug', 'info', 'warn', 'error', 'loud', ''];
 const hosts = [
