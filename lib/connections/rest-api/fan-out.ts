@@ -55,6 +55,11 @@ export class FanOut {
     return feed;
   }
 
+  /** What sockets know a parameter by; undefined: they do not, or no more. */
+  idOf(parameter: Parameter): number | undefined {
+    return this.#feeds.get(parameter)?.id;
+  }
+
   /** The parameter that sockets know by this number. */
   parameterOf(id: number): Parameter | undefined {
     return this.#parameters.get(id);

@@ -34,11 +34,9 @@ export class Selection {
   }
 
   has(parameter: Parameter): boolean {
-    if (this.#lastAsked > 0) {
-      const { id } = this.#fanOut.feedOf(parameter);
-      if (id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
-    }
-    return this.#filter(parameter.address); // it takes no time, or the parameter has come since
+    const id = this.#lastAsked === 0 ? undefined : this.#fanOut.idOf(parameter);
+    if (id !== undefined && id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
+    return this.#filter(parameter.address); // it takes no time, or the parameter has come since, or is no more
   }
 
   /** Asks about parameters until then; returns whether there are more. */

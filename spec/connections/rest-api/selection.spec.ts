@@ -48,6 +48,16 @@ test('a parameter that has come since is asked about by itself', (t) => {
   );
 });
 
+test('a parameter that is no more is asked about without being known again', (t) => {
+  const { graph, fanOut, selection } = start(100);
+  while (selection.prepare(() => graph.parameters(), Number.POSITIVE_INFINITY));
+  const gone = graph.find('desk/p7')!;
+  graph.remove([gone]);
+  fanOut.forget(gone);
+  t.true(selection.has(gone));
+  t.is(fanOut.idOf(gone), undefined);
+});
+
 test('a quick filter is asked each time', (t) => {
   const { graph, asked, selection } = start(0.1);
   t.true(selection.isReady);
