@@ -1,13 +1,15 @@
 #!/usr/bin/env node
 // The command line: the only file that touches `process`. Each command is a function that resolves to an exit status.
 
+import './command/node-version.ts';
 import { Command } from 'commander';
 import { check } from './command/check.ts';
 import { createConsole } from './command/console.ts';
+import { defaultFolder, firstSteps } from './command/first-steps.ts';
 import { createFlowGuard } from './command/flow-guard.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
-import { run } from './command/run.ts';
+import { type RunOptions, run } from './command/run.ts';
 import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
 import { explain, trace } from './command/why.ts';
@@ -20,6 +22,8 @@ import { messageOf } from './model/error.ts';
 /** When a signal has asked to stop, what was printed is waited for so long at most. */
 const lastLinesMs = 500;
 let isStopping = false;
+
+type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe'>;
 
 const console = createConsole(process.stdout, process.stderr);
 
@@ -38,7 +42,7 @@ const program = new Command('patchbay')
 program
   .command('run', { isDefault: true })
   .description('run the hub with flow files, and folders of them, until SIGINT or SIGTERM; SIGHUP reloads them')
-  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--log-level <level>', 'least level that is logged: debug, info, warn, error', 'info')
   .option(
     '--log-format <format>',
@@ -47,8 +51,10 @@ program
   )
   .option('--no-watch', 'reload flow files at SIGHUP only, not when they are saved')
   .option('--safe', 'start connections, but no rules')
-  .action((paths: string[], options: { logLevel: string; logFormat: string; watch: boolean; safe?: boolean }) =>
-    finish(
+  .action((paths: string[], options: RunSettings, { args }: Command) => {
+    const steps = args.length === 0 ? firstSteps(process.argv[1] ?? '', process.cwd()) : undefined;
+    if (steps !== undefined) return finish(Promise.reject(new Error(steps)));
+    return finish(
       run(paths, {
         ...options,
         logDescriptor: unblockedOutput(),
@@ -57,19 +63,19 @@ program
         untilStopped,
         onExit,
       }),
-    ),
-  );
+    );
+  });
 
 program
   .command('check')
   .description('check flow files and folders, and name every mistake; exit status 1 when there is any')
-  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .action((paths: string[]) => finish(check(paths, console)));
 
 program
   .command('test')
   .description('run the tests of flow files in virtual time; exit status 1 when one fails')
-  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--together', 'all files are one installation; left out, each file is one by itself')
   .action((paths: string[], options: TestOptions) => finish(test(paths, options, console)));
 
@@ -85,7 +91,7 @@ program
 program
   .command('types')
   .description('print a declaration file with every address, for flow files in TypeScript')
-  .argument('[paths...]', 'flow files and folders', ['flows'])
+  .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
   .action((paths: string[], { module }: { module: string }) => finish(types(paths, module, console)));
 

@@ -66,6 +66,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ],
   ['index.ts', ['*']],
   ['main.ts', ['*', 'commander']],
+  ['patchbay.ts', ['command/node-version.ts', 'main.ts']],
 ];
 
 const importPattern = /(?:^|\n)(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/g;
@@ -110,7 +111,13 @@ test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
 });
 
 test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
-  const programs = ['main.ts', 'connections/keyboard/child.ts', 'flow/trial-thread.ts', 'command/watchdog-thread.ts'];
+  const programs = [
+    'main.ts',
+    'connections/keyboard/child.ts',
+    'flow/trial-thread.ts',
+    'command/watchdog-thread.ts',
+    'command/node-version.ts',
+  ];
   for (const file of await libFiles())
     if (/\bprocess\.\w/.test(await readFile(join(lib, file), 'utf8'))) t.true(programs.includes(file), file);
 });

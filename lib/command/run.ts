@@ -5,7 +5,7 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import { Journal } from '../flow/journal.ts';
 import { type FlowGuard, startHub } from '../hub.ts';
-import { messageOf } from '../model/error.ts';
+import { HubError, messageOf } from '../model/error.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
 import { warmUp } from './warm-up.ts';
@@ -47,7 +47,12 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const log = createLog(logLevel, logFormat, output);
   globalThis.console = createConsole(log);
   const stopped = untilStopped();
-  await warmUp().catch((error) => log.warn({}, `not warmed up, the first changes take longer: ${messageOf(error)}`));
+  await warmUp().catch((error) => {
+    const sentence = `not warmed up, the first changes take longer: ${messageOf(error)}`;
+    if (error instanceof HubError)
+      log.debug({}, sentence); // the hub itself says so when it matters
+    else log.warn({}, sentence);
+  });
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
   const hub = await startHub({ paths, log, watch, safe, guard });
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why

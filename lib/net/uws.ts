@@ -2,8 +2,10 @@
 // runs on older machines up to Node 23; the first that loads serves.
 
 import { createRequire } from 'node:module';
+import { arch, platform, report, versions } from 'node:process';
 import type uws from 'uws-legacy';
 import { HubError, messageOf } from '../model/error.ts';
+import { whyNoLibrary } from './no-library.ts';
 
 export type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uws-legacy';
 
@@ -74,14 +76,15 @@ export function listen(app: uws.TemplatedApp, host: string, port: number): Liste
 
 function load(): typeof uws {
   if (loaded !== undefined) return loaded;
-  const reasons: string[] = [];
+  let reason = '';
   for (const name of packages) {
     try {
       loaded = require(name) as typeof uws;
       return loaded;
     } catch (error) {
-      reasons.push(`${name}: ${messageOf(error).split('\n', 1)[0]}`);
+      reason ||= messageOf(error).replaceAll(/\s+/g, ' ');
     }
   }
-  throw new HubError('cannot-start', `uWebSockets.js does not run on this machine. ${reasons.join(' ')}`);
+  const { glibcVersionRuntime: glibc } = (report.getReport() as { header: { glibcVersionRuntime?: string } }).header;
+  throw new HubError('cannot-start', whyNoLibrary({ nodeVersion: versions.node, platform, arch, glibc, reason }));
 }

@@ -1,0 +1,31 @@
+// What to do where there are no flow files yet: the demo that comes with the package, by a command that can be copied.
+
+import { existsSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+
+/** The folder that is meant where no path is given. */
+export const defaultFolder = 'flows';
+
+const demo = join(import.meta.dirname, '../../flows/demo.json5');
+
+/** How the command line was called: `patchbay`, `npx patchbay` or `node lib/main.ts`, from a folder. */
+export function calledAs(program: string, folder: string): string {
+  if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
+  return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay' : 'patchbay';
+}
+
+/** Says what to do in a folder without flow files; undefined: it has some. */
+export function firstSteps(program: string, folder: string): string | undefined {
+  if (existsSync(join(folder, defaultFolder))) return undefined;
+  const call = calledAs(program, folder);
+  return [
+    `There is no folder ${defaultFolder} here, and no flow file was named.`,
+    `The demo:       ${call} run ${quoted(demo)}`,
+    `Your own files: ${call} run studio.json5 more-flows/`,
+    `All commands:   ${call} --help`,
+  ].join('\n');
+}
+
+function quoted(path: string): string {
+  return /^[\w./\\:@+-]+$/.test(path) ? path : `'${path}'`;
+}

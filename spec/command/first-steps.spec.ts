@@ -1,0 +1,56 @@
+// What `patchbay` says where there is nothing to run: commands that work as they are printed.
+
+import { execFile } from 'node:child_process';
+import { symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { calledAs } from '../../lib/command/first-steps.ts';
+import { createFolder } from '../support/folder.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+
+/** What a command prints in a folder, with its errors and its exit status. */
+async function runIn(cwd: string, command: string, path = '') {
+  const env = { ...process.env, PATH: `${path}:${process.env.PATH}` };
+  const {
+    code = 0,
+    stdout,
+    stderr,
+  } = await promisify(execFile)('sh', ['-c', command], { cwd, env }).catch((error) => error);
+  return { code, stdout, stderr };
+}
+
+const calls: [what: string, prepare: (t: ExecutionContext) => Promise<[command: string, path: string]>][] = [
+  ['in a clone', async () => [`node ${join(root, 'lib/main.ts')}`, '']],
+  [
+    'installed globally',
+    async (t) => {
+      const bin = await createFolder(t, { 'lib/README': '' });
+      await writeFile(join(bin, 'patchbay'), `#!/bin/sh\nexec node ${bin}/lib/patchbay "$@"\n`, { mode: 0o755 }); // as npm links it
+      await symlink(join(root, 'lib/patchbay.ts'), join(bin, 'lib/patchbay'));
+      return ['patchbay', bin];
+    },
+  ],
+];
+
+for (const [what, prepare] of calls)
+  test(`${what}, the demo and the help are offered by commands that work`, async (t) => {
+    const folder = await createFolder(t);
+    const [command, path] = await prepare(t);
+    const { code, stdout, stderr } = await runIn(folder, command, path);
+    t.deepEqual([code, stdout], [1, '']);
+    t.regex(stderr, /^There is no folder flows here, and no flow file was named\.\n/);
+    const [, demo] = /^The demo: +(.+)$/m.exec(stderr)!;
+    const check = await runIn(folder, demo!.replace(' run ', ' check '), path);
+    t.deepEqual(check, { code: 0, stdout: check.stdout, stderr: '' });
+    t.regex(check.stdout, /^ok: \d+ connections/);
+    const [, help] = /^All commands: +(.+)$/m.exec(stderr)!;
+    t.regex((await runIn(folder, help!, path)).stdout, /^Usage: patchbay /);
+  });
+
+test('a package of a folder is called by npx', (t) => {
+  t.is(calledAs('/home/ann/studio/node_modules/.bin/patchbay', '/home/ann/studio'), 'npx patchbay');
+  t.is(calledAs('/usr/local/bin/patchbay', '/home/ann'), 'patchbay');
+  t.is(calledAs('/home/ann/patch bay/lib/main.ts', '/home/ann'), "node 'patch bay/lib/main.ts'");
+});
