@@ -54,7 +54,7 @@ async function typeOver(page: Page, text: string, select: 'mouse' | 'keys' = 'ke
   await page.keyboard.press('Enter');
 }
 
-test('a number typed over a moving one is written as it was meant', async (t) => {
+test.serial('a number typed over a moving one is written as it was meant', async (t) => {
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
   await page.getByRole('spinbutton').waitFor();
@@ -75,44 +75,47 @@ test('a number typed over a moving one is written as it was meant', async (t) =>
   }
 });
 
-test('what is no number, or may mean two, is told beside the field; nothing is written, and the draft stays', async (t) => {
-  const hub = await start(t);
-  const written = listen(t, hub);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
-  const field = page.getByRole('spinbutton');
-  const alert = page.locator('.editor [role=alert]');
-  await field.waitFor();
-  keepMoving(t, hub, 'desk/level');
-  for (const [typed, sentence] of [
-    ['1,000', '"1,000" may mean 1000 or 1.000'],
-    ['1e999', 'Expected a number up to'],
-    ['NaN', 'got "NaN"'],
-    ['--1', 'got "--1"'],
-  ] as const) {
-    await typeOver(page, typed);
-    await alert.getByText(sentence).waitFor();
-    t.is(await field.inputValue(), typed);
-    t.is(await field.getAttribute('aria-invalid'), 'true');
-  }
-  await field.click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.press('Delete');
-  await page.keyboard.press('Enter');
-  await alert.getByText('got nothing').waitFor();
-  await page.keyboard.press('Escape');
-  await waitUntil(page, `document.querySelector('.field input').value !== ''`);
-  t.is(await alert.textContent(), '');
+test.serial(
+  'what is no number, or may mean two, is told beside the field; nothing is written, and the draft stays',
+  async (t) => {
+    const hub = await start(t);
+    const written = listen(t, hub);
+    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
+    const field = page.getByRole('spinbutton');
+    const alert = page.locator('.editor [role=alert]');
+    await field.waitFor();
+    keepMoving(t, hub, 'desk/level');
+    for (const [typed, sentence] of [
+      ['1,000', '"1,000" may mean 1000 or 1.000'],
+      ['1e999', 'Expected a number up to'],
+      ['NaN', 'got "NaN"'],
+      ['--1', 'got "--1"'],
+    ] as const) {
+      await typeOver(page, typed);
+      await alert.getByText(sentence).waitFor();
+      t.is(await field.inputValue(), typed);
+      t.is(await field.getAttribute('aria-invalid'), 'true');
+    }
+    await field.click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.press('Delete');
+    await page.keyboard.press('Enter');
+    await alert.getByText('got nothing').waitFor();
+    await page.keyboard.press('Escape');
+    await waitUntil(page, `document.querySelector('.field input').value !== ''`);
+    t.is(await alert.textContent(), '');
 
-  await page.locator('[role=row][data-address="desk/take"]').click();
-  await typeOver(page, '12,5');
-  await alert.getByText('Expected a whole number').waitFor();
-  t.deepEqual(written, []);
-  const taken = nextOf(hub, 'desk/take');
-  await typeOver(page, '1e3');
-  t.is(await taken, 1000);
-});
+    await page.locator('[role=row][data-address="desk/take"]').click();
+    await typeOver(page, '12,5');
+    await alert.getByText('Expected a whole number').waitFor();
+    t.deepEqual(written, []);
+    const taken = nextOf(hub, 'desk/take');
+    await typeOver(page, '1e3');
+    t.is(await taken, 1000);
+  },
+);
 
-test('a draft is never written to the parameter that is opened next', async (t) => {
+test.serial('a draft is never written to the parameter that is opened next', async (t) => {
   const hub = await start(t);
   const written = listen(t, hub);
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
@@ -137,44 +140,47 @@ test('a draft is never written to the parameter that is opened next', async (t) 
   t.deepEqual(written, [], 'what was set to what it was is no change');
 });
 
-test('while values move, what is selected stays selected, focus and scroll stay, and rows stay chosen', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
-  const field = page.getByRole('spinbutton');
-  await field.waitFor();
-  keepMoving(t, hub, 'desk/level');
-  const shown = page.locator('.detail output');
-  const moves = async (times: number) => {
-    for (let count = 0; count < times; count++) {
-      const before = await shown.textContent();
-      await waitUntil(page, `document.querySelector('.detail output').textContent !== ${JSON.stringify(before)}`);
-    }
-  };
-  await moves(3);
-  await field.click({ clickCount: 3 });
-  const selected = `(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)`;
-  const text = await page.evaluate<string>(selected);
-  t.true(text.length > 0);
-  await moves(10);
-  t.is(await page.evaluate(selected), text);
-  await page.locator('.detail h2').click();
-  await waitUntil(page, `document.querySelector('.field input').value !== ${JSON.stringify(text)}`);
-
-  for (const css of ['.detail output', '[data-address="desk/level"] .value', '.copy:nth-child(3) code']) {
-    await page.locator(css).click({ clickCount: 3 });
+test.serial(
+  'while values move, what is selected stays selected, focus and scroll stay, and rows stay chosen',
+  async (t) => {
+    const hub = await start(t);
+    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
+    const field = page.getByRole('spinbutton');
+    await field.waitFor();
+    keepMoving(t, hub, 'desk/level');
+    const shown = page.locator('.detail output');
+    const moves = async (times: number) => {
+      for (let count = 0; count < times; count++) {
+        const before = await shown.textContent();
+        await waitUntil(page, `document.querySelector('.detail output').textContent !== ${JSON.stringify(before)}`);
+      }
+    };
+    await moves(3);
+    await field.click({ clickCount: 3 });
+    const selected = `(({ value, selectionStart, selectionEnd }) => value.slice(selectionStart, selectionEnd))(document.activeElement)`;
+    const text = await page.evaluate<string>(selected);
+    t.true(text.length > 0);
     await moves(10);
-    const held = await page.evaluate<string>('getSelection().toString()');
-    t.true(held.trim().length > 0, `${css}: ${held}`);
-    t.true((await page.locator(css).textContent())!.includes(held.trim()), css);
-  }
-  const copy = page.getByRole('button', { name: 'Copy curl, set' });
-  await copy.focus();
-  await moves(10);
-  t.is(await page.evaluate('document.activeElement.ariaLabel'), 'Copy curl, set');
-  t.is(await page.locator('.row.opened').getAttribute('data-address'), 'desk/level');
-});
+    t.is(await page.evaluate(selected), text);
+    await page.locator('.detail h2').click();
+    await waitUntil(page, `document.querySelector('.field input').value !== ${JSON.stringify(text)}`);
 
-test('steps add to one another, also faster than the hub tells, and to what is typed', async (t) => {
+    for (const css of ['.detail output', '[data-address="desk/level"] .value', '.copy:nth-child(3) code']) {
+      await page.locator(css).click({ clickCount: 3 });
+      await moves(10);
+      const held = await page.evaluate<string>('getSelection().toString()');
+      t.true(held.trim().length > 0, `${css}: ${held}`);
+      t.true((await page.locator(css).textContent())!.includes(held.trim()), css);
+    }
+    const copy = page.getByRole('button', { name: 'Copy curl, set' });
+    await copy.focus();
+    await moves(10);
+    t.is(await page.evaluate('document.activeElement.ariaLabel'), 'Copy curl, set');
+    t.is(await page.locator('.row.opened').getAttribute('data-address'), 'desk/level');
+  },
+);
+
+test.serial('steps add to one another, also faster than the hub tells, and to what is typed', async (t) => {
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/take');
   const more = page.getByRole('button', { name: 'More by 1' });
@@ -201,55 +207,61 @@ test('steps add to one another, also faster than the hub tells, and to what is t
   t.is(hub.find('desk/never')!.value, undefined);
 });
 
-test('a text keeps its lines, tabs and spaces; Enter sets one line, and begins another where there are several', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
-  const field = page.locator('textarea');
-  const shows = (text: string) =>
-    waitUntil(page, `document.querySelector('textarea')?.value === ${JSON.stringify(text)}`);
-  await shows('Morning');
-  const evening = nextOf(hub, 'desk/title');
-  await typeOver(page, '  Evening ');
-  t.is(await evening, '  Evening ');
+test.serial(
+  'a text keeps its lines, tabs and spaces; Enter sets one line, and begins another where there are several',
+  async (t) => {
+    const hub = await start(t);
+    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
+    const field = page.locator('textarea');
+    const shows = (text: string) =>
+      waitUntil(page, `document.querySelector('textarea')?.value === ${JSON.stringify(text)}`);
+    await shows('Morning');
+    const evening = nextOf(hub, 'desk/title');
+    await typeOver(page, '  Evening ');
+    t.is(await evening, '  Evening ');
 
-  hub.write('desk/title', ' one\r\n\ttwo\r\n three ', writer);
-  await page.locator('.detail h2').click();
-  await shows(' one\n\ttwo\n three ');
-  const edited = nextOf(hub, 'desk/title');
-  await field.click();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.press('Enter');
-  await page.keyboard.type('four');
-  await page.keyboard.press('Control+Enter');
-  t.is(await edited, ' one\r\n\ttwo\r\n three \r\nfour');
+    hub.write('desk/title', ' one\r\n\ttwo\r\n three ', writer);
+    await page.locator('.detail h2').click();
+    await shows(' one\n\ttwo\n three ');
+    const edited = nextOf(hub, 'desk/title');
+    await field.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('four');
+    await page.keyboard.press('Control+Enter');
+    t.is(await edited, ' one\r\n\ttwo\r\n three \r\nfour');
 
-  const lines = nextOf(hub, 'desk/title');
-  await page.keyboard.press('Control+a');
-  await page.keyboard.type('a');
-  await page.keyboard.press('Shift+Enter');
-  await page.keyboard.type('b');
-  await page.getByRole('button', { name: 'Set', exact: true }).click();
-  t.is(await lines, 'a\r\nb', 'with the line breaks that were there');
-});
+    const lines = nextOf(hub, 'desk/title');
+    await page.keyboard.press('Control+a');
+    await page.keyboard.type('a');
+    await page.keyboard.press('Shift+Enter');
+    await page.keyboard.type('b');
+    await page.getByRole('button', { name: 'Set', exact: true }).click();
+    t.is(await lines, 'a\r\nb', 'with the line breaks that were there');
+  },
+);
 
-test('a text of 63,000 characters is edited without loss; one too long is refused with a sentence', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
-  const long = `${`${'0123456789 '.repeat(5)}\tend\n`.repeat(1050)}`.trim();
-  hub.write('desk/title', long, writer);
-  await waitUntil(page, `document.querySelector('textarea')?.value.length === ${long.length}`);
-  const edited = nextOf(hub, 'desk/title');
-  await page.locator('textarea').click();
-  await page.keyboard.press('Control+End');
-  await page.keyboard.type('!');
-  await page.keyboard.press('Control+Enter');
-  t.true((await edited) === `${long}!`);
-  const spentMs = await timeOf(() => page.locator('[data-address="desk/title"] .value', { hasText: '…' }).waitFor());
-  t.true(spentMs < 10_000);
-  await page.locator('textarea').click();
-  await page.keyboard.press('Control+a');
-  await page.keyboard.insertText('x'.repeat(70_000));
-  await page.keyboard.press('Enter');
-  await page.locator('.editor [role=alert]').getByText('expected at most 65536 bytes').waitFor();
-  t.is(String(hub.find('desk/title')!.value).length, long.length + 1);
-});
+test.serial(
+  'a text of 63,000 characters is edited without loss; one too long is refused with a sentence',
+  async (t) => {
+    const hub = await start(t);
+    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
+    const long = `${`${'0123456789 '.repeat(5)}\tend\n`.repeat(1050)}`.trim();
+    hub.write('desk/title', long, writer);
+    await waitUntil(page, `document.querySelector('textarea')?.value.length === ${long.length}`);
+    const edited = nextOf(hub, 'desk/title');
+    await page.locator('textarea').click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('!');
+    await page.keyboard.press('Control+Enter');
+    t.true((await edited) === `${long}!`);
+    const spentMs = await timeOf(() => page.locator('[data-address="desk/title"] .value', { hasText: '…' }).waitFor());
+    t.true(spentMs < 10_000);
+    await page.locator('textarea').click();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText('x'.repeat(70_000));
+    await page.keyboard.press('Enter');
+    await page.locator('.editor [role=alert]').getByText('expected at most 65536 bytes').waitFor();
+    t.is(String(hub.find('desk/title')!.value).length, long.length + 1);
+  },
+);

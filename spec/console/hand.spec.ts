@@ -58,9 +58,21 @@ const middleOf = async (locator: Locator) => {
   const { x, y, width, height } = (await locator.boundingBox())!;
   return { x: x + width / 2, y: y + height / 2 };
 };
+/** Resolves when the page has not scrolled for ten frames. */
+const standsStill = `new Promise((resolve) => {
+  const page = document.querySelector('.panel-page');
+  let last, still = 0;
+  const look = () => {
+    still = page.scrollTop === last ? still + 1 : 0;
+    last = page.scrollTop;
+    if (still < 10) requestAnimationFrame(look);
+    else resolve();
+  };
+  look();
+})`;
 const touchscreen = { viewport: { width: 1280, height: 800 }, hasTouch: true };
 
-test('a tap on the cap or on the track moves no fader, by mouse or by finger', async (t) => {
+test.serial('a tap on the cap or on the track moves no fader, by mouse or by finger', async (t) => {
   const { hub, page, written, settled } = await start(t, [fader], touchscreen);
   const finger = await createFinger(page);
   const cap = await middleOf(page.locator('.cap'));
@@ -91,7 +103,7 @@ for (const [name, hand] of [
   ['a mouse', 'mouse'],
   ['a finger', 'touch'],
 ] as const)
-  test(`a fader moves by as much as ${name} does, from where it is, wherever its cap is taken`, async (t) => {
+  test.serial(`a fader moves by as much as ${name} does, from where it is, wherever its cap is taken`, async (t) => {
     const { hub, page, written } = await start(t, [fader], touchscreen);
     const finger = await createFinger(page);
     const cap = (await page.locator('.cap').boundingBox())!;
@@ -126,7 +138,7 @@ for (const [name, hand] of [
     }
   });
 
-test('keys move a fader by its step, by a tenth, and to its ends', async (t) => {
+test.serial('keys move a fader by its step, by a tenth, and to its ends', async (t) => {
   const { hub, page } = await start(t, [fader]);
   await page.getByRole('slider', { name: 'Level' }).focus();
   for (const [key, value] of [
@@ -148,7 +160,7 @@ for (const [name, viewport] of [
   ['upright', phone],
   ['on its side', { width: 844, height: 390 }],
 ] as const)
-  test(`a phone ${name}: a finger that scrolls moves no fader and holds no button`, async (t) => {
+  test.serial(`a phone ${name}: a finger that scrolls moves no fader and holds no button`, async (t) => {
     const widgets = Array.from({ length: 24 }, () => [fader, talk]).flat();
     const { hub, page, written, settled } = await start(t, widgets, { viewport, hasTouch: true, isMobile: true });
     const finger = await createFinger(page);
@@ -165,13 +177,14 @@ for (const [name, viewport] of [
     await settled();
     t.deepEqual(written, []);
 
+    await page.evaluate(standsStill); // what was flung goes on for a while
     await page.evaluate(`document.querySelector('.panel-page').scrollTo(0, 0)`);
     const cap = await middleOf(page.locator('.cap').first());
     await finger.down(cap.x, cap.y);
     await finger.move(cap.x + 60, cap.y + 4);
     await finger.up();
     await until(page, () => Number(hub.find('desk/level')!.value) > -5);
-    written.length = 0;
+    const ofButton = () => written.filter((one) => one.startsWith('talk='));
 
     const button = await middleOf(page.locator('.push').first());
     await finger.down(button.x, button.y);
@@ -180,7 +193,7 @@ for (const [name, viewport] of [
     await finger.up();
     await until(page, () => !!written.includes('talk=false'));
     await page.touchscreen.tap(button.x, button.y);
-    await until(page, () => written.length >= 4);
+    await until(page, () => ofButton().length >= 4);
     await settled();
-    t.deepEqual(written, ['talk=true', 'talk=false', 'talk=true', 'talk=false']);
+    t.deepEqual(ofButton(), ['talk=true', 'talk=false', 'talk=true', 'talk=false']);
   });

@@ -17,6 +17,7 @@ const leastTarget = 44;
 const screens = [
   [1920, 1080],
   [1280, 800],
+  [1024, 768],
   [768, 1024],
   [390, 844],
   [844, 390],
@@ -129,9 +130,9 @@ async function show(page: Page, hash: string, ready: string): Promise<void> {
 }
 
 for (const [width, height] of screens)
-  test(`every view at ${width} × ${height}`, async (t) => {
+  test.serial(`every view at ${width} × ${height}`, async (t) => {
     const hub: HubUnderTest = await start(t);
-    const isForFingers = width < 1000;
+    const isForFingers = width <= 1024;
     const options = { viewport: { width, height }, hasTouch: isForFingers, isMobile: isForFingers };
     const page = await openConsole(t, browser, hub.port, '', options);
     for (const [hash, ready] of sights) {
@@ -147,7 +148,7 @@ for (const [width, height] of screens)
     t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, 'the chosen rule is in sight');
   });
 
-test('on a sign the words take most of their tile, at every size', async (t) => {
+test.serial('on a sign the words take most of their tile, at every size', async (t) => {
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port);
   for (const [width, height] of screens) {

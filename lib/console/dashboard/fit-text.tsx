@@ -18,8 +18,8 @@ interface FitTextProps {
   readonly tone?: Tone | undefined;
   /** Whether it changes with a value, which is told to screen readers. */
   readonly isLive?: boolean;
-  /** What else may stand here: the letters do not become larger and smaller with what does. */
-  readonly others?: readonly string[];
+  /** Texts for which it is as large as it is, instead of its own: letters that change their size with a value disturb. */
+  readonly sizedFor?: readonly string[];
 }
 
 export function FitText(props: FitTextProps) {
@@ -40,23 +40,25 @@ export function FitText(props: FitTextProps) {
     const isBelow = unitWidth > 0 && below.size > 1.3 * behind.size;
     return { ...(isBelow ? below : behind), isBelow };
   };
-  const fitted = createMemo(() => {
-    const own = fitWithUnit(props.text);
-    const sizes = (props.others ?? []).map((text) => fitWithUnit(text).size);
-    return { ...own, size: Math.max(leastSize, Math.floor(Math.min(own.size, ...sizes))) };
+  const sizedFor = createMemo(() => props.sizedFor ?? [props.text], undefined, {
+    equals: (one, other) => one.join('\n') === other.join('\n'),
   });
+  const fitted = createMemo(() => sizedFor().map(fitWithUnit));
+  const size = () => Math.max(leastSize, Math.floor(Math.min(...fitted().map((one) => one.size))));
+  const isBelow = () => fitted().some((one) => one.isBelow);
+  const text = () => (/\s/.test(props.text) ? fitWithUnit(props.text).lines.join('\n') : props.text);
   return (
     <span class="fit" ref={box}>
       <Dynamic
         component={props.isLive ? 'output' : 'span'}
         class="big"
         data-tone={props.tone}
-        style={{ 'font-size': `${fitted().size}px` }}
+        style={{ 'font-size': `${size()}px` }}
       >
-        {fitted().lines.join('\n')}
+        {text()}
         <Show when={props.unit}>
           <small>
-            {fitted().isBelow ? '\n' : ' '}
+            {isBelow() ? '\n' : ' '}
             {props.unit}
           </small>
         </Show>

@@ -18,13 +18,14 @@ export function Reading(props: WidgetProps<'value'>) {
   const { address, label, texts, unit, digits, zones } = props.widget;
   const parameter = props.values.of(address);
   const text = () => (texts[String(parameter.value())] ?? showValue(parameter.value(), digits)).slice(0, longestText);
+  const others = Object.values(texts);
   let widest = '';
-  /** What may stand here as well: all texts, and of numbers the longest so far, whatever its digits. */
-  const others = () => {
-    if (typeof parameter.value() !== 'number') return Object.values(texts);
+  /** Of numbers the longest so far, whatever its digits. */
+  const sizedFor = () => {
+    if (typeof parameter.value() !== 'number') return [text(), ...others];
     const zeros = text().replace(/\d/g, '0');
     if (zeros.length > widest.length) widest = zeros;
-    return [...Object.values(texts), widest];
+    return [widest, ...others];
   };
   return (
     <>
@@ -33,7 +34,7 @@ export function Reading(props: WidgetProps<'value'>) {
         text={text()}
         unit={parameter.value() === undefined ? '' : unit}
         tone={toneAt(zones, parameter.value())}
-        others={others()}
+        sizedFor={sizedFor()}
         isLive
       />
       <Trouble parameter={parameter} values={props.values} />

@@ -62,7 +62,7 @@ export function openGroups(
   let boxes = roots.length;
   for (let level = [...roots]; level.length > 0; ) {
     const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
-    const isComfortable = all <= comfortableBoxes;
+    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a box by itself says nothing
     const next: RuleGroup[] = [];
     const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
     for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {

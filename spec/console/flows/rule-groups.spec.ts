@@ -40,6 +40,8 @@ test('rules are grouped by file and folders, in their order', (t) => {
 test('a small installation is all open; of a large one the levels are that can be looked at whole', (t) => {
   const small = groupRules(many(5, 4));
   t.is(openGroups(small, new Map()).size, 6);
+  t.is(openGroups(groupRules(many(1, maxBoxes)), new Map()).size, 2, 'rather many boxes than a single one');
+  t.is(openGroups(groupRules(many(1, maxBoxes + 1)), new Map()).size, 1);
   const large = groupRules(many(25, 20));
   const open = openGroups(large, new Map());
   t.deepEqual([...open], [large[0]!.id]);
