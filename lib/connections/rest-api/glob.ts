@@ -100,16 +100,25 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
 
 /** At which places each kind of star and each character is, a row of bits for each; `characters` has where theirs begin. */
 function tableOf(tokens: readonly string[], words: number) {
-  const codes = [...new Set(tokens.filter((token) => !isStar(token)))];
-  const table = new Int32Array(words * (firstCharacterRow + codes.length));
-  const fill = (row: number, isIn: (token: string) => boolean) => {
-    for (const [place, token] of tokens.entries())
-      if (isIn(token)) table[row * words + (place >>> 5)]! |= 1 << (place & 31);
-    return row * words;
+  const characters = new Map<number, number>();
+  const rowOf = (token: string) => {
+    const code = token.charCodeAt(0);
+    let row = characters.get(code);
+    if (row === undefined) {
+      row = (firstCharacterRow + characters.size) * words;
+      characters.set(code, row);
+    }
+    return row;
   };
-  fill(folderRow, (token) => token === '**/');
-  fill(textRow, (token) => token === '*' || token === '**');
-  fill(segmentRow, (token) => token === '*');
-  const rowOf = (code: string, index: number) => fill(firstCharacterRow + index, (token) => token === code);
-  return { table, characters: new Map(codes.map((code, index) => [code.charCodeAt(0), rowOf(code, index)])) };
+  const rows = tokens.map((token) => {
+    if (token === '**/') return folderRow * words;
+    return isStar(token) ? textRow * words : rowOf(token);
+  });
+  const table = new Int32Array(words * (firstCharacterRow + characters.size));
+  for (const [place, row] of rows.entries()) {
+    const bit = 1 << (place & 31);
+    table[row + (place >>> 5)]! |= bit;
+    if (tokens[place] === '*') table[segmentRow * words + (place >>> 5)]! |= bit;
+  }
+  return { table, characters };
 }
