@@ -168,9 +168,10 @@ test.serial(
     for (const css of ['.detail output', '[data-address="desk/level"] .value', '.copy:nth-child(3) code']) {
       await page.locator(css).click({ clickCount: 3 });
       await moves(10);
-      const held = await page.evaluate<string>('getSelection().toString()');
-      t.true(held.trim().length > 0, `${css}: ${held}`);
-      t.true((await page.locator(css).textContent())!.includes(held.trim()), css);
+      const [held, all] = await page.evaluate<[string, string]>(
+        `[getSelection().toString().trim(), document.querySelector(${JSON.stringify(css)}).textContent]`,
+      );
+      t.true(held !== '' && all.includes(held), `${css}: "${held}" of "${all}"`);
     }
     const copy = page.getByRole('button', { name: 'Copy curl, set' });
     await copy.focus();
