@@ -8,12 +8,14 @@ import { patternSubs } from './scenarios/pattern-subs.ts';
 import { requestFlood } from './scenarios/request-flood.ts';
 import { setErrors } from './scenarios/set-errors.ts';
 import { pingFlood, plainFlood, v1PingFlood } from './scenarios/socket-flood.ts';
+import { unreadAnswers } from './scenarios/unread-answers.ts';
 
 export const scenarios: Readonly<Record<string, Scenario>> = {
   'plain-flood': plainFlood,
   'v1-ping-flood': v1PingFlood,
   'ping-flood': pingFlood,
   'request-flood': requestFlood,
+  'unread-answers': unreadAnswers,
   'pattern-lists': patternLists,
   'pattern-subs': patternSubs,
   'many-filters': manyFilters,

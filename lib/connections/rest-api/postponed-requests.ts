@@ -8,7 +8,7 @@ import type { Pace } from './pace.ts';
 import { remoteAddress } from './remote-address.ts';
 
 /** How long requests are answered as they come, within one round, and how many are after that. */
-const roundMs = 40;
+const roundMs = 20;
 const surplusRequests = 32;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
