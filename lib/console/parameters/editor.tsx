@@ -4,6 +4,7 @@ import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import { hub } from '../hub.ts';
 import { messageOf } from '../request.ts';
+import { mistakeId } from './field.ts';
 import { NumberField } from './number-field.tsx';
 import { TextField } from './text-field.tsx';
 
@@ -13,22 +14,6 @@ interface EditorProps {
   readonly access: string;
   readonly value: Value | undefined;
 }
-
-/** What fields need: what they follow, how they write, and where they say what is wrong. */
-export interface FieldProps {
-  readonly address: string;
-  readonly type: ValueType;
-  readonly value: Value | undefined;
-  /** Whether what was typed last cannot be set. */
-  readonly isWrong: boolean;
-  /** Writes; resolves with whether it was carried out. */
-  set(value: Value): Promise<boolean>;
-  /** Says why nothing is written; empty: all is well again. */
-  refuse(sentence: string): void;
-}
-
-/** Names what is wrong, for the field. */
-export const mistakeId = 'editor-mistake';
 
 /** An editor is of one parameter: nothing that was typed for one is ever written to another. */
 export function Editor(props: EditorProps) {

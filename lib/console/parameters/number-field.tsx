@@ -3,7 +3,7 @@
 
 import { onCleanup } from 'solid-js';
 import { createDraft } from './draft.ts';
-import { type FieldProps, mistakeId } from './editor.tsx';
+import { type FieldProps, mistakeId } from './field.ts';
 import { readTypedNumber } from './typed-number.ts';
 
 /** Steps add to one another for so long after the last; what the hub tells meanwhile may be older than they are. */

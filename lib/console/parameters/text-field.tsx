@@ -2,7 +2,7 @@
 // it begins a line, as everywhere, and Ctrl+Enter sets.
 
 import { createDraft } from './draft.ts';
-import { type FieldProps, mistakeId } from './editor.tsx';
+import { type FieldProps, mistakeId } from './field.ts';
 import { restoreLineBreaks, withLineFeeds } from './line-breaks.ts';
 
 const mostRows = 12;
