@@ -10,6 +10,8 @@ const lookEvery = 4096;
 const messageWork = 128;
 /** From here on the time of a round is that of the processor: what the machine does meanwhile for others is no client's doing. */
 const wallMs = 4;
+/** But others wait: a round has gone on for at least this share of the time that has passed. */
+const leastShare = 1 / 3;
 
 /** Work that was put off; does some of it until then, and returns whether there is more. */
 export type LaterWork = (endMs: number) => boolean;
@@ -55,7 +57,8 @@ export class Pace {
     else {
       const usedMs = processorMs();
       this.#usedMs ??= usedMs;
-      this.#spentMs = Math.min(now - this.#beganMs, wallMs + usedMs - this.#usedMs);
+      const passedMs = now - this.#beganMs;
+      this.#spentMs = Math.min(passedMs, Math.max(wallMs + usedMs - this.#usedMs, passedMs * leastShare));
     }
   }
 
