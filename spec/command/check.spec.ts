@@ -78,7 +78,7 @@ const settings: [what: string, connections: object | string, expected: string[]]
     [
       'connections.api.tls.certFile: expected string, got nothing',
       'connections.api.tls.keyFile: expected string, got nothing',
-      'connections.api.tls.cert: unknown setting "cert", expected one of certFile, keyFile',
+      'connections.api.tls.cert: unknown setting "cert", expected one of certFile, keyFile, hsts',
       'connections.api.prot: unknown setting "prot", did you mean "port"?',
       'connections.api.documentroot: unknown setting "documentroot", did you mean "documentRoot"?',
     ],
