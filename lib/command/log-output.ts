@@ -71,7 +71,7 @@ export function createLogOutput(descriptor: number, tell: TellLogger): LogOutput
     retry = setTimeout(() => {
       retry = undefined;
       go();
-    }, delayMs);
+    }, delayMs).unref(); // a log that cannot be written keeps no process from ending
   };
   const go = () => {
     if (isWriting || retry !== undefined) return;
@@ -118,8 +118,11 @@ export function createLogOutput(descriptor: number, tell: TellLogger): LogOutput
     async flush(limitMs) {
       if (isIdle()) return;
       await new Promise<void>((resolve) => {
-        onIdle = resolve;
-        setTimeout(resolve, limitMs);
+        const timer = setTimeout(resolve, limitMs);
+        onIdle = () => {
+          clearTimeout(timer);
+          resolve();
+        };
       });
     },
     flushSync() {

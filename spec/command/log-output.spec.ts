@@ -1,13 +1,15 @@
 // The log never stops the hub: where it cannot be written lines are lost, counted and told, and it goes on when it can.
 
 import { closeSync, constants, openSync, readSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { createLogOutput, maxWaitingLength } from '../../lib/command/log-output.ts';
 import { Inbox } from '../support/deadline.ts';
 import { makeFifo } from '../support/fifo.ts';
 import { createFolder } from '../support/folder.ts';
+import { start } from '../support/process.ts';
 
 /** A pipe that nobody reads until `read` is called; its end for writing does not block. */
 async function openPipe(t: ExecutionContext) {
@@ -108,8 +110,7 @@ test('a pipe whose reader has gone is written again when another comes', async (
 });
 
 test('a disk without room', async (t) => {
-  const descriptor = openSync('/dev/full', 'w');
-  t.teardown(() => closeSync(descriptor));
+  const descriptor = openSync('/dev/full', 'w'); // it stays open, as it is written for as long as the process lives
   const told = new Inbox<string>();
   const output = createLogOutput(descriptor, (sentence) => told.put(sentence));
   output.write('first\n');
@@ -119,6 +120,15 @@ test('a disk without room', async (t) => {
   await output.flush(10);
   output.flushSync();
   t.is(told.length, 0);
+});
+
+test('a log that cannot be written keeps no process from ending', async (t) => {
+  const module = pathToFileURL(resolve('lib/command/log-output.ts'));
+  const program = `import { createLogOutput } from '${module}';
+    createLogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
+  const { status, output } = await start(t, ['--eval', program], { program: '--input-type=module' }).ended();
+  t.is(status, 0);
+  t.regex(output, /^the log is not written: no space left on device/);
 });
 
 test('a line that is longer than all that may wait is lost alone', async (t) => {
