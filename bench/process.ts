@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { dependent } from './dependent.ts';
 import type { Options } from './options.ts';
 import type { Answer } from './processes/task.ts';
 
@@ -75,7 +76,7 @@ export async function startHub(
   await writeFile(file, JSON.stringify({ ...flow, connections: { api, ...flow.connections } }));
   const main = join(hubFolder, 'lib', 'main.ts');
   const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child, onEntry));
   return { pid: child.pid!, port, stop: () => stopProcess('the hub', child, 0) };
 }
@@ -86,7 +87,7 @@ export async function startProgram(
   args: readonly string[],
   portPattern: RegExp,
 ): Promise<ServerProcess> {
-  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(...dependent(command, args), { stdio: ['ignore', 'ignore', 'pipe'] });
   const port = await withDeadline(`${command} to start`, startDeadlineMs, child, readLoggedPort(child, portPattern));
   return { pid: child.pid!, port, stop: () => stopProcess(command, child) };
 }

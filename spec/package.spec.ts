@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { dependent } from '../bench/dependent.ts';
 import { createFolder } from './support/folder.ts';
 
 const run = promisify(execFile);
@@ -40,11 +41,8 @@ test('the packed package runs a hub, and its types check', async (t) => {
     },
   );
 
-  const hub = spawn(process.execPath, [
-    join(folder, 'app/node_modules/patchbay-hub/dist/main.js'),
-    'run',
-    join(folder, 'flow.json5'),
-  ]);
+  const packed = join(folder, 'app/node_modules/patchbay-hub/dist/main.js');
+  const hub = spawn(...dependent(process.execPath, [packed, 'run', join(folder, 'flow.json5')]));
   const exited = once(hub, 'exit');
   t.teardown(() => hub.kill('SIGKILL'));
   let port: string | undefined;

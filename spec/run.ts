@@ -4,6 +4,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { dependent } from '../bench/dependent.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -57,8 +58,8 @@ function install(names: readonly ProgramName[]): void {
 function runAva(): number {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
-  const ava = join(root, 'node_modules/ava/entrypoints/cli.js');
-  return spawnSync(process.execPath, [ava, ...options, ...files], { cwd: root, stdio: 'inherit' }).status ?? 1;
+  const ava = dependent(process.execPath, [join(root, 'node_modules/ava/entrypoints/cli.js'), ...options, ...files]);
+  return spawnSync(...ava, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 
 /** `for want of chromium: client/browser, console/why; for want of git: bench/compare`. */

@@ -16,8 +16,8 @@ test.serial(
     const reader = openSync(path, O_RDONLY | O_NONBLOCK);
     t.teardown(() => closeSync(reader));
     const writer = openSync(path, 'w');
-    const { ask, until, stop } = await startUnreadHub(t, 1000, (args) =>
-      spawn(process.execPath, args, { stdio: ['ignore', writer, 'inherit'] }),
+    const { ask, until, stop } = await startUnreadHub(t, 1000, (program, args) =>
+      spawn(program, args, { stdio: ['ignore', writer, 'inherit'] }),
     );
     closeSync(writer);
     const { status, log } = await until((health) => health.log.state === 'degraded');
@@ -57,8 +57,8 @@ test.serial('a pipe that is not read to the end: the hub ends in two seconds', a
   const reader = openSync(path, O_RDONLY | O_NONBLOCK);
   t.teardown(() => closeSync(reader));
   const writer = openSync(path, 'w');
-  const { until, stop } = await startUnreadHub(t, 1000, (args) =>
-    spawn(process.execPath, args, { stdio: ['ignore', writer, 'inherit'] }),
+  const { until, stop } = await startUnreadHub(t, 1000, (program, args) =>
+    spawn(program, args, { stdio: ['ignore', writer, 'inherit'] }),
   );
   closeSync(writer);
   await until((health) => health.log.state === 'degraded');
@@ -69,8 +69,8 @@ test.serial('a pipe that is not read to the end: the hub ends in two seconds', a
 
 test.serial('a disk without room', async (t) => {
   const full = openSync('/dev/full', 'w');
-  const { ask, until, stop } = await startUnreadHub(t, 1, (args) =>
-    spawn(process.execPath, args, { stdio: ['ignore', full, 'inherit'] }),
+  const { ask, until, stop } = await startUnreadHub(t, 1, (program, args) =>
+    spawn(program, args, { stdio: ['ignore', full, 'inherit'] }),
   );
   closeSync(full);
   const { log } = await until((health) => health.log.state === 'degraded');
@@ -82,8 +82,8 @@ test.serial('a disk without room', async (t) => {
 });
 
 test.serial('a pipe whose reader has gone', async (t) => {
-  const { ask, until, stop } = await startUnreadHub(t, 1, (args) => {
-    const hub = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const { ask, until, stop } = await startUnreadHub(t, 1, (program, args) => {
+    const hub = spawn(program, args, { stdio: ['ignore', 'pipe', 'inherit'] });
     hub.stdout!.destroy();
     return hub;
   });

@@ -2,6 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import test from 'ava';
+import { dependent } from '../../bench/dependent.ts';
 import { needs } from '../support/programs.ts';
 import { startUnreadHub } from '../support/unread-log.ts';
 
@@ -10,9 +11,11 @@ needs('script');
 test('a terminal that is held by ctrl+S does not hold the hub, and goes on with ctrl+Q', async (t) => {
   const quoted = (args: readonly string[]) => args.map((arg) => `'${arg}'`).join(' ');
   let shown = '';
-  const hub = await startUnreadHub(t, 1, (args) => {
-    const command = `exec ${quoted([process.execPath, ...args])}`;
-    const terminal = spawn('script', ['-qefc', command, '/dev/null'], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const hub = await startUnreadHub(t, 1, (program, args) => {
+    const command = `exec ${quoted([program, ...args])}`;
+    const terminal = spawn(...dependent('script', ['-qefc', command, '/dev/null']), {
+      stdio: ['pipe', 'pipe', 'inherit'],
+    });
     terminal.stdout.on('data', (bytes) => {
       shown += bytes;
     });

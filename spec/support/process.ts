@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { BehaviorSubject, firstValueFrom } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
+import { dependent } from '../../bench/dependent.ts';
 import type { PacedConsole } from '../../lib/command/console.ts';
 import { within } from './deadline.ts';
 
@@ -40,9 +41,9 @@ export interface StartOptions {
 export function start(t: ExecutionContext, args: readonly string[], options: StartOptions = {}): Running {
   const { env, program = main, isGroup = false, openFiles } = options;
   const command = [process.execPath, program, ...args];
-  const limited =
+  const [first, ...others] =
     openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command];
-  const child = spawn(limited[0]!, limited.slice(1), { env: { ...process.env, ...env }, detached: isGroup });
+  const child = spawn(...dependent(first!, others), { env: { ...process.env, ...env }, detached: isGroup });
   t.teardown(() => child.kill('SIGKILL'));
   const output$ = new BehaviorSubject('');
   let errors = '';

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
+import { dependent } from '../../bench/dependent.ts';
 import { within } from './deadline.ts';
 import { createFolder } from './folder.ts';
 import { api } from './hub.ts';
@@ -26,17 +27,18 @@ export interface UnreadHub {
   stop(): Promise<{ status: number; ms: number }>;
 }
 
-/** Starts a hub of so many connections, each of which logs a line at its start; `spawnHub` is given the arguments of node. */
+/** Starts a hub of so many connections, each of which logs a line at its start; `spawnHub` is given its command. */
 export async function startUnreadHub(
   t: ExecutionContext,
   count: number,
-  spawnHub: (args: readonly string[]) => ChildProcess,
+  spawnHub: (program: string, args: readonly string[]) => ChildProcess,
 ): Promise<UnreadHub> {
   const port = await freePort();
   const desks = Array.from({ length: count }, (_, index) => [`desk-${index}`, { type: 'dummy', parameters: ['a,I'] }]);
   const flow = { connections: { api: { ...api, port }, ...Object.fromEntries(desks) } };
   const folder = await createFolder(t, { 'flow.json5': flow });
-  const hub = spawnHub([main, 'run', '--log-format', 'json', '--no-watch', join(folder, 'flow.json5')]);
+  const args = [main, 'run', '--log-format', 'json', '--no-watch', join(folder, 'flow.json5')];
+  const hub = spawnHub(...dependent(process.execPath, args));
   t.teardown(() => hub.kill('SIGKILL'));
   const ask = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, signal: AbortSignal.timeout(20_000) });

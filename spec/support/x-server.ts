@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
+import { dependent } from '../../bench/dependent.ts';
 import { XServer as Server } from '../../lib/connections/keyboard/x11/server.ts';
 import { needs } from './programs.ts';
 
@@ -41,7 +42,7 @@ export async function startXServer(
   { display = `:${randomInt(...numbers)}`, args = [] }: { display?: string; args?: readonly string[] } = {},
 ): Promise<XServer> {
   const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset', ...args];
-  const server = spawn('Xvfb', [display, ...options], { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
+  const server = spawn(...dependent('Xvfb', [display, ...options]), { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const ready$ = fromEvent(server.stdio[3]!, 'data');
   await firstValueFrom(race(ready$, failureOf(server, 'Xvfb')).pipe(timeout(deadlineMs)));
   process.env.DISPLAY = display;
@@ -78,7 +79,7 @@ export function hideDisplay(): void {
 }
 
 async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
-  const client = spawn('stdbuf', ['-oL', 'xev', '-root', '-event', 'keyboard'], {
+  const client = spawn(...dependent('stdbuf', ['-oL', 'xev', '-root', '-event', 'keyboard']), {
     env: { ...process.env, DISPLAY: display },
     stdio: ['ignore', 'pipe', 'ignore'],
   });

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { dependent } from '../../../bench/dependent.ts';
 import { within } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask, openWire, request } from '../../support/http.ts';
@@ -49,7 +50,7 @@ events {}
 http { access_log off; ${temporary.join(' ')}
 ${site}}`,
   );
-  const nginx = spawn(pathOf('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr']);
+  const nginx = spawn(...dependent(pathOf('nginx')!, ['-p', folder, '-c', join(folder, 'nginx.conf'), '-e', 'stderr']));
   const ended = once(nginx, 'close');
   t.teardown(async () => {
     nginx.kill();

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { dependent } from '../../../bench/dependent.ts';
 import { startHubFrom, writer } from '../../support/hub.ts';
 import { readByXmllint } from '../../support/xmllint.ts';
 
@@ -25,7 +26,9 @@ test('who reads during 20,000 sets never sees half a file', async (t) => {
     'onair.xml': '<status/>',
   });
   const path = join(hub.folder, 'onair.xml');
-  const reader = spawn(process.execPath, [readerPath, path, 'yes'], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const reader = spawn(...dependent(process.execPath, [readerPath, path, 'yes']), {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   t.teardown(() => reader.kill());
   const lines = createInterface({ input: reader.stdout })[Symbol.asyncIterator]();
   t.is((await lines.next()).value, 'another file');
