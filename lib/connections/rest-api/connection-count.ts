@@ -3,8 +3,10 @@
 
 import { descriptorLimit, openDescriptors } from '../../net/descriptors.ts';
 import type { TemplatedApp } from '../../net/uws.ts';
+import { AddressCensus } from './address-census.ts';
 import type { LimitHits } from './limit-hits.ts';
 import { remoteAddress } from './remote-address.ts';
+import type { Settings } from './settings.ts';
 
 /** How much of what is free at the start is for connections. */
 const share = 0.75;
@@ -38,12 +40,21 @@ export function giveFileBack(): void {
 }
 
 /** What an app tells of a connection that has come (1) or gone (-1), unless it has become a WebSocket; closes what is too much. */
-export function createConnectionFilter(setting: number, hits: LimitHits): Parameters<TemplatedApp['filter']>[0] {
-  const most = maxConnections(setting);
+export function createConnectionFilter(
+  { connections, connectionsPerAddress }: Settings['limits'],
+  hits: LimitHits,
+  portOf: () => number,
+): Parameters<TemplatedApp['filter']>[0] {
+  const most = maxConnections(connections);
+  const mostOfOne = Math.min(connectionsPerAddress, Math.ceil(most / 2));
+  const census = new AddressCensus(mostOfOne, portOf);
   return (response, step) => {
     open += Number(step);
-    if (Number(step) < 0 || open <= most) return;
-    hits.add('connections', remoteAddress(response));
+    if (Number(step) < 0 || open <= mostOfOne) return;
+    const client = remoteAddress(response);
+    const exceeded = open > most ? 'connections' : census.mayCome(client) ? undefined : 'connectionsPerAddress';
+    if (exceeded === undefined) return;
+    hits.add(exceeded, client);
     response.close(); // which is told as one that has gone
   };
 }

@@ -37,6 +37,15 @@ export const limits = {
     told: 'nothing, the connection is closed as soon as it is there',
     isFatal: true,
   },
+  connectionsPerAddress: {
+    default: 20_000,
+    unit: 'connections',
+    setting: [1, 1_000_000],
+    about:
+      'connections of one IPv4 address, or of one /64 of IPv6, HTTP and WebSocket; at most half of those of all clients; looked at once a second (Linux only)',
+    told: 'nothing, the connection is closed as soon as it is there',
+    isFatal: true,
+  },
   files: {
     default: 100_000,
     unit: 'files',

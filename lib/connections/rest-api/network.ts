@@ -14,8 +14,8 @@ export class NetworkCounts {
     return this.#counts.get(networkOf(address)) ?? 0;
   }
 
-  add(address: string): void {
-    this.#counts.set(networkOf(address), this.of(address) + 1);
+  add(address: string, count = 1): void {
+    this.#counts.set(networkOf(address), this.of(address) + count);
   }
 
   remove(address: string): void {

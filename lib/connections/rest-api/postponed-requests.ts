@@ -7,9 +7,14 @@ import { limits } from './limits.ts';
 import type { Pace } from './pace.ts';
 import { remoteAddress } from './remote-address.ts';
 
-/** How long requests are answered as they come, within one round, and how many are after that. */
-const roundMs = 20;
-const surplusRequests = 32;
+/** How long requests are answered as they come, within one round. */
+const roundMs = 40;
+/**
+ * So many more are answered after that, which is what fits into 64 KiB, unless they take long: who pipelines no more and reads
+ * is not cut for what others do.
+ */
+const surplusRequests = 2048;
+const longestMs = 80;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
 /** How much of a body is kept until its request is answered: more than any request may have. */
@@ -29,20 +34,23 @@ export class PostponedRequests {
     pace.add((endMs) => this.#answer(endMs));
   }
 
-  /** Has a request answered, now or later. */
-  put(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
-    const hasTime = this.#pace.hasTime(requestWork, roundMs);
-    if (hasTime) this.#surplus = 0;
-    if (hasTime || this.#surplus++ < surplusRequests) answer(request);
-    else this.#postpone(response, keepRequest(request), answer);
+  /** Whether a request that has come may be answered at once. */
+  hasTime(): boolean {
+    if (this.#pace.hasTime(requestWork, roundMs)) {
+      this.#surplus = 0;
+      return true;
+    }
+    return this.#surplus++ < surplusRequests && this.#pace.hasTime(0, longestMs);
   }
 
-  #postpone(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
+  /** Has a request answered later. */
+  put(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
+    const kept = keepRequest(request);
     const client = remoteAddress(response);
     const endBody = keepBody(response);
     const act = () => {
       this.#waiting.delete(act);
-      response.cork(() => answer(request));
+      response.cork(() => answer(kept));
       endBody();
     };
     response.onAborted(() => {

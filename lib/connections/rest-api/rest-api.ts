@@ -108,7 +108,7 @@ function startServer(
     scheduler,
     furnish(app) {
       const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
-      app.filter(createConnectionFilter(config.limits.connections, hits));
+      app.filter(createConnectionFilter(config.limits, hits, () => entrance.port));
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);
     },

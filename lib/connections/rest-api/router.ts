@@ -81,7 +81,8 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
     (handler: Handler, act: Act): Handler =>
     (response, request) => {
       if (isRefused(response, request, act)) return;
-      postponed.put(response, request, (kept) => answer(response, kept, act, handler));
+      if (postponed.hasTime()) answer(response, request, act, handler);
+      else postponed.put(response, request, (kept) => answer(response, kept, act, handler));
     };
 
   return {

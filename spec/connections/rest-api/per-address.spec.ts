@@ -1,5 +1,7 @@
 // What one address may have: sockets, and wrong credentials. IPv6 is counted by /64.
 
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import test from 'ava';
 import { Attempts } from '../../../lib/connections/rest-api/attempts.ts';
 import { NetworkCounts, networkOf } from '../../../lib/connections/rest-api/network.ts';
@@ -110,4 +112,23 @@ test('a frame of over 128 KiB is refused at its head, before any of it has come;
   wire.send(head);
   await wire.closed();
   expectHits(t, hub, ['frameBytes']);
+});
+
+const onLinux = existsSync('/proc/net/tcp') ? test : test.skip;
+onLinux('one address has at most connectionsPerAddress, others are served', async (t) => {
+  const hub = await startTestHub(t, { connections: { api: { ...api, limits: { connectionsPerAddress: 5 } }, desk } });
+  const open = (localAddress: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect({ port: hub.port, host: '127.0.0.1', localAddress });
+      t.teardown(() => socket.destroy());
+      socket.on('error', () => {}).once('close', () => resolve('closed'));
+      socket.once('data', () => resolve('served'));
+      socket.once('connect', () => socket.write(request('GET /parameters/desk/i')));
+    });
+  const answers: string[] = [];
+  while (!answers.includes('closed') && answers.length < 50) answers.push(await open('127.0.0.1'));
+  t.true(answers.length > 5);
+  t.is(answers.at(-1), 'closed');
+  t.is(await open('127.0.0.2'), 'served');
+  expectHits(t, hub, ['connectionsPerAddress']);
 });
