@@ -12,6 +12,8 @@ import { needs } from '../../support/programs.ts';
 
 needs('openssl');
 
+const lookMs = 10;
+
 /** An entrance that looks at its files all the time, by a clock that the test moves. */
 async function startEntrance(t: ExecutionContext) {
   const folder = await createFolder(t);
@@ -19,7 +21,13 @@ async function startEntrance(t: ExecutionContext) {
   const scheduler: SchedulerLike = {
     now: () => clock.now,
     schedule: <T>(work: (this: SchedulerAction<T>, state?: T) => void, _?: number, state?: T) =>
-      asyncScheduler.schedule(work, 10, state),
+      asyncScheduler.schedule<T>(
+        function (state) {
+          work.call(Object.assign(Object.create(this), { schedule: (next?: T) => this.schedule(next, lookMs) }), state);
+        },
+        lookMs,
+        state,
+      ),
   };
   const log = createLogRecorder();
   const tls = { certFile: join(folder, 'hub.crt'), keyFile: join(folder, 'hub.key') };
