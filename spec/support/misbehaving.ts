@@ -1,0 +1,128 @@
+// A hub with a flow in TypeScript that misbehaves, beside a neighbour in JSON5 that is asked all the while.
+
+import { symlink, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setTimeout } from 'node:timers/promises';
+import type { ExecutionContext } from 'ava';
+import { api } from './hub.ts';
+import { startHubProcess } from './hub-process.ts';
+import { openClient } from './socket.ts';
+
+/** What is added to desk/x, which stays below it, tells which flow runs. */
+export const step = 1_000_000;
+const root = resolve(import.meta.dirname, '../..');
+
+const desk = {
+  connections: { api, desk: { type: 'dummy', parameters: ['in,I', 'out,I', 'x,I', 'y,I', 'many,I'] } },
+  rules: [{ name: 'neighbour', from: 'desk/in', to: 'desk/out' }],
+};
+
+export interface Parts {
+  /** What stands at the top level of the file. */
+  readonly top?: string;
+  /** What `rules(on)` does first. */
+  readonly rules?: string;
+  /** What the stream goes through. */
+  readonly pipe?: string;
+  /** desk/y is desk/x and this much, a multiple of `step`. */
+  readonly plus?: number;
+}
+
+/** A flow whose lines 4, 6 and 7 are the parts. */
+export const flow = ({
+  top = '',
+  rules = '',
+  pipe = 'map((v) => v)',
+  plus = 0,
+}: Parts) => `import { connect } from 'node:net'; import { writeFileSync } from 'node:fs';
+import { concatMap, map, range, tap } from 'rxjs';
+import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
+${top}
+const wrong = (text = 'wrong') => { throw new Error(text); };
+export default defineFlow({ rules: (on) => { ${rules}
+  return [{ name: 'sum', from: on.integer('desk/x').pipe(${pipe}, map((v) => v + ${plus})), to: 'desk/y' }];
+} });
+`;
+
+/** A hub with a neighbour in JSON5 and the flow in TypeScript; `said` looks at what was logged since the last save. */
+export async function startMisbehaving(t: ExecutionContext) {
+  const hub = await startHubProcess(t, desk);
+  await symlink(join(root, 'node_modules'), join(hub.folder, 'node_modules'));
+  await writeFile(join(hub.folder, '_bad.ts'), "// bad\nthrow new Error('bad');");
+  await writeFile(join(hub.folder, 'package.json'), '{ "type": "module" }');
+  const client = await openClient(t, hub.port);
+  const values = new Map<string, number>();
+  const heard: number[] = [];
+  let [sent, lastAt, longestGapMs] = [0, performance.now(), 0];
+  const own = monitorEventLoopDelay();
+  own.enable();
+  const send = () => client.send({ p: 'desk/in', v: ++sent });
+  client.frames.listen(({ p = '', v }) => {
+    values.set(p, Number(v));
+    if (p !== 'desk/out') return;
+    heard.push(Number(v));
+    longestGapMs = Math.max(longestGapMs, performance.now() - lastAt);
+    lastAt = performance.now();
+    globalThis.setTimeout(send, 5);
+  });
+  send();
+  let from = 0;
+  const said = (pattern: RegExp) =>
+    hub.finds(
+      (output) =>
+        messagesOf(output.slice(from), hub.folder).find((line) =>
+          pattern.test(line.replace(/ \(\d+ times within a second\)$/, '')),
+        ),
+      `${pattern}`,
+    );
+  return {
+    hub,
+    said,
+    /** That the neighbour heard all it asked for, and waited for nothing much longer than this process, being as busy. */
+    expectNeighbourWell() {
+      t.true(sent - heard.length <= 1);
+      t.true(heard.every((value, index) => value === index + 1));
+      const ownGapMs = own.max / 1e6;
+      t.log(
+        `longest gap of ${sent} changes ${Math.round(longestGapMs)} ms, of this process ${Math.round(ownGapMs)} ms`,
+      );
+      t.true(longestGapMs < 1500 + 3 * ownGapMs);
+    },
+    async save(parts: Parts, isNews = true) {
+      if (isNews) from = await hub.finds((output) => output.length, 'output');
+      await writeFile(join(hub.folder, 'flow.ts'), flow(parts));
+    },
+    /** Sets desk/x until something has happened. */
+    async setUntil(happened: Promise<unknown>) {
+      let isOver = false;
+      const over = happened.finally(() => {
+        isOver = true;
+      });
+      for (let x = -1; !isOver; x--) {
+        if (client.isOpen) client.send({ p: 'desk/x', v: x });
+        await setTimeout(10);
+      }
+      await over;
+    },
+    /** Sets desk/x until desk/y says that the flow adds so much; returns how long that took. */
+    async adds(plus: number, after = 'all well') {
+      const start = performance.now();
+      const isAdded = () => Math.floor((values.get('desk/y') ?? 0) / step) * step === plus;
+      for (let x = 1; !isAdded(); x++) {
+        t.true(performance.now() - start < 25_000, `the saved flow runs after ${after}`);
+        client.send({ p: 'desk/x', v: x });
+        await setTimeout(10);
+      }
+      return performance.now() - start;
+    },
+  };
+}
+
+/** The messages of a log, with the files in the folder by their names. */
+export function messagesOf(output: string, folder: string): string[] {
+  return output
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => (JSON.parse(line) as { msg: string }).msg.replaceAll(`${folder}/`, ''));
+}
