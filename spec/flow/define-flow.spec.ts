@@ -123,30 +123,21 @@ test('the compiler finds a misspelt address, a wrong value type, a write to a re
     '--skipLibCheck',
     '--allowImportingTsExtensions',
   ];
-  const compile = async (rules: string, connections?: string) => {
-    await writeFile(join(folder, 'flow.ts'), program(rules, connections));
-    const files = ['flow.ts', 'patchbay.d.ts'];
-    const run = promisify(execFile)(join(root, 'node_modules/.bin/tsc'), [...options, ...files], { cwd: folder });
-    return run.then(
-      () => '',
-      ({ stdout }: { stdout: string }) => stdout,
-    );
-  };
-  t.is(
-    await compile(
-      "{ from: on.flag('desk/mic'), to: 'desk/lamp' }, { from: on.float('desk/level'), to: ['desk/out', 'clock/timer/1/start'] }",
-    ),
-    '',
-  );
-  t.regex(
-    await compile("{ from: on.flag('desk/mik'), to: 'desk/lamp' }"),
-    /flow\.ts\(4,\d+\): error TS2345: .*"desk\/mik"/,
-  );
-  t.regex(await compile("{ from: on.flag('desk/mic'), to: 'desk/name' }"), /flow\.ts\(4,\d+\): error/);
-  t.regex(await compile("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /flow\.ts\(4,\d+\): error/);
-  t.regex(
-    await compile('', "x: { type: 'timer', timers: ['1s'] }"),
-    /flow\.ts\(4,\d+\): error TS2322: .*string.*number/s,
-  );
-  t.regex(await compile('', "x: { type: 'tmier' }"), /flow\.ts\(4,\d+\): error/);
+  const right =
+    "{ from: on.flag('desk/mic'), to: 'desk/lamp' }, { from: on.float('desk/level'), to: ['desk/out', 'clock/timer/1/start'] }";
+  const wrong: [text: string, mistake: RegExp][] = [
+    [program("{ from: on.flag('desk/mik'), to: 'desk/lamp' }"), /^wrong-0\.ts\(4,\d+\): error TS2345: .*"desk\/mik"/],
+    [program("{ from: on.flag('desk/mic'), to: 'desk/name' }"), /^wrong-1\.ts\(4,\d+\): error/],
+    [program("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /^wrong-2\.ts\(4,\d+\): error/],
+    [program('', "x: { type: 'timer', timers: ['1s'] }"), /^wrong-3\.ts\(4,\d+\): error TS2322: .*string.*number/s],
+    [program('', "x: { type: 'tmier' }"), /^wrong-4\.ts\(4,\d+\): error/],
+  ];
+  await writeFile(join(folder, 'flow.ts'), program(right));
+  for (const [index, [text]] of wrong.entries()) await writeFile(join(folder, `wrong-${index}.ts`), text);
+  const files = ['flow.ts', 'patchbay.d.ts', ...wrong.map((_, index) => `wrong-${index}.ts`)];
+  const compiler = promisify(execFile)(join(root, 'node_modules/.bin/tsc'), [...options, ...files], { cwd: folder });
+  const { stdout } = await t.throwsAsync<Error & { stdout: string }>(compiler);
+  const mistakes = stdout.split(/^(?=\S)/m);
+  t.is(mistakes.length, wrong.length, stdout);
+  for (const [index, [, mistake]] of wrong.entries()) t.regex(mistakes[index]!, mistake);
 });
