@@ -4,7 +4,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { memoryOf, tellingMemory } from '../load/used-memory.ts';
+import { residentBytesOf } from '../load/used-memory.ts';
 import { type LogEntry, startHub } from '../process.ts';
 import type { AbuseTask } from '../processes/abuse.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from '../processes/neighbours.ts';
@@ -16,7 +16,7 @@ export interface AbuseResult {
   readonly during: Latency;
   /** From SIGTERM, while the abuse goes on, to the end of the hub. */
   readonly stopMs: number;
-  /** Resident, with the neighbours there and garbage collected. */
+  /** Resident, with the neighbours there, as the system sees it. */
   readonly bytesBefore: number;
   readonly bytesAfter: number;
   /** The lines of the log that name a limit of the scenario and the abuser; how many lines there were in all. */
@@ -48,7 +48,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   const api = { type: 'rest-api', port: 0, bindIp: abuser, ...scenario.settings };
   const flow = { connections: { api, desk: { type: 'dummy', parameters } } };
   const onEntry = (entry: LogEntry) => void entries.push(entry);
-  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined }, tellingMemory, onEntry);
+  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined }, [], onEntry);
   const children: ChildProcess[] = [];
   const begin = (process: string, task: object) => {
     const child = startProcess(process, task);
@@ -60,7 +60,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
     const task: NeighboursTask = { port: hub.port, addresses, beforeMs, duringMs: seconds * 1000 };
     const watching = begin('neighbours', task);
     await answerOf(watching);
-    const { residentBytes: bytesBefore } = await memoryOf(hub.pid);
+    const bytesBefore = residentBytesOf(hub.pid);
 
     const abuse: AbuseTask = { scenario: name, port: hub.port };
     const abusing = begin('abuse', abuse);
@@ -88,7 +88,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
 /** What a hub holds once that is no more than a tenth above what it held before, or else in the end. */
 async function recoveredBytes(pid: number, bytesBefore: number): Promise<number> {
   for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
-    const { residentBytes } = await memoryOf(pid);
+    const residentBytes = residentBytesOf(pid);
     if (residentBytes <= bytesBefore * 1.1 || waitedMs >= recoveryMs) return residentBytes;
     await after(lookEveryMs);
   }

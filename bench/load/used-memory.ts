@@ -29,6 +29,13 @@ export function usedMemory(): UsedMemory {
   return { heapBytes: heapUsed + external, residentBytes: rss };
 }
 
+/** What a process holds in memory as the system sees it (Linux), garbage and all. */
+export function residentBytesOf(pid: number): number {
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+  if (kibibytes === undefined) throw new Error(`expected process ${pid} to hold memory`);
+  return Number(kibibytes) * 1024;
+}
+
 /** Where a process tells of its memory. */
 export function memoryFileOf(pid: number): string {
   return join(tmpdir(), `patchbay-bench-memory-${pid}.json`);

@@ -6,6 +6,7 @@ import { pino } from 'pino';
 import { Journal } from '../flow/journal.ts';
 import { type FlowGuard, startHub } from '../hub.ts';
 import { HubError, messageOf } from '../model/error.ts';
+import { giveBackWhenCalm } from './give-back.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { createLogOutput, type LogOutput } from './log-output.ts';
 import { warmUp } from './warm-up.ts';
@@ -55,6 +56,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   });
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
   const hub = await startHub({ paths, log, watch, safe, guard });
+  giveBackWhenCalm();
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   log.info({}, `stopping: ${await stopped}`);
   const endMs = performance.now() + stopMs;

@@ -1,0 +1,32 @@
+// Has V8 give back what a burst has left. It keeps the pages of a heap that has shrunk for later, tens of MiB of them, and hands
+// them to the system only when it collects garbage to save memory: of itself about a minute after the last burst, or never.
+
+import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+
+const lookMs = 500;
+/** From this share of its time on a thread is busy. */
+const busyShare = 0.5;
+/** V8 looks every 8 s whether it should save memory, and does so in small steps; it has done so twice after so long. */
+const savingMs = 20_000;
+
+/** Has V8 save memory for a while, each time this thread has been busy and is no longer. */
+export function giveBackWhenCalm(): void {
+  let before = performance.eventLoopUtilization();
+  let savingUntil = 0;
+  let wasBusy = false;
+  const look = () => {
+    const now = performance.eventLoopUtilization();
+    const isBusy = performance.eventLoopUtilization(now, before).utilization >= busyShare;
+    before = now;
+    if (wasBusy && !isBusy) {
+      setFlagsFromString('--optimize-for-size');
+      savingUntil = performance.now() + savingMs;
+    } else if (savingUntil > 0 && (isBusy || performance.now() >= savingUntil)) {
+      setFlagsFromString('--no-optimize-for-size'); // saving costs time under load
+      savingUntil = 0;
+    }
+    wasBusy = isBusy;
+  };
+  setInterval(look, lookMs).unref();
+}

@@ -1,0 +1,20 @@
+import { resolve } from 'node:path';
+import test from 'ava';
+import { start } from '../support/process.ts';
+
+const program = resolve(import.meta.dirname, '../support/burst.ts');
+/** V8 itself takes more than 40 s. */
+const deadlineMs = 30_000;
+
+test('what a burst has taken goes back to the system soon after', async (t) => {
+  const burst = start(t, [], { program });
+  const held = Number((await burst.shows(/^burst (\d+) MiB$/m))[1]);
+  const beganAt = performance.now();
+  const left = await burst.finds(
+    (output) =>
+      [...output.matchAll(/^now (\d+) MiB$/gm)].map(([, mebibytes]) => Number(mebibytes)).find((one) => one < held / 2),
+    'less than half',
+  );
+  t.log(`${held} MiB, then ${left}, after ${Math.round(performance.now() - beganAt)} ms`);
+  t.true(performance.now() - beganAt < deadlineMs);
+});

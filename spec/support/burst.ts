@@ -1,0 +1,21 @@
+// A process that is busy with much memory for two seconds and then lets go of it; from then on it tells what it holds.
+
+import { setImmediate as turn } from 'node:timers/promises';
+import { giveBackWhenCalm } from '../../lib/command/give-back.ts';
+
+const burstMs = 2000;
+const kept = 200;
+const mebibyte = 1024 * 1024;
+
+giveBackWhenCalm();
+const endMs = performance.now() + burstMs;
+let lists: object[][] = [];
+while (performance.now() < endMs) {
+  lists.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
+  if (lists.length > kept) lists.shift();
+  await turn();
+}
+lists = [];
+const tell = (word: string) => console.log(`${word} ${Math.round(process.memoryUsage.rss() / mebibyte)} MiB`);
+tell('burst');
+setInterval(tell, 200, 'now');
