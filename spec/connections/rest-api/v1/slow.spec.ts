@@ -9,6 +9,8 @@ import { openV1, type Picture } from '../../../support/v1.ts';
 const count = 300;
 const names = Array.from({ length: count }, (_, index) => `p${index}`);
 const padding = 'x'.repeat(500);
+/** What the hub holds, and what the system does for both ends of a connection: 4 and 6 MiB of its own accord on Linux. */
+const maxHeldBytes = 12 * 1024 * 1024;
 const startDesk = (t: ExecutionContext, settings = {}) =>
   startTestHub(t, {
     connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters: [...names, 'go,T', 'mark,I'] } },
@@ -68,7 +70,7 @@ for (const delivery of ['all', 'latest'])
       for (let stall = 1; stall <= 3; stall++) {
         slow.pause();
         const before = slow.receivedBytes;
-        for (let part = 0; part < 50; part++) {
+        for (let part = 0; part < 75; part++) {
           burst(400);
           await reader.sync();
         }
@@ -86,7 +88,7 @@ for (const delivery of ['all', 'latest'])
         while (rate > 0 && slow.picture.rev < hub.revision) await slow.sync();
         t.is(slow.picture.rev, hub.revision);
         const receivedBytes = slow.receivedBytes - before;
-        t.true(receivedBytes < 9_000_000, `${receivedBytes} bytes of 11 MB were held or sent`);
+        t.true(receivedBytes < maxHeldBytes, `${receivedBytes} bytes of 16 MB were held or sent`);
         expectNewest(t, slow.picture, hub);
         if (delivery === 'all') expectAll(t, slow.picture, made);
         else
