@@ -9,7 +9,7 @@ import { openV1, type Picture } from '../../../support/v1.ts';
 const count = 300;
 const names = Array.from({ length: count }, (_, index) => `p${index}`);
 const padding = 'x'.repeat(500);
-/** What the hub holds, and what the system does for both ends of a connection: 4 and 6 MiB of its own accord on Linux. */
+/** What the hub holds, and the system for both ends of a connection: some megabytes, as it sees fit. */
 const maxHeldBytes = 12 * 1024 * 1024;
 const startDesk = (t: ExecutionContext, settings = {}) =>
   startTestHub(t, {
