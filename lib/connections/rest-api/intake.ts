@@ -18,6 +18,8 @@ const lateMs = 25;
 const lateMessages = 2000;
 /** When more than this waits of all clients together, those are ended of which more than the least does. */
 const totalBytes = 64 * 1024 * 1024;
+/** Clients of which no more than this waits are no flood: a few changes, which are soon taken. */
+const littleBytes = 1024;
 /** How long one client is worked for before it is the next one's turn, and after how many messages that is looked at. */
 const turnMs = 1;
 const lookEvery = 8;
@@ -101,9 +103,17 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
-  /** Takes what waits, one client after the other; returns whether more does. */
+  /** Takes what waits; clients of which little does come first, for half of the time at most. Returns whether more waits. */
   #takeUntil(endMs: number): boolean {
     const ready = [...this.#waiting].filter(([session]) => !session.isBusy);
+    const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
+    const many = ready.filter(([, { backlog }]) => backlog.bytes > littleBytes);
+    this.#takeTurns(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
+    this.#takeTurns(many, endMs);
+    return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
+  }
+
+  #takeTurns(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
     for (const [session, waiting] of ready) {
       this.#waiting.delete(session);
       this.#waiting.set(session, waiting); // its next turn is after those of all others
@@ -111,7 +121,6 @@ export class Intake {
       waiting.socket.cork(() => this.#takeOf(session, waiting, turnEndMs));
       if (performance.now() >= endMs) break;
     }
-    return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
   }
 
   #takeOf(session: Session, waiting: Waiting, endMs: number): void {
