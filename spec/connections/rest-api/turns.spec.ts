@@ -43,7 +43,7 @@ for (const [what, work] of rows)
       served++;
     }
     await working;
-    t.true(served > 20, `${served} times`);
+    t.true(served > 5, `${served} times`); // once or twice, where the work is one piece
   });
 
 test.serial('messages behind a subscription that takes long are carried out in their order, after it', async (t) => {
