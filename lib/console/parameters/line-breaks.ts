@@ -22,7 +22,14 @@ export function restoreLineBreaks(edited: string, original: string): string {
   while (tail < shortest - head && edited.at(-1 - tail) === shown.at(-1 - tail)) tail++;
   const usual = original.match(breaks)![0];
   const changed = edited.slice(head, edited.length - tail).replaceAll('\n', usual);
-  return original.slice(0, placeOf(head, original)) + changed + original.slice(placeOf(shown.length - tail, original));
+  const before = original.slice(0, placeOf(head, original));
+  const behind = original.slice(placeOf(shown.length - tail, original));
+  return [before, changed, behind].reduce(joined);
+}
+
+/** A `\r` and the `\n` of the next piece are two breaks; side by side they would be one. */
+function joined(left: string, right: string): string {
+  return left.endsWith('\r') && right.startsWith('\n') ? `${left}\n${right}` : left + right;
 }
 
 /** Where in a text a place of what is shown of it is. */

@@ -12,6 +12,7 @@ const rows: [name: string, original: string, edited: string, written: string][] 
   ['a line goes', 'a\r\nb\r\nc', 'a\nc', 'a\r\nc'],
   ['all goes', 'a\r\nb', '', ''],
   ['a break between equal lines', 'a\r\n\r\nb', 'a\n\n\nb', 'a\r\n\r\n\r\nb'],
+  ['a line goes between two kinds of breaks', 'a\rb\nc', 'a\n\nc', 'a\r\n\nc'],
   ['there was no break', 'a b', 'a\nb', 'a\nb'],
   ['there was nothing', '', ' a\n\tb ', ' a\n\tb '],
 ];
@@ -31,5 +32,6 @@ test('what is left alone is as it was; what is changed is shown as it was typed'
       const edited = withLineFeeds(other);
       t.is(withLineFeeds(restoreLineBreaks(edited, original)), edited);
     }),
+    { numRuns: 2000 },
   );
 });
