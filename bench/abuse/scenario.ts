@@ -1,6 +1,6 @@
 // What an abuse is made of: how it goes about it, and what of it the log of the hub must tell.
 
-import type { LimitName } from '../../lib/connections/rest-api/limits.ts';
+import type { LimitName } from '../../lib/connections/rest-api/limits/limits.ts';
 
 export interface Scenario {
   /** The abuse in one sentence. */

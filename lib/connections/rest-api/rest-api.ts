@@ -10,20 +10,20 @@ import {
   type GatewayType,
   type HubPort,
 } from '../connection.ts';
-import { createConnectionFilter } from './connection-count.ts';
-import { builtConsole } from './console.ts';
-import { type Entrance, openEntrance } from './entrance.ts';
-import { createGuard } from './guard.ts';
-import { createOpenAnswer } from './headers.ts';
-import { createLimitHits } from './limit-hits.ts';
-import { Pace } from './pace.ts';
-import { PostponedRequests } from './postponed-requests.ts';
-import { remoteAddress } from './remote-address.ts';
-import { createRouter } from './router.ts';
-import { routesOf } from './routes.ts';
+import { type Entrance, openEntrance } from './entrance/entrance.ts';
+import { createGuard } from './http/guard/guard.ts';
+import { createOpenAnswer } from './http/headers.ts';
+import { PostponedRequests } from './http/postponed-requests.ts';
+import { createRouter } from './http/router.ts';
+import { createConnectionFilter } from './limits/connection-count.ts';
+import { createLimitHits } from './limits/limit-hits.ts';
+import { Pace } from './limits/pace.ts';
+import { remoteAddress } from './limits/remote-address.ts';
+import { createTaskQueue } from './limits/work-queue.ts';
+import { builtConsole } from './pages/console.ts';
+import { routesOf } from './pages/routes.ts';
 import { type Settings, settingsSchema } from './settings.ts';
-import { type Sockets, serveSockets } from './sockets.ts';
-import { createTaskQueue } from './work-queue.ts';
+import { type Sockets, serveSockets } from './sockets/sockets.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string): GatewayType {

@@ -3,7 +3,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { integerSetting } from '../connection.ts';
-import { limitSettings, limits } from './limits.ts';
+import { limitSettings, limits } from './limits/limits.ts';
 
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),

@@ -1,0 +1,74 @@
+// Static files below the Document Root (spec.md "File hosting"): index.html for a folder, never a dotfile, never a file
+// outside of the root, symbolic links included.
+
+import { join, sep } from 'node:path';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Log } from '../../connection.ts';
+import { decodePath } from '../pages/parameters.ts';
+import type { Disk } from './disk.ts';
+import { type Reading, realPathOf, statsOf } from './reading.ts';
+import { noSuchFile, type Place, replyFile } from './static-file.ts';
+
+/** First segments of paths that are ours (spec.md "File hosting"). */
+const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
+
+/** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
+export function serveFile(
+  root: string,
+  disk: Disk,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  return replyFile(response, request, log, disk, (path, query) => {
+    if (builtIn.has(decodePath(path).split('/', 2)[1]!)) throw noSuchFile(path);
+    return findFile(root, path, path, query);
+  });
+}
+
+/**
+ * Finds the real file of a path below a root, asked for as `path`; a folder is its index.html, at the path with a slash.
+ * Errors: `not-found`, `bad-address`.
+ */
+export function* findFile(root: string, path: string, below: string, query: string): Reading<Place> {
+  const segments = decodePath(below).split('/').slice(1);
+  if (segments.some((segment) => segment.startsWith('.') || /[\\\0]/.test(segment))) throw noSuchFile(path);
+  if (segments.slice(0, -1).includes('')) throw noSuchFile(path);
+  const realRoot = yield* realPathOf(root);
+  const isSlashed = segments.at(-1) === '';
+  const asked = yield* realPathOf(join(realRoot, ...segments));
+  assertInside(realRoot, asked, path);
+  if (!(yield* statsOf(asked)).isDirectory()) {
+    if (isSlashed) throw noSuchFile(path);
+    return { file: asked };
+  }
+  if (!isSlashed) return { location: `${path}/${query ? `?${query}` : ''}` };
+  const index = yield* indexOf(asked);
+  if (index === undefined) {
+    if (path === '/') return { location: '/hub/' };
+    throw noSuchFile(path);
+  }
+  assertInside(realRoot, index, path);
+  return { file: index };
+}
+
+function* indexOf(folder: string): Reading<string | undefined> {
+  try {
+    return yield* realPathOf(join(folder, 'index.html'));
+  } catch {
+    return undefined;
+  }
+}
+
+function assertInside(root: string, file: string, path: string): void {
+  if (file === root) return;
+  const folder = root.endsWith(sep) ? root : root + sep;
+  if (
+    !file.startsWith(folder) ||
+    file
+      .slice(folder.length)
+      .split(sep)
+      .some((part) => part.startsWith('.'))
+  )
+    throw noSuchFile(path);
+}

@@ -1,0 +1,154 @@
+// One file as an answer (RFC 9110 sections 13 and 14): conditional and range requests. What is short is read and answered in one
+// piece, before the handler returns where the disk allows it; what is long is sent as fast as the client reads.
+
+import { constants } from 'node:fs';
+import { basename } from 'node:path';
+import { contentType } from 'mime-types';
+import { HubError } from '../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Log } from '../../connection.ts';
+import { type ConditionalHeaders, isNotModified, readRange } from '../http/conditional.ts';
+import { asHubError, type Exchange, keepResponse } from '../http/exchange.ts';
+import { begin } from '../http/headers.ts';
+import { acceptsJson, endWithLength, replyError } from '../http/reply.ts';
+import { send } from '../http/send.ts';
+import { takeFile } from '../limits/connection-count.ts';
+import { LimitError } from '../limits/limits.ts';
+import type { Disk } from './disk.ts';
+import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
+import { streamFile } from './stream-file.ts';
+
+/** As much is read in one piece. */
+const atOnceBytes = 256 * 1024;
+/** What the file system answers for a file that we do not have, or may not show. */
+const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
+
+/** Where the answer to a path is: a file, or another path. */
+export type Place = { readonly file: string } | { readonly location: string };
+
+interface StaticFile {
+  readonly bytes: number;
+  readonly etag: string;
+  readonly modified: Date;
+  readonly type: string;
+}
+
+interface Part {
+  readonly start: number;
+  readonly length: number;
+  readonly isRange: boolean;
+}
+
+type Answer =
+  | { readonly kind: 'elsewhere'; readonly location: string }
+  | { readonly kind: 'unchanged'; readonly file: StaticFile }
+  | { readonly kind: 'unsatisfiable'; readonly file: StaticFile }
+  | { readonly kind: 'head'; readonly file: StaticFile; readonly part: Part }
+  | { readonly kind: 'short'; readonly file: StaticFile; readonly part: Part; readonly content: Buffer }
+  | { readonly kind: 'long'; readonly file: StaticFile; readonly part: Part; readonly descriptor: number };
+
+export function noSuchFile(path: string): HubError {
+  return new HubError('not-found', `${path}: there is no such file`);
+}
+
+/** Answers GET and HEAD with the file that `locate` finds for a path, or with the error that it throws. */
+export async function replyFile(
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+  disk: Disk,
+  locate: (path: string, query: string) => Reading<Place>,
+): Promise<void> {
+  const exchange = keepResponse(response);
+  const path = request.getUrl();
+  const query = request.getQuery() ?? '';
+  const isHead = request.getMethod() === 'head';
+  const asJson = acceptsJson(request.getHeader('accept'));
+  const headers = {
+    range: isHead ? '' : request.getHeader('range'), // ranges are for GET alone (RFC 9110 section 14.2)
+    ifRange: request.getHeader('if-range'),
+    ifNoneMatch: request.getHeader('if-none-match'),
+    ifModifiedSince: request.getHeader('if-modified-since'),
+  };
+  try {
+    const answer = disk.read(findAnswer(path, locate(path, query), headers, isHead));
+    await reply(exchange, answer instanceof Promise ? await answer : answer, asJson);
+  } catch (error) {
+    const isMissing = missingCodes.has((error as NodeJS.ErrnoException).code ?? '');
+    exchange.fail(isMissing ? noSuchFile(path) : asHubError(error, log), asJson);
+  }
+}
+
+/** What a path is answered with. Errors: those of `locating`, `not-found`, and those of the file system. */
+function* findAnswer(
+  path: string,
+  locating: Reading<Place>,
+  headers: ConditionalHeaders,
+  isHead: boolean,
+): Reading<Answer> {
+  const place = yield* locating;
+  if ('location' in place) return { kind: 'elsewhere', location: place.location };
+  const descriptor = yield* openDescriptor(place.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
+  let staysOpen = false;
+  try {
+    const stats = yield* descriptorStats(descriptor);
+    if (!stats.isFile()) throw noSuchFile(path);
+    const file = {
+      bytes: stats.size,
+      etag: `"${stats.size.toString(36)}-${stats.mtimeMs.toString(36)}"`,
+      modified: stats.mtime,
+      type: contentType(basename(place.file)) || 'application/octet-stream',
+    };
+    if (isNotModified(headers, file)) return { kind: 'unchanged', file };
+    const range = readRange(headers, file);
+    if (range === 'unsatisfiable') return { kind: 'unsatisfiable', file };
+    const part = { start: 0, length: file.bytes, ...range, isRange: range !== undefined };
+    if (isHead) return { kind: 'head', file, part };
+    if (part.length <= atOnceBytes) {
+      const content = Buffer.allocUnsafe(part.length);
+      const bytes = yield* readBytes(descriptor, content, part.start);
+      return { kind: 'short', file, part, content: content.subarray(0, bytes) };
+    }
+    if (!takeFile()) throw new LimitError('files', 'too-many-clients', 'too many long files are being sent, try again');
+    staysOpen = true;
+    return { kind: 'long', file, part, descriptor };
+  } finally {
+    if (!staysOpen) yield* closeDescriptor(descriptor);
+  }
+}
+
+function reply(exchange: Exchange, answer: Answer, asJson: boolean): Promise<void> | undefined {
+  if (answer.kind === 'long') {
+    exchange.reply((response) => beginFile(response, answer.file, answer.part));
+    return streamFile(exchange, answer.descriptor, answer.part);
+  }
+  exchange.reply((response) => {
+    if (answer.kind === 'elsewhere') begin(response, '302 Found').writeHeader('Location', answer.location).end();
+    else if (answer.kind === 'unchanged')
+      writeValidators(begin(response, '304 Not Modified'), answer.file).endWithoutBody();
+    else if (answer.kind === 'unsatisfiable') replyUnsatisfiable(response, answer.file, asJson);
+    else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
+    else if (answer.content.length < answer.part.length)
+      response.close(); // it has become shorter since it was looked at
+    else send(beginFile(response, answer.file, answer.part), answer.content);
+  });
+  return undefined;
+}
+
+function replyUnsatisfiable(response: HttpResponse, { bytes }: StaticFile, asJson: boolean): void {
+  const error = new HubError('range-not-satisfiable', `Range: expected a part of the ${bytes} bytes`);
+  replyError(response, error, asJson, [['Content-Range', `bytes */${bytes}`]]);
+}
+
+function beginFile(response: HttpResponse, file: StaticFile, { start, length, isRange }: Part): HttpResponse {
+  begin(response, isRange ? '206 Partial Content' : undefined).writeHeader('Content-Type', file.type);
+  response.writeHeader('Accept-Ranges', 'bytes');
+  writeValidators(response, file);
+  if (isRange) response.writeHeader('Content-Range', `bytes ${start}-${start + length - 1}/${file.bytes}`);
+  return response;
+}
+
+function writeValidators(response: HttpResponse, { etag, modified }: StaticFile): HttpResponse {
+  response.writeHeader('ETag', etag).writeHeader('Last-Modified', modified.toUTCString());
+  return response.writeHeader('Cache-Control', 'no-cache');
+}

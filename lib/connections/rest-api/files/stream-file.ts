@@ -1,0 +1,41 @@
+// A file that is sent piece by piece, as fast as the client reads.
+
+import { close, read } from 'node:fs';
+import { promisify } from 'node:util';
+import type { ByteRange } from '../http/conditional.ts';
+import type { Exchange } from '../http/exchange.ts';
+import { giveFileBack } from '../limits/connection-count.ts';
+
+const chunkBytes = 64 * 1024;
+
+/** Sends a part of an open file and closes it; cuts the connection when the file is shorter than was announced. */
+export async function streamFile(exchange: Exchange, descriptor: number, { start, length }: ByteRange): Promise<void> {
+  try {
+    const buffer = Buffer.allocUnsafe(chunkBytes);
+    for (let sent = 0; sent < length && !exchange.isAborted; ) {
+      const wanted = Math.min(buffer.length, length - sent);
+      const { bytesRead } = await promisify(read)(descriptor, buffer, 0, wanted, start + sent);
+      if (bytesRead === 0) return exchange.reply((response) => response.close());
+      await sendChunk(exchange, buffer.subarray(0, bytesRead), length);
+      sent += bytesRead;
+    }
+  } finally {
+    await promisify(close)(descriptor);
+    giveFileBack();
+  }
+}
+
+async function sendChunk(exchange: Exchange, chunk: Buffer, totalBytes: number): Promise<void> {
+  for (let rest = chunk; rest.length > 0 && !exchange.isAborted; ) {
+    const before = exchange.response.getWriteOffset();
+    let isTaken = true;
+    let isComplete = true;
+    exchange.reply((response) => {
+      [isTaken, isComplete] = response.tryEnd(rest, totalBytes);
+    });
+    if (isTaken || isComplete) return;
+    const taken = exchange.isAborted ? rest.length : exchange.response.getWriteOffset() - before;
+    await exchange.writable();
+    rest = rest.subarray(taken);
+  }
+}

@@ -1,0 +1,71 @@
+// Which parameters a filter lets through. A filter that takes long is asked about each parameter once, in turns, before anybody
+// hears by it: what a change costs then does not depend on the filters.
+
+import type { Parameter } from '../../../model/parameter.ts';
+import type { FanOut } from '../sockets/fan-out.ts';
+import type { Filter } from './filter.ts';
+
+/** A filter of at most so much work is asked each time. */
+const maxQuickWork = 1;
+/** How many parameters are asked about before the time is looked at; a filter of the most work takes some milliseconds for one. */
+const stepWork = 200;
+
+export class Selection {
+  /** The work of its filter. */
+  readonly work: number;
+  readonly #filter: Filter;
+  readonly #fanOut: FanOut;
+  /** A bit for each parameter by the number that sockets know it by, up to the last one that was asked about. */
+  #answers = new Uint8Array(0);
+  #lastAsked = 0;
+  #walk: Iterator<Parameter> | undefined;
+  #isReady: boolean;
+
+  constructor(filter: Filter, fanOut: FanOut) {
+    this.work = filter.work;
+    this.#filter = filter;
+    this.#fanOut = fanOut;
+    this.#isReady = filter.work <= maxQuickWork;
+  }
+
+  /** Whether it may be asked: it has been prepared, or needs no preparation. */
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  has(parameter: Parameter): boolean {
+    const id = this.#lastAsked === 0 ? undefined : this.#fanOut.idOf(parameter);
+    if (id !== undefined && id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
+    return this.#filter(parameter.address); // it takes no time, or the parameter has come since, or is no more
+  }
+
+  /** Asks about parameters until then; returns whether there are more. */
+  prepare(parameters: () => Iterable<Parameter>, endMs: number): boolean {
+    if (this.#isReady) return false;
+    this.#walk ??= parameters()[Symbol.iterator]();
+    const step = Math.max(1, Math.floor(stepWork / this.work));
+    do {
+      for (let count = 0; count < step; count++) {
+        const { done, value: parameter } = this.#walk.next();
+        if (done) {
+          this.#isReady = true;
+          this.#walk = undefined;
+          return false;
+        }
+        this.#note(this.#fanOut.feedOf(parameter).id, this.#filter(parameter.address));
+      }
+    } while (performance.now() < endMs);
+    return true;
+  }
+
+  #note(id: number, isLetThrough: boolean): void {
+    const place = id >>> 3;
+    if (place >= this.#answers.length) {
+      const answers = new Uint8Array(Math.max(place + 1, 2 * this.#answers.length));
+      answers.set(this.#answers);
+      this.#answers = answers;
+    }
+    if (isLetThrough) this.#answers[place]! |= 1 << (id & 7);
+    this.#lastAsked = Math.max(this.#lastAsked, id);
+  }
+}

@@ -1,0 +1,59 @@
+// Requests whose end two readers could see in different places: a proxy before the hub and the hub itself would then not agree
+// where the next request begins, and whose it is (RFC 9112 sections 6.3 and 11.2).
+
+import { HubError } from '../../../model/error.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
+import { keepResponse } from './exchange.ts';
+import { replyError, wantsJsonErrors } from './reply.ts';
+
+const lengthHeader = encodeText('content-length');
+const codingHeader = encodeText('transfer-encoding');
+const digits = /^\d+$/;
+
+let lengths = 0;
+let codings = 0;
+let hosts = 0;
+let last = '';
+
+/** Every header comes by: lengths are compared first. */
+function count(name: string, value: string): void {
+  if (name.length === 4) {
+    if (name === 'host') hosts++;
+  } else if (name.length === 14) {
+    if (name !== 'content-length') return;
+    lengths++;
+    last = value;
+  } else if (name.length === 17 && name === 'transfer-encoding') {
+    codings++;
+    last = value;
+  }
+}
+
+/**
+ * What is ambiguous about the length of a request, and about its host; undefined: nothing. To see all headers takes a tenth of the
+ * time of an answer: of what only reads, and shows no length, a length that stands behind an empty one is not looked for.
+ */
+export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | undefined {
+  if (onlyReads && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '') return undefined;
+  lengths = codings = hosts = 0;
+  request.forEach(count);
+  if (lengths + codings === 0 && hosts === 1) return undefined;
+  if (hosts > 1) return `Host: expected it once, got it ${hosts} times`;
+  if (lengths > 0 && codings > 0) return 'expected Content-Length or Transfer-Encoding, got both';
+  if (lengths > 1) return `Content-Length: expected it once, got it ${lengths} times`;
+  if (codings > 1) return `Transfer-Encoding: expected it once, got it ${codings} times`;
+  if (lengths === 1 && !digits.test(last)) return `Content-Length: expected a number of bytes, got "${last}"`;
+  if (codings === 1 && last.toLowerCase() !== 'chunked') return `Transfer-Encoding: expected chunked, got "${last}"`;
+  return undefined;
+}
+
+/**
+ * Answers 400 and closes the connection, in the next round of the event loop: while an answer is due the library takes nothing
+ * more from a connection, and so nothing that came behind the request.
+ */
+export function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
+  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const exchange = keepResponse(response);
+  const refuse = () => replyError(response, new HubError('bad-request', message), asJson, [], true);
+  setImmediate(() => exchange.reply(refuse));
+}

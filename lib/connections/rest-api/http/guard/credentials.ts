@@ -1,0 +1,39 @@
+// HTTP Basic and Bearer (spec.md "Authentication", D-12; RFC 7617, RFC 6750). Either one grants access when both are set.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { Settings } from '../../settings.ts';
+
+export interface Credentials {
+  /** Whether an `Authorization` header grants access; always true when nothing is configured. */
+  accept(authorization: string): boolean;
+  /** The value of `WWW-Authenticate` for each configured scheme. */
+  readonly challenges: readonly string[];
+}
+
+export function createCredentials({ username, password, token }: Settings): Credentials {
+  const hasBasic = username !== '' || password !== '';
+  const hasBearer = token !== '';
+  const challenges = [
+    ...(hasBasic ? ['Basic realm="Patchbay", charset="UTF-8"'] : []),
+    ...(hasBearer ? ['Bearer realm="Patchbay"'] : []),
+  ];
+  if (challenges.length === 0) return { challenges, accept: () => true };
+  const expectedBasic = digest(`${username}:${password}`);
+  const expectedBearer = digest(token);
+  return {
+    challenges,
+    accept(authorization) {
+      const [, scheme = '', given = ''] = /^(\S+) +(\S+) *$/.exec(authorization) ?? [];
+      const isBasic = hasBasic && scheme.toLowerCase() === 'basic';
+      const isBearer = hasBearer && scheme.toLowerCase() === 'bearer';
+      const basic = timingSafeEqual(digest(Buffer.from(given, 'base64').toString('utf8')), expectedBasic);
+      const bearer = timingSafeEqual(digest(given), expectedBearer);
+      return (isBasic && basic) || (isBearer && bearer);
+    },
+  };
+}
+
+/** Digests have one length and tell nothing by the time that comparing them takes. */
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,120 @@
+// Who may ask at all (design.md section 7): a Host that is ours (DNS rebinding), no page that is not ours (cross-site requests
+// and WebSocket hijacking), and credentials.
+
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import { HubError } from '../../../../model/error.ts';
+import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import type { Settings } from '../../settings.ts';
+import { Attempts } from './attempts.ts';
+import { isOfBrowser } from './browser.ts';
+import { createCredentials } from './credentials.ts';
+import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
+import { isPreflight } from './preflight.ts';
+
+/** What a request is about to do; an upgrade opens a way to write. */
+export type Act = 'read' | 'write' | 'write by GET';
+
+export interface Guard {
+  /** Lets a request in, or throws. Errors: `foreign-host`, `foreign-origin`, `unauthorized`, `too-many-attempts`. */
+  check(request: HttpRequest, act: Act, addressOf: () => string): void;
+  /** Whether a browser asks for a page of allowedOrigins what it may send: without credentials, these are yet to come. */
+  isPreflight(request: HttpRequest): boolean;
+  readonly challenges: readonly string[];
+}
+
+const hostHeader = encodeText('host');
+const maxKnownHosts = 1000;
+
+export function createGuard(settings: Settings): Guard {
+  const credentials = createCredentials(settings);
+  const attempts = new Attempts(settings.limits.wrongCredentials);
+  const isOpen = credentials.challenges.length === 0;
+  const names = ownNames(settings.allowedHosts);
+  const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
+  const knownHosts = new Set<string>();
+
+  let lastHost: string | undefined; // nearly every request names the same one
+  const isOwnHost = (host: string) => {
+    if (host === lastHost) return true;
+    if (!isKnownHost(host)) return false;
+    lastHost = host;
+    return true;
+  };
+  const isKnownHost = (host: string) => {
+    if (knownHosts.has(host)) return true;
+    const name = hostName(host);
+    if (isIP(name) === 0 && !names.has(name)) return false;
+    if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
+    return true;
+  };
+
+  return {
+    challenges: credentials.challenges,
+    isPreflight: (request) =>
+      isPreflight(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
+    check(request, act, addressOf) {
+      const host = request.getHeader(hostHeader);
+      if (!isOwnHost(host))
+        throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
+      const origin = originOf(request);
+      if (origin === '') {
+        if (act !== 'read') checkPage(request, host, act);
+      } else if (!isAtHost(origin, host) && !origins.has(origin.toLowerCase()))
+        throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
+      if (isOpen) return;
+      const authorization = authorizationOf(request);
+      if (authorization !== '') attempts.check(addressOf);
+      if (credentials.accept(authorization)) return;
+      if (authorization !== '') attempts.fail(addressOf());
+      throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+    },
+  };
+}
+
+/**
+ * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages
+ * cannot forge a header of these, but leave out Referer.
+ */
+function checkPage(request: HttpRequest, host: string, act: Act): void {
+  const site = request.getHeader('sec-fetch-site');
+  if (site === 'same-origin') return;
+  if (site !== '') throw foreign(`Sec-Fetch-Site: expected same-origin, got "${site}"${instead}`);
+  const page = refererOriginOf(request);
+  if (page !== '') {
+    if (isAtHost(page, host)) return;
+    throw foreign(`Referer: expected a page of this hub, got "${page}"${instead}`);
+  }
+  if (act === 'write by GET' && isOfBrowser(request))
+    throw foreign(`Referer: expected a page of this hub, got a browser that names none${instead}`);
+}
+
+const instead = '; set values in the console at /hub/, by POST, or with a program such as curl';
+
+function foreign(message: string): HubError {
+  return new HubError('foreign-origin', message);
+}
+
+/**
+ * The credentials of a request. Pages cannot set headers of a WebSocket handshake: they offer them as a subprotocol,
+ * `patchbay.authorization.<what the header would hold, as base64url>`.
+ */
+function authorizationOf(request: HttpRequest): string {
+  const header = request.getHeader('authorization');
+  if (header !== '') return header;
+  const [, encoded = ''] =
+    /(?:^|[ ,])patchbay\.authorization\.([\w-]+)/.exec(request.getHeader('sec-websocket-protocol')) ?? [];
+  return Buffer.from(encoded, 'base64url').toString();
+}
+
+function ownNames(allowed: readonly string[]): ReadonlySet<string> {
+  const own = hostname().toLowerCase();
+  const short = own.split('.', 1)[0]!;
+  return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
+}
+
+/** `Studio.local:17011` → `studio.local`, `[::1]:80` → `::1`. */
+function hostName(host: string): string {
+  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
+  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '');
+}

@@ -1,0 +1,38 @@
+// The body of an answer that is there whole. The server would hold any number of answers that a client asks for and does not read.
+// So now and then, by chance, it is looked whether a connection takes its answer; what it does not take waits here, and the
+// connection gets no further answer until it has read.
+
+import type { HttpResponse } from '../../../net/uws.ts';
+import { servedHits } from '../limits/limit-hits.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+
+/** It is looked once in so many bytes of answers on average, since it costs as much as a short answer; an answer is this and its body. */
+const lookEvery = 64 * 1024;
+const headBytes = 256;
+/** Of longer answers some are left to the server, so that others can be pipelined behind them. */
+const longBytes = 128 * 1024;
+const leftToServer = 0.75;
+
+let untilLook = 0;
+
+/** Ends an answer with its body. */
+export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8Array): void {
+  const length = typeof body === 'string' ? body.length : body.byteLength;
+  untilLook -= headBytes + length;
+  if (untilLook > 0 || length === 0 || response.isHead || (length > longBytes && Math.random() < leftToServer)) {
+    response.end(body);
+    return;
+  }
+  untilLook = Math.random() * 2 * lookEvery;
+  const total = typeof body === 'string' ? Buffer.byteLength(body) : length;
+  const [, isDone] = response.tryEnd(body, total);
+  if (!isDone) sendRest(response, body, total);
+}
+
+function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // copied: it may be used again
+  const hits = total > longBytes ? undefined : servedHits(); // who leaves in the middle of a long answer has done no wrong
+  const client = remoteAddress(response);
+  response.onAborted(() => hits?.add('unreadAnswers', client));
+  response.onWritable((offset) => response.tryEnd(bytes.subarray(offset), total)[0]);
+}

@@ -1,0 +1,31 @@
+// Which HTTP status an error has. Typed by the codes: a new code does not compile until HTTP has decided.
+
+import type { ErrorCode } from '../../../model/error.ts';
+
+export const httpStatus: Readonly<Record<ErrorCode, string>> = {
+  'bad-address': '400 Bad Request',
+  'bad-dashboard': '500 Internal Server Error',
+  'bad-flow': '500 Internal Server Error',
+  'bad-json5': '500 Internal Server Error',
+  'bad-request': '400 Bad Request',
+  'body-too-large': '413 Content Too Large',
+  'body-type': '415 Unsupported Media Type',
+  'cannot-start': '500 Internal Server Error',
+  conflict: '409 Conflict',
+  'foreign-host': '403 Forbidden',
+  'foreign-origin': '403 Forbidden',
+  internal: '500 Internal Server Error',
+  'method-not-allowed': '405 Method Not Allowed',
+  'not-convertible': '400 Bad Request',
+  'not-found': '404 Not Found',
+  'out-of-range': '400 Bad Request',
+  'range-not-satisfiable': '416 Range Not Satisfiable',
+  'read-only': '403 Forbidden',
+  'state-unknown': '503 State Unknown',
+  'test-failed': '500 Internal Server Error',
+  'too-many-attempts': '429 Too Many Requests',
+  'too-many-clients': '503 Service Unavailable',
+  unauthorized: '401 Unauthorized',
+  'unknown-parameter': '404 Not Found',
+  'upgrade-required': '426 Upgrade Required',
+};

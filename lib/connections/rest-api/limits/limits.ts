@@ -1,0 +1,250 @@
+// What clients may cost the hub, one row per limit. The settings `limits` of a REST API connection derive from it, and the README
+// of this room shows the same table; a spec holds both equal.
+
+import { z } from 'zod';
+import { type ErrorCode, HubError } from '../../../model/error.ts';
+import { integerSetting } from '../../connection.ts';
+
+export interface Limit {
+  readonly default: number;
+  readonly unit: string;
+  /** The bounds of its setting below `limits`; a name: it is that setting of the connection; fixed: it cannot be set. */
+  readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
+  /** What is bounded. */
+  readonly about: string;
+  /** What a client is told that goes past it, and what becomes of it. */
+  readonly told: string;
+  /** Whether going past it costs the connection, or keeps it from opening; else the client is answered, and goes on. */
+  readonly isFatal: boolean;
+}
+
+/** All limits by name. */
+export const limits = {
+  clients: {
+    default: 20_000,
+    unit: 'sockets',
+    setting: 'maxClients',
+    about: 'WebSocket clients of the connection at once',
+    told: '503 instead of the handshake',
+    isFatal: true,
+  },
+  connections: {
+    default: 100_000,
+    unit: 'connections',
+    setting: [1, 1_000_000],
+    about:
+      'connections of all clients, HTTP and WebSocket; at most three quarters of the open files that the system allows (`ulimit -n`)',
+    told: 'nothing, the connection is closed as soon as it is there',
+    isFatal: true,
+  },
+  connectionsPerAddress: {
+    default: 20_000,
+    unit: 'connections',
+    setting: [1, 1_000_000],
+    about:
+      'connections of one IPv4 address, or of one /64 of IPv6, HTTP and WebSocket; at most half of those of all clients; looked at once a second (Linux only)',
+    told: 'nothing, the connection is closed as soon as it is there',
+    isFatal: true,
+  },
+  files: {
+    default: 100_000,
+    unit: 'files',
+    setting: 'fixed',
+    about: 'long files that are being sent at once; at most an eighth of the open files that the system allows',
+    told: '503',
+    isFatal: true,
+  },
+  clientsPerAddress: {
+    default: 10_000,
+    unit: 'sockets',
+    setting: [1, 1_000_000],
+    about: 'WebSocket clients of one IPv4 address, or of one /64 of IPv6',
+    told: '503 instead of the handshake',
+    isFatal: true,
+  },
+  wrongCredentials: {
+    default: 1,
+    unit: 'per second',
+    setting: [1, 10_000],
+    about: 'wrong credentials of one IPv4 address, or of one /64 of IPv6, after 20 of them',
+    told: '429 with `Retry-After`, whatever the credentials; what is connected stays so',
+    isFatal: true,
+  },
+  messageBytes: {
+    default: 64 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'a message of a WebSocket client',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  frameBytes: {
+    default: 128 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'a message of a WebSocket client that is read at all; told by the head of a frame',
+    told: 'nothing, the socket is cut',
+    isFatal: true,
+  },
+  unreadBytes: {
+    default: 1024 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'what the hub holds for a WebSocket client that does not read',
+    told: 'nothing; as soon as it reads, the newest values of what it missed',
+    isFatal: false,
+  },
+  backlogBytes: {
+    default: 4 * 1024 * 1024,
+    unit: 'bytes',
+    setting: [64 * 1024, 64 * 1024 * 1024],
+    about: 'what a WebSocket client has sent and the hub has not taken yet',
+    told: 'close code 4008',
+    isFatal: true,
+  },
+  pipelinedRequests: {
+    default: 1,
+    unit: 'requests',
+    setting: 'fixed',
+    about: 'requests of an HTTP connection that wait for the hub while it is overloaded',
+    told: 'nothing, the connection is cut',
+    isFatal: true,
+  },
+  unreadAnswers: {
+    default: 1,
+    unit: 'answers',
+    setting: 'fixed',
+    about:
+      'answers that wait in the hub for an HTTP connection to be read; before that the system holds some 100 KiB to 4 MiB',
+    told: 'nothing, the connection is cut when it sends another request, or after 10 s',
+    isFatal: true,
+  },
+  stallMs: {
+    default: 60_000,
+    unit: 'ms',
+    setting: 'stallTimeout',
+    about: 'how long a v1 client may read nothing',
+    told: 'close code 4001',
+    isFatal: true,
+  },
+  idleMs: {
+    default: 120_000,
+    unit: 'ms',
+    setting: 'fixed',
+    about: 'how long a WebSocket client may answer no ping',
+    told: 'nothing, the socket is cut',
+    isFatal: true,
+  },
+  mistakes: {
+    default: 100,
+    unit: 'messages',
+    setting: 'fixed',
+    about: 'messages of a v1 client in a row that make no sense',
+    told: 'close code 4500',
+    isFatal: true,
+  },
+  subscriptions: {
+    default: 32,
+    unit: 'subscriptions',
+    setting: 'fixed',
+    about: 'subscriptions of a v1 client',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  patterns: {
+    default: 2048,
+    unit: 'patterns',
+    setting: 'fixed',
+    about: 'patterns of a v1 subscription, addresses included',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  regexes: {
+    default: 16,
+    unit: 'regexes',
+    setting: 'fixed',
+    about: 'regular expressions of a v1 subscription',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  filters: {
+    default: 16,
+    unit: 'filters',
+    setting: 'fixed',
+    about: '`filter`s of a plain socket or of `/hub/parameters`',
+    told: '400',
+    isFatal: false,
+  },
+  patternLength: {
+    default: 1024,
+    unit: 'characters',
+    setting: 'fixed',
+    about: 'a pattern or filter of a client',
+    told: 'an error or 400, and goes on',
+    isFatal: false,
+  },
+  patternSteps: {
+    default: 1000,
+    unit: 'steps',
+    setting: 'fixed',
+    about: 'the programs of the regular expressions of a list together, where what may come n times counts n times',
+    told: 'an error or 400, and goes on',
+    isFatal: false,
+  },
+  clientSteps: {
+    default: 4000,
+    unit: 'steps',
+    setting: 'fixed',
+    about:
+      'the patterns of all subscriptions of a v1 client together; for every 32 characters a glob of several stars counts as a quarter',
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  bodyBytes: {
+    default: 64 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about: 'the body of a request',
+    told: '413, and goes on',
+    isFatal: false,
+  },
+} as const satisfies Readonly<Record<string, Limit>>;
+
+export type LimitName = keyof typeof limits;
+
+/** Limits that are settings of their own, below `limits`. */
+type SettableLimit = {
+  [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
+}[LimitName];
+
+/** All limits by name, in the order of the table. */
+export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
+
+/** The metric that counts how often clients have gone past a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
+export function metricOf(limit: LimitName): string {
+  return `patchbay_limit_hits_total{limit="${limit}"}`;
+}
+
+/** The setting `limits` of a connection. */
+export const limitSettings = z
+  .strictObject(
+    Object.fromEntries(
+      limitTable.flatMap(([name, { default: value, unit, setting, about }]) =>
+        typeof setting === 'string'
+          ? []
+          : [[name, integerSetting(setting[0], setting[1], unit).default(value).describe(`${unit}: ${about}`)]],
+      ),
+    ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
+  )
+  .prefault({})
+  .describe('What clients may cost; the README of the REST API lists all limits');
+
+/** A client has gone past a limit, and is answered. */
+export class LimitError extends HubError {
+  readonly limit: LimitName;
+
+  constructor(limit: LimitName, code: ErrorCode, message: string) {
+    super(code, message, { where: limit });
+    this.limit = limit;
+  }
+}

@@ -1,0 +1,15 @@
+// Who a client is: the address that its requests come from.
+
+import type { HttpResponse } from '../../../net/uws.ts';
+
+/** The client's address as people write it; IPv4 that comes by an IPv6 socket as IPv4. */
+export function remoteAddress(response: HttpResponse): string {
+  const text = Buffer.from(response.getRemoteAddressAsText()).toString();
+  const mapped = /^(?:0000:){5}ffff:(..)(..):(..)(..)$/.exec(text);
+  return mapped === null
+    ? text
+    : mapped
+        .slice(1)
+        .map((byte) => Number.parseInt(byte, 16))
+        .join('.');
+}

@@ -1,0 +1,53 @@
+// The console: its page at /hub/, its scripts and styles below /hub/console/, as `npm install` builds them.
+
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import { contentsOf } from '../files/contents.ts';
+import type { Disk } from '../files/disk.ts';
+import { findFile } from '../files/document-root.ts';
+import { realPathOf } from '../files/reading.ts';
+import { replyFile } from '../files/static-file.ts';
+import { beginValue, confine } from '../http/headers.ts';
+import { send } from '../http/send.ts';
+
+export const consolePath = '/hub/console/';
+
+/** Where the console is built; the same place from lib in a clone and from dist in a package. */
+export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
+
+/** Answers with the page of the console; with the contents as text where it has not been built. */
+export async function serveConsolePage(
+  folder: string,
+  disk: Disk,
+  hub: HubPort,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  const file = join(folder, 'index.html');
+  if (!existsSync(file)) return replyContents(hub, response);
+  confine(response);
+  await replyFile(response, request, log, disk, function* () {
+    return { file: yield* realPathOf(file) };
+  });
+}
+
+/** Answers with a file of the console. */
+export function serveConsoleFile(
+  folder: string,
+  disk: Disk,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): Promise<void> {
+  const locate = (path: string) => findFile(folder, path, path.slice(consolePath.length - 1), '');
+  confine(response);
+  return replyFile(response, request, log, disk, locate);
+}
+
+export function replyContents(hub: HubPort, response: HttpResponse): void {
+  send(beginValue(response, false), contentsOf(hub));
+}

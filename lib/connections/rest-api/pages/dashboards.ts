@@ -1,0 +1,47 @@
+// GET /hub/dashboards: the dashboards of the console, JSON5 files that people write in one folder.
+
+import { join } from 'node:path';
+import type { Dashboard } from '../../../dashboard/format.ts';
+import { parseDashboard } from '../../../dashboard/parse.ts';
+import { HubError } from '../../../model/error.ts';
+import { entriesOf, linkStatsOf, type Reading, textOf } from '../files/reading.ts';
+
+const maxDashboards = 1000;
+const maxDashboardBytes = 1024 * 1024;
+const ending = '.json5';
+
+/** `{"dashboards":["studio"]}`, in alphabetical order; without a folder there are none. */
+export function* listDashboards(folder: string | undefined): Reading<object> {
+  return { dashboards: yield* namesIn(folder) };
+}
+
+/**
+ * A dashboard, checked, and with all that was left out filled in. Errors: `not-found`; `bad-dashboard` with every mistake, each
+ * with line and column.
+ */
+export function* readDashboard(folder: string | undefined, name: string): Reading<Dashboard> {
+  if (folder === undefined || !(yield* namesIn(folder)).includes(name))
+    throw new HubError('not-found', `${name}: there is no such dashboard`);
+  const file = `${name}${ending}`;
+  const path = join(folder, file);
+  const { size } = yield* linkStatsOf(path);
+  if (size > maxDashboardBytes)
+    throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${size}`);
+  return parseDashboard(file, yield* textOf(path));
+}
+
+/** The names of the files, links not among them; empty when the folder is missing. */
+function* namesIn(folder: string | undefined): Reading<string[]> {
+  if (folder === undefined) return [];
+  try {
+    const entries = yield* entriesOf(folder);
+    const files = entries.filter((entry) => entry.isFile() && entry.name.endsWith(ending) && !/^[._]/.test(entry.name));
+    return files
+      .map((entry) => entry.name.slice(0, -ending.length))
+      .sort()
+      .slice(0, maxDashboards);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+// GET /hub/openapi.json: what is answered over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). The WebSocket is
+// described by lib/client/asyncapi.json.
+
+import type { Settings } from '../../settings.ts';
+import { paths } from './paths.ts';
+import { schemas } from './schemas.ts';
+
+/** The document of a hub, with the credentials that its settings want and the methods that they leave. */
+export function openApiOf(version: string, { username, password, token, getUpdates }: Settings): object {
+  const schemes = {
+    ...(username !== '' || password !== '' ? { basic: { type: 'http', scheme: 'basic' } } : {}),
+    ...(token !== '' ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
+  };
+  const names = Object.keys(schemes);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Patchbay',
+      version,
+      description:
+        'Parameters, and the hub that holds them. An address, <Connection ID>/<Parameter ID>, is put into a path as it is, ' +
+        'with each part between slashes percent-encoded. What answers with an ETag answers 304 to it while nothing is new.',
+    },
+    servers: [{ url: '/' }],
+    security: names.length === 0 ? [{}] : names.map((name) => ({ [name]: [] })),
+    tags: [
+      { name: 'parameters', description: 'Read and set values' },
+      { name: 'operation', description: 'How the hub is doing, and what operators do with it' },
+      { name: 'causes', description: 'Why things are as they are' },
+      { name: 'pages', description: 'For browsers' },
+    ],
+    paths: getUpdates ? paths : { ...paths, '/update': { post: paths['/update'].post } },
+    components: { schemas, securitySchemes: schemes },
+  };
+}

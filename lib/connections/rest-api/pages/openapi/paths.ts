@@ -1,0 +1,258 @@
+// The paths of the OpenAPI document. HEAD is answered wherever GET only reads, and is not listed.
+
+import { logLevels } from '../../../../model/log-entry.ts';
+
+type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
+
+/** The answers that any request may get: a client's mistake in general, credentials, a foreign Host or Origin. */
+const refusals = {
+  '401': problem('The credentials are missing or wrong'),
+  '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
+  '403': problem('A foreign Host, a page of another site, or a parameter that is read-only'),
+};
+
+export const paths = {
+  '/parameters/{address}': {
+    get: {
+      ...about('readParameter', 'parameters', 'The value of a parameter'),
+      parameters: [inPath('address', 'Address of the parameter')],
+      responses: {
+        '200': {
+          description: 'The value as text, or as JSON where that is accepted',
+          content: { 'text/plain': { schema: { type: 'string' } }, ...json(ref('Value')) },
+        },
+        '404': problem('There is no such parameter'),
+        '503': problem('Its state is unknown, or it is a trigger'),
+        ...refusals,
+      },
+    },
+  },
+  '/update': {
+    get: {
+      ...about('updateByGet', 'parameters', 'Sets a parameter, or fires a trigger'),
+      parameters: [
+        inQuery('parameter', { type: 'string' }, 'Address of the parameter', true),
+        inQuery('value', { type: 'string' }, 'The new value', true),
+      ],
+      responses: updated(),
+    },
+    post: {
+      ...about('update', 'parameters', 'Sets a parameter, or fires a trigger'),
+      requestBody: {
+        required: true,
+        content: { ...json(ref('Update')), 'application/x-www-form-urlencoded': { schema: ref('Update') } },
+      },
+      responses: { ...updated(), ...bodyRefusals() },
+    },
+  },
+  '/hub': { get: { ...about('goToHub', 'pages', 'Goes to /hub/'), responses: { '302': { description: 'To /hub/' } } } },
+  '/hub/': {
+    get: {
+      ...about('openConsole', 'pages', 'The console; the contents as text where it is switched off or not built'),
+      responses: {
+        '200': {
+          description: 'A page',
+          content: { 'text/html': { schema: { type: 'string' } }, 'text/plain': { schema: { type: 'string' } } },
+        },
+        ...refusals,
+      },
+    },
+  },
+  '/hub/console/{file}': {
+    get: {
+      ...about('readConsoleFile', 'pages', 'A file of the console'),
+      parameters: [inPath('file', 'Path of the file')],
+      responses: { '200': file(), '404': problem('There is no such file'), ...refusals },
+    },
+  },
+  '/hub/client.js': {
+    get: {
+      ...about('readClient', 'pages', 'The client library for browsers, a module'),
+      responses: { '200': file(), '404': problem('It has not been built'), ...refusals },
+    },
+  },
+  '/hub/clients': {
+    get: {
+      ...about('listClients', 'operation', 'The WebSocket clients of this connection, slow ones first, at most 500'),
+      responses: fresh('Clients'),
+    },
+  },
+  '/hub/connections': {
+    get: { ...about('listConnections', 'operation', 'How each connection is doing'), responses: fresh('Connections') },
+  },
+  '/hub/connections/{id}': {
+    post: {
+      ...about('controlConnection', 'operation', 'Starts, stops or restarts a connection, until a reload changes it'),
+      parameters: [inPath('id', 'Connection ID')],
+      requestBody: { required: true, content: json(ref('Control')) },
+      responses: {
+        '200': { description: 'How it is doing now', content: json(ref('Connection')) },
+        '404': problem('There is no such connection'),
+        '409': problem('That makes no sense as things are, or stops the connection that was asked by'),
+        ...bodyRefusals(),
+        ...refusals,
+      },
+    },
+  },
+  '/hub/dashboards': {
+    get: { ...about('listDashboards', 'operation', 'The names of the dashboards'), responses: fresh('Dashboards') },
+  },
+  '/hub/dashboards/{name}': {
+    get: {
+      ...about('readDashboard', 'operation', 'A dashboard, checked, with all that was left out filled in'),
+      parameters: [inPath('name', 'Its name')],
+      responses: {
+        ...fresh('Dashboard'),
+        '404': problem('There is no such dashboard'),
+        '500': problem('The file has mistakes, each told with line and column'),
+      },
+    },
+  },
+  '/hub/explain/{address}': {
+    get: {
+      ...about('explain', 'causes', 'Why a parameter is as it is: its last change and the chain of causes'),
+      parameters: [inPath('address', 'Address of the parameter')],
+      responses: {
+        ...fresh('Explanation'),
+        '404': problem('There is no such parameter'),
+        '503': problem('Nothing has happened to it yet'),
+      },
+    },
+  },
+  '/hub/files': {
+    get: {
+      ...about('listFiles', 'operation', 'The flow files, and what the last load or reload said of each'),
+      responses: fresh('Files'),
+    },
+  },
+  '/hub/health': {
+    get: { ...about('readHealth', 'operation', 'How the hub is doing, for monitoring'), responses: fresh('Health') },
+  },
+  '/hub/log': {
+    get: {
+      ...about('readLog', 'operation', 'The newest 2,000 entries of the log'),
+      parameters: [
+        inQuery('after', { type: 'integer', minimum: 0, default: 0 }, 'Only entries after this one: `next` of before'),
+        inQuery('level', { enum: logLevels, default: 'debug' }, 'The least level'),
+      ],
+      responses: { ...fresh('Log'), '400': problem('A query that makes no sense') },
+    },
+  },
+  '/hub/openapi.json': {
+    get: {
+      ...about('readOpenApi', 'operation', 'This document'),
+      responses: fresh(undefined),
+    },
+  },
+  '/hub/parameters': {
+    get: {
+      ...about('listParameters', 'parameters', 'All parameters with state and metadata'),
+      parameters: [
+        inQuery(
+          'address',
+          { type: 'array', items: { type: 'string' } },
+          'These parameters alone; those that there are not are left out',
+        ),
+        inQuery(
+          'filter',
+          { type: 'array', items: { type: 'string' } },
+          'RE2 patterns, one of which the address matches',
+        ),
+      ],
+      responses: {
+        '200': { description: 'The parameters', content: json({ type: 'array', items: ref('Parameter') }) },
+        '400': problem('A pattern that is none'),
+        ...refusals,
+      },
+    },
+  },
+  '/hub/rules': {
+    get: { ...about('listRules', 'operation', 'How each rule is doing, top to bottom'), responses: fresh('Rules') },
+    post: {
+      ...about(
+        'switchRule',
+        'operation',
+        'Switches a rule on or off, until it is switched again or its file is another',
+      ),
+      requestBody: { required: true, content: json(ref('Switch')) },
+      responses: {
+        '200': { description: 'How it is doing now', content: json(ref('Rule')) },
+        '404': problem('There is no such rule'),
+        '409': problem('Several rules have the name'),
+        ...bodyRefusals(),
+        ...refusals,
+      },
+    },
+  },
+  '/hub/trace': {
+    get: {
+      ...about('trace', 'causes', 'The last 50 runs of the rules of a name'),
+      parameters: [inQuery('rule', { type: 'string' }, 'The name', true)],
+      responses: { ...fresh('Traces'), '400': problem('No name, or several'), '404': problem('There is no such rule') },
+    },
+  },
+};
+
+function about(operationId: string, tag: Tag, summary: string) {
+  return { operationId, tags: [tag], summary };
+}
+
+function ref(schema: string) {
+  return { $ref: `#/components/schemas/${schema}` };
+}
+
+function json(schema: object) {
+  return { 'application/json': { schema } };
+}
+
+function file() {
+  return { description: 'The file', content: { '*/*': {} } };
+}
+
+function problem(description: string) {
+  return {
+    description,
+    content: { 'application/problem+json': { schema: ref('Problem') }, 'text/plain': { schema: { type: 'string' } } },
+  };
+}
+
+/** An answer with an ETag. */
+function fresh(schema: string | undefined) {
+  return {
+    '200': {
+      description: 'The present state',
+      headers: { ETag: { schema: { type: 'string' } } },
+      content: json(schema === undefined ? { type: 'object' } : ref(schema)),
+    },
+    '304': { description: 'The same as what If-None-Match names' },
+    ...refusals,
+  };
+}
+
+function updated() {
+  return {
+    '200': {
+      description: 'OK, or where JSON is accepted what was set',
+      content: { 'text/plain': { schema: { const: 'OK' } }, ...json(ref('Updated')) },
+    },
+    '400': problem('Something is missing, or the value cannot be converted'),
+    '404': problem('There is no such parameter'),
+    ...refusals,
+  };
+}
+
+function bodyRefusals() {
+  return {
+    '400': problem('A body that makes no sense'),
+    '413': problem('A body of more than 64 KiB'),
+    '415': problem('A body of another type'),
+  };
+}
+
+function inPath(name: string, description: string) {
+  return { name, in: 'path', required: true, description, schema: { type: 'string' } };
+}
+
+function inQuery(name: string, schema: object, description: string, required = false) {
+  return { name, in: 'query', required, description, schema };
+}

@@ -1,0 +1,58 @@
+// Answers that are JSON: those that take long to make are made in turns with what others ask for.
+
+import type { Log } from '../../connection.ts';
+import type { Disk } from '../files/disk.ts';
+import type { Reading } from '../files/reading.ts';
+import { asHubError, keepResponse } from '../http/exchange.ts';
+import { replyJson, wantsJsonErrors } from '../http/reply.ts';
+import type { Handler } from '../http/router.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+import type { TaskQueue } from '../limits/work-queue.ts';
+
+/** What a page is asked for with. */
+export interface PageRequest {
+  /** As it came, percent-encoded. */
+  readonly path: string;
+  readonly query: string;
+}
+
+/** Answers with JSON, or 304: at once, unless others have taken the time of this round. */
+export function servePage(read: (request: PageRequest) => object, tasks: TaskQueue, log: Log): Handler {
+  return (response, request) => {
+    const path = request.getUrl();
+    const query = request.getQuery() ?? '';
+    const ifNoneMatch = request.getHeader('if-none-match');
+    const asJson = wantsJsonErrors(path, request.getHeader('accept'));
+    const exchange = keepResponse(response);
+    const answer = () => {
+      if (exchange.isAborted) return;
+      try {
+        const data = read({ path, query });
+        exchange.reply(() => replyJson(response, data, ifNoneMatch));
+      } catch (error) {
+        exchange.fail(asHubError(error, log), asJson);
+      }
+    };
+    const advance = () => {
+      answer();
+      return false;
+    };
+    tasks.do({ address: remoteAddress(response), advance });
+  };
+}
+
+/** Answers with JSON that is read from files, or 304. */
+export function servePageOfFiles(disk: Disk, read: (path: string) => Reading<object>, log: Log): Handler {
+  return (response, request) => {
+    const path = request.getUrl();
+    const ifNoneMatch = request.getHeader('if-none-match');
+    const asJson = wantsJsonErrors(path, request.getHeader('accept'));
+    const found = disk.read(read(path));
+    if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
+    const exchange = keepResponse(response);
+    found.then(
+      (data) => exchange.reply(() => replyJson(response, data, ifNoneMatch)),
+      (error) => exchange.fail(asHubError(error, log), asJson),
+    );
+  };
+}

@@ -1,0 +1,116 @@
+// GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in turns with what others
+// ask for, whatever its filter finds.
+
+import type { Parameter } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import { createFilter, type Filter } from '../filters/filter.ts';
+import { asHubError, type Exchange, keepResponse } from '../http/exchange.ts';
+import { beginValue } from '../http/headers.ts';
+import { wantsJsonErrors } from '../http/reply.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+import type { Task, TaskQueue } from '../limits/work-queue.ts';
+
+const chunkLength = 16 * 1024;
+
+/** What lists are served with. */
+export interface ListContext {
+  readonly hub: HubPort;
+  readonly tasks: TaskQueue;
+  /** Is told what a list is refused for. */
+  readonly hits: LimitHits;
+  readonly log: Log;
+}
+
+/**
+ * Streams the list of parameters, a JSON array; `?address=<address>` asks for some by name, of which there may be none, and
+ * `?filter=<regex>` narrows it; a filter that makes no sense is answered with `bad-request`.
+ */
+export function listParameters(context: ListContext, response: HttpResponse, request: HttpRequest): void {
+  context.tasks.do(new ParameterList(context, response, request));
+}
+
+class ParameterList implements Task {
+  readonly address: string;
+  readonly #context: ListContext;
+  readonly #patterns: readonly string[];
+  readonly #asJson: boolean;
+  readonly #exchange: Exchange;
+  readonly #parameters: Iterator<Parameter>;
+  #matches: Filter | undefined = undefined;
+  #chunk = '[';
+  #separator = '\n';
+  #hasBegun = false;
+
+  constructor(context: ListContext, response: HttpResponse, request: HttpRequest) {
+    const { hub } = context;
+    const query = new URLSearchParams(request.getQuery() ?? '');
+    const named = query.getAll('address').flatMap((address) => hub.find(address) ?? []);
+    this.address = remoteAddress(response);
+    this.#context = context;
+    this.#patterns = query.getAll('filter');
+    this.#parameters = (query.has('address') ? named : hub.parameters())[Symbol.iterator]();
+    this.#asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    this.#exchange = keepResponse(response);
+  }
+
+  advance(endMs: number): boolean {
+    try {
+      this.#matches ??= createFilter(this.#patterns);
+      return this.#list(this.#matches, endMs);
+    } catch (error) {
+      this.#exchange.fail(asHubError(error, this.#context.log), this.#asJson);
+      return false;
+    }
+  }
+
+  #list(matches: Filter, endMs: number): boolean {
+    do {
+      if (this.#exchange.isAborted) return false;
+      const { done, value: parameter } = this.#parameters.next();
+      if (done) {
+        this.#send((response) => response.end(`${this.#chunk}\n]\n`));
+        return false;
+      }
+      if (!matches(parameter.address)) continue;
+      this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter));
+      this.#separator = ',\n';
+      if (this.#chunk.length >= chunkLength && !this.#write()) return false;
+    } while (performance.now() < endMs);
+    return true;
+  }
+
+  /** Returns whether the client can take more at once. */
+  #write(): boolean {
+    let isTaken = true;
+    this.#send((response) => {
+      isTaken = response.write(this.#chunk);
+    });
+    this.#chunk = '';
+    if (!isTaken) void this.#exchange.writable().then(() => this.#context.tasks.add(this));
+    return isTaken;
+  }
+
+  #send(send: (response: HttpResponse) => void): void {
+    this.#exchange.reply((response) => {
+      if (!this.#hasBegun) beginValue(response, true);
+      this.#hasBegun = true;
+      send(response);
+    });
+  }
+}
+
+/** One parameter with its state and metadata, as the list shows it. */
+function describeParameter({ address, type, access, value, lastChange }: Parameter): object {
+  return {
+    parameter: address,
+    type,
+    access,
+    state: value === undefined ? 'unknown' : 'known',
+    value,
+    revision: lastChange?.revision,
+    time: lastChange && new Date(lastChange.time).toISOString(),
+    origin: lastChange?.origin,
+  };
+}

@@ -1,0 +1,29 @@
+// GET /parameters/<address> (spec.md "Read a parameter").
+
+import { HubError } from '../../../model/error.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
+import type { HubPort } from '../../connection.ts';
+import { acceptsJson, replyValue } from '../http/reply.ts';
+
+export const parametersPath = '/parameters/';
+const acceptHeader = encodeText('accept');
+
+/** Answers with the value. Errors: `bad-address`, `unknown-parameter`, and `state-unknown` (D-03). */
+export function readParameter(hub: HubPort, response: HttpResponse, request: HttpRequest): void {
+  const address = decodePath(request.getUrl().slice(parametersPath.length));
+  const parameter = hub.find(address);
+  if (parameter === undefined)
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+  if (parameter.value === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
+  replyValue(response, parameter.value, acceptsJson(request.getHeader(acceptHeader)));
+}
+
+/** Decodes a percent-encoded path. Errors: `bad-address`. */
+export function decodePath(path: string): string {
+  if (!path.includes('%')) return path;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    throw new HubError('bad-address', `expected a percent-encoded UTF-8 path, got "${path}"`);
+  }
+}

@@ -1,0 +1,148 @@
+// Everything that is answered over HTTP, path by path. openapi/document.ts says the same for machines; a spec compares them.
+
+import { existsSync } from 'node:fs';
+import { HubError } from '../../../model/error.ts';
+import type { Origin } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import { createDisk } from '../files/disk.ts';
+import { serveFile } from '../files/document-root.ts';
+import { asHubError } from '../http/exchange.ts';
+import { begin } from '../http/headers.ts';
+import { acceptsJson, replyError } from '../http/reply.ts';
+import type { Handler, Route } from '../http/router.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { TaskQueue } from '../limits/work-queue.ts';
+import type { Settings } from '../settings.ts';
+import { clientsOf } from '../sockets/client-status.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+import { serveClientScript } from './client-script.ts';
+import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './console.ts';
+import { listDashboards, readDashboard } from './dashboards.ts';
+import { explainParameter, explainPath } from './explain.ts';
+import { healthOf } from './health.ts';
+import { openApiOf } from './openapi/document.ts';
+import { connectionsOf, connectionsPath, controlConnection, filesOf, logOf, switchRule } from './operation.ts';
+import { type PageRequest, servePage, servePageOfFiles } from './page.ts';
+import { listParameters } from './parameter-list.ts';
+import { decodePath, parametersPath, readParameter } from './parameters.ts';
+import { traceRule } from './trace.ts';
+import { updateByGet, updateByPost } from './update.ts';
+
+const dashboardsPath = '/hub/dashboards';
+
+export interface RouteContext {
+  /** The Connection ID of the REST API. */
+  readonly id: string;
+  readonly hub: HubPort;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly tasks: TaskQueue;
+  readonly hits: LimitHits;
+  readonly sockets: Sockets;
+  readonly resolvePath: (path: string) => string;
+  readonly originOf: (response: HttpResponse) => Origin;
+  /** The folder of the built console. */
+  readonly consoleFolder: string;
+}
+
+/** Answers before it returns, or in its own time. */
+type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
+
+export function routesOf(context: RouteContext): Route[] {
+  const { id, hub, settings, log, tasks, sockets, originOf, resolvePath, consoleFolder } = context;
+  const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
+  const dashboards = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
+  const dashboardDisk = createDisk(dashboards ?? '');
+  const consoleDisk = createDisk(consoleFolder);
+  const json = (read: (request: PageRequest) => object) => servePage(read, tasks, log);
+  const later =
+    (serve: Serve): Handler =>
+    (response, request) =>
+      void serve(response, request).catch((error) => asHubError(error, log));
+  return [
+    { path: `${parametersPath}*`, get: (response, request) => readParameter(hub, response, request) },
+    {
+      path: '/update',
+      ...(settings.getUpdates && {
+        getWrites: true,
+        get: (response, request) => updateByGet(hub, originOf(response), response, request),
+      }),
+      post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
+    },
+    { path: '/ws', get: refusePlainHttp },
+    { path: '/hub', get: redirectToHub },
+    {
+      path: '/hub/',
+      get: settings.console
+        ? later((response, request) => serveConsolePage(consoleFolder, consoleDisk, hub, response, request, log))
+        : (response) => replyContents(hub, response),
+    },
+    {
+      path: `${consolePath}*`,
+      get: settings.console
+        ? later((response, request) => serveConsoleFile(consoleFolder, consoleDisk, response, request, log))
+        : replyNotFound,
+    },
+    {
+      path: '/hub/client.js',
+      get: later((response, request) => serveClientScript(consoleDisk, response, request, log)),
+    },
+    {
+      path: connectionsPath,
+      get: json(() => connectionsOf(hub)),
+    },
+    {
+      path: `${connectionsPath}/*`,
+      post: (response, request) => controlConnection(operationOf(response), response, request),
+    },
+    { path: '/hub/clients', get: json(() => clientsOf(sockets)) },
+    { path: dashboardsPath, get: servePageOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
+    {
+      path: `${dashboardsPath}/*`,
+      get: servePageOfFiles(
+        dashboardDisk,
+        (path) => readDashboard(dashboards, decodePath(path.slice(dashboardsPath.length + 1))),
+        log,
+      ),
+    },
+    { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
+    { path: '/hub/files', get: json(() => filesOf(hub)) },
+    { path: '/hub/health', get: json(() => healthOf(hub)) },
+    { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
+    { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
+    { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
+    {
+      path: '/hub/rules',
+      get: json(() => hub.rules()),
+      post: (response, request) => switchRule(operationOf(response), response, request),
+    },
+    { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
+    { path: '/hub/*', get: replyNotFound },
+    ...documentRoutes(settings.documentRoot && resolvePath(settings.documentRoot), log, later),
+  ];
+}
+
+function documentRoutes(root: string, log: Log, later: (serve: Serve) => Handler): Route[] {
+  if (root === '')
+    return [
+      { path: '/', get: redirectToHub },
+      { path: '/*', get: replyNotFound },
+    ];
+  if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
+  const disk = createDisk(root);
+  return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log)) }];
+}
+
+function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {
+  const error = new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
+  replyError(response, error, acceptsJson(request.getHeader('accept')), [['Upgrade', 'websocket']]);
+}
+
+function replyNotFound(_: HttpResponse, request: HttpRequest): void {
+  throw new HubError('not-found', `${request.getUrl()}: there is no such page`);
+}
+
+function redirectToHub(response: HttpResponse): void {
+  begin(response, '302 Found').writeHeader('Location', '/hub/').end();
+}

@@ -1,0 +1,97 @@
+// GET and POST /update (spec.md "Update a parameter"): `parameter` and `value`, from the query, a form or a JSON object.
+
+import { describe, HubError } from '../../../model/error.ts';
+import type { Origin } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import { bodyTypeOf, readObject } from '../http/body.ts';
+import { asHubError, keepResponse, readBody } from '../http/exchange.ts';
+import { beginValue, jsonType } from '../http/headers.ts';
+import { acceptsJson } from '../http/reply.ts';
+import { send } from '../http/send.ts';
+
+const formType = 'application/x-www-form-urlencoded';
+
+interface Update {
+  readonly parameter: string;
+  readonly value: unknown;
+}
+
+/** Errors: those of the query, and of the write. */
+export function updateByGet(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
+  const { parameter, value } = readForm(request.getQuery() ?? '', 'query');
+  const written = hub.write(parameter, value, origin);
+  replyWritten(response, parameter, written, acceptsJson(request.getHeader('accept')));
+}
+
+/** Errors: `body-type`; those of the body and of the write are answered when the body is there. */
+export function updateByPost(
+  hub: HubPort,
+  origin: Origin,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): void {
+  const asJson = acceptsJson(request.getHeader('accept'));
+  const type = bodyTypeOf(request);
+  const read = readers.get(type);
+  if (read === undefined)
+    throw new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`);
+  const exchange = keepResponse(response);
+  readBody(exchange, request, (body) => {
+    try {
+      if (body instanceof HubError) throw body;
+      const { parameter, value } = read(body);
+      const written = hub.write(parameter, value, origin);
+      exchange.reply(() => replyWritten(response, parameter, written, asJson));
+    } catch (error) {
+      exchange.fail(asHubError(error, log), asJson);
+    }
+  });
+}
+
+const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
+  [formType, (body: string) => readForm(body, 'body')],
+  [jsonType, readJson],
+]);
+
+/** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
+function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
+  send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
+}
+
+/** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */
+function readForm(text: string, where: string): Update {
+  const found = new Map<string, string>();
+  for (const pair of text.split('&')) {
+    const equals = pair.indexOf('=');
+    const name = decodeForm(equals < 0 ? pair : pair.slice(0, equals), where);
+    if (name !== 'parameter' && name !== 'value') continue;
+    if (found.has(name)) throw new HubError('bad-request', `${where}: expected ${name} once, got it again`);
+    found.set(name, equals < 0 ? '' : decodeForm(pair.slice(equals + 1), where));
+  }
+  return checkUpdate({ parameter: found.get('parameter'), value: found.get('value') }, where);
+}
+
+function decodeForm(text: string, where: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    throw new HubError('bad-request', `${where}: expected percent-encoded UTF-8, got "${text.slice(0, 60)}"`);
+  }
+}
+
+function readJson(text: string): Update {
+  return checkUpdate(readObject(text, 'parameter and value'), 'body');
+}
+
+function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): Update {
+  if (typeof parameter !== 'string' || parameter === '')
+    throw new HubError(
+      'bad-request',
+      `${where}: expected parameter=<Connection ID>/<Parameter ID>, got ${describe(parameter)}`,
+    );
+  if (value === undefined) throw new HubError('bad-request', `${where}: expected a value, got nothing`);
+  return { parameter, value };
+}

@@ -1,0 +1,139 @@
+// What WebSocket clients send, on its way to their sessions. Nearly all of it is taken as it comes. What comes when a round of the
+// event loop has gone on for long is kept per client and taken between rounds, each client in turn; a client of which too
+// much waits is ended, but none that has at most 64 KiB that the hub has not taken yet.
+
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Pace } from '../limits/pace.ts';
+import type { Settings } from '../settings.ts';
+import { Backlog, headBytes } from './backlog.ts';
+import { closeCodes } from './close-codes.ts';
+import type { Session, Socket } from './sockets.ts';
+
+/** How long messages are taken as they come, within one round. */
+const roundMs = 10;
+/** No client is ended of which no more than this waits. */
+const leastBytes = 64 * 1024;
+/** When a round has gone on for so long, clients are ended of which more messages wait: each costs time to be kept. */
+const lateMs = 25;
+const lateMessages = 2000;
+/** When more than this waits of all clients together, those are ended of which more than the least does. */
+const totalBytes = 64 * 1024 * 1024;
+/** Clients of which no more than this waits are no flood: a few changes, which are soon taken. */
+const littleBytes = 1024;
+/** How long one client is worked for before it is the next one's turn, and after how many messages that is looked at. */
+const turnMs = 1;
+const lookEvery = 8;
+
+interface Waiting {
+  readonly socket: Socket;
+  readonly backlog: Backlog;
+}
+
+export class Intake {
+  readonly #pace: Pace;
+  readonly #hits: LimitHits;
+  readonly #maxBytes: number;
+  /** In the order of their turns. */
+  readonly #waiting = new Map<Session, Waiting>();
+  #totalBytes = 0;
+  /** Bytes of pings and pongs that came in a round that had gone on for long. */
+  readonly #control = new Map<Session, number>();
+
+  constructor(pace: Pace, hits: LimitHits, { limits: { backlogBytes } }: Settings) {
+    this.#pace = pace;
+    this.#hits = hits;
+    this.#maxBytes = backlogBytes;
+    pace.add((endMs) => {
+      this.#control.clear();
+      return this.#takeUntil(endMs);
+    });
+  }
+
+  /** Hands a message to the session of a socket, now or later. */
+  message(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
+    const { session } = socket.getUserData();
+    const hasTime = this.#pace.hasTime(message.byteLength, roundMs);
+    const isFirst = !session.isBusy && (this.#waiting.size === 0 || !this.#waiting.has(session));
+    if (hasTime && isFirst) session.receive(message, isBinary);
+    else this.#keep(socket, message, isBinary);
+  }
+
+  /** Counts a ping or a pong, which the server has dealt with. */
+  control(socket: Socket, bytes: number): void {
+    if (this.#pace.hasTime(bytes, roundMs)) return;
+    const { session } = socket.getUserData();
+    const sum = (this.#control.get(session) ?? 0) + headBytes + bytes;
+    this.#control.set(session, sum);
+    this.#pace.request();
+    if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
+  }
+
+  /** Forgets what waits of a session that is over. */
+  forget(session: Session): void {
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined) return;
+    this.#waiting.delete(session);
+    this.#totalBytes -= waiting.backlog.bytes;
+  }
+
+  #keep(socket: Socket, message: ArrayBuffer, isBinary: boolean): void {
+    const { session } = socket.getUserData();
+    let waiting = this.#waiting.get(session);
+    if (waiting === undefined) {
+      waiting = { socket, backlog: new Backlog() };
+      this.#waiting.set(session, waiting);
+      this.#pace.request();
+    }
+    const { backlog } = waiting;
+    const before = backlog.bytes;
+    backlog.put(message, isBinary);
+    this.#totalBytes += backlog.bytes - before;
+    if (this.#isTooMuch(backlog.bytes, backlog.length)) this.#end(socket);
+  }
+
+  #isTooMuch(bytes: number, messages: number): boolean {
+    if (bytes <= leastBytes) return false;
+    if (bytes > this.#maxBytes || this.#totalBytes > totalBytes) return true;
+    return messages > lateMessages && !this.#pace.hasTime(0, lateMs);
+  }
+
+  #end(socket: Socket): void {
+    const { session, address } = socket.getUserData();
+    this.#hits.add('backlogBytes', address);
+    session.end(closeCodes.flooding, 'you send faster than the hub takes it');
+  }
+
+  /** Takes what waits; clients of which little does come first, for half of the time at most. Returns whether more waits. */
+  #takeUntil(endMs: number): boolean {
+    const ready = [...this.#waiting].filter(([session]) => !session.isBusy);
+    const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
+    const many = ready.filter(([, { backlog }]) => backlog.bytes > littleBytes);
+    this.#takeTurns(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
+    this.#takeTurns(many, endMs);
+    return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
+  }
+
+  #takeTurns(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
+    for (const [session, waiting] of ready) {
+      this.#waiting.delete(session);
+      this.#waiting.set(session, waiting); // its next turn is after those of all others
+      const turnEndMs = Math.min(endMs, performance.now() + turnMs);
+      waiting.socket.cork(() => this.#takeOf(session, waiting, turnEndMs));
+      if (performance.now() >= endMs) break;
+    }
+  }
+
+  #takeOf(session: Session, waiting: Waiting, endMs: number): void {
+    const { backlog } = waiting;
+    for (let count = 1; ; count++) {
+      const before = backlog.bytes;
+      const next = backlog.take();
+      if (next === undefined) break;
+      this.#totalBytes -= before - backlog.bytes;
+      session.receive(next.message, next.isBinary);
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return; // it has ended, or takes long
+      if (count % lookEvery === 0 && performance.now() >= endMs) return;
+    }
+    this.#waiting.delete(session);
+  }
+}

@@ -1,0 +1,129 @@
+// The plain sockets of one filter, spread over topics of the server. A change is put into the outbox once per group.
+
+import type { Parameter } from '../../../../model/parameter.ts';
+import { encodeText } from '../../../../net/uws.ts';
+import type { HubPort } from '../../../connection.ts';
+import { type Filter, filterOf } from '../../filters/filter.ts';
+import { Selection } from '../../filters/selection.ts';
+import type { FanOut } from '../fan-out.ts';
+import type { Audience, Feed, Listener } from '../feed.ts';
+import { Tally } from '../tally.ts';
+import { framePrefix } from './frame.ts';
+import type { Outbox, Topic } from './outbox.ts';
+
+/** So many sockets, that is what the server keeps about their topic, fit into the cache of a core together. */
+const maxTopicMembers = 512;
+
+type PrefixOf = (parameter: Parameter) => Uint8Array;
+
+class PlainGroup implements Audience {
+  readonly key: string;
+  /** It hears of changes once this is ready. */
+  readonly selection: Selection;
+  /** Never empty while there is a member. */
+  readonly topics: PlainTopic[] = [];
+  readonly #prefixOf: PrefixOf;
+  readonly #put: Outbox['put'];
+
+  constructor(key: string, selection: Selection, prefixOf: PrefixOf, put: Outbox['put']) {
+    this.key = key;
+    this.selection = selection;
+    this.#prefixOf = prefixOf;
+    this.#put = put;
+  }
+
+  matches(parameter: Parameter): boolean {
+    return this.selection.has(parameter);
+  }
+
+  listenTo({ parameter }: Feed): Listener {
+    const { topics } = this;
+    const prefix = this.#prefixOf(parameter);
+    const put = this.#put;
+    return { audience: this, tell: ({ value }) => put(topics, prefix, value) };
+  }
+}
+
+/** What some of the sockets of a group subscribe to. */
+export class PlainTopic implements Topic {
+  readonly group: PlainGroup;
+  readonly text: string;
+  readonly name: ArrayBuffer;
+  readonly sent = new Tally();
+  members = 0;
+
+  constructor(group: PlainGroup, text: string) {
+    this.group = group;
+    this.text = text;
+    this.name = encodeText(text);
+  }
+}
+
+/** Keeps the groups by the key of their filter, each as long as it has members. */
+export class PlainGroups {
+  readonly #hub: Pick<HubPort, 'parameters'>;
+  readonly #fanOut: FanOut;
+  readonly #bound: Filter;
+  readonly #put: Outbox['put'];
+  readonly #prefixes = new WeakMap<Parameter, Uint8Array>();
+  readonly #groups = new Map<string, PlainGroup>();
+  #nextTopic = 1;
+
+  /** `bound` is the filter of the connection's settings: no client sees what it does not let through. */
+  constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, bound: Filter, put: Outbox['put']) {
+    this.#hub = hub;
+    this.#fanOut = fanOut;
+    this.#bound = bound;
+    this.#put = put;
+  }
+
+  /**
+   * Joins the group of the key, made with `filter` when it is the first member; returns what to subscribe to when it has been
+   * prepared.
+   */
+  join(key: string, filter: Filter): PlainTopic {
+    let group = this.#groups.get(key);
+    if (group === undefined) {
+      const bounded = filterOf(filter.work + this.#bound.work, (address) => this.#bound(address) && filter(address));
+      group = new PlainGroup(key, new Selection(bounded, this.#fanOut), this.#prefixOf, this.#put);
+      this.#groups.set(key, group);
+      if (group.selection.isReady) this.#fanOut.join(group);
+    }
+    let topic = group.topics.find(({ members }) => members < maxTopicMembers);
+    if (topic === undefined) {
+      topic = new PlainTopic(group, String(this.#nextTopic++));
+      group.topics.push(topic);
+    }
+    topic.members++;
+    return topic;
+  }
+
+  /** Has the group of a topic hear of changes, works at that until then; returns whether there is more to do. */
+  prepare({ group }: PlainTopic, endMs: number): boolean {
+    const { selection } = group;
+    if (selection.isReady) return false;
+    if (selection.prepare(() => this.#hub.parameters(), endMs)) return true;
+    if (this.#groups.get(group.key) === group) this.#fanOut.join(group);
+    return false;
+  }
+
+  /** A member of the topic leaves. */
+  leave(topic: PlainTopic): void {
+    if (--topic.members > 0) return;
+    const { topics, key } = topic.group;
+    topics.splice(topics.indexOf(topic), 1);
+    if (topics.length > 0) return;
+    this.#groups.delete(key);
+    this.#fanOut.leave(topic.group);
+  }
+
+  /** All groups share the prefix of a parameter. */
+  readonly #prefixOf: PrefixOf = (parameter) => {
+    let prefix = this.#prefixes.get(parameter);
+    if (prefix === undefined) {
+      prefix = framePrefix(parameter.address);
+      this.#prefixes.set(parameter, prefix);
+    }
+    return prefix;
+  };
+}

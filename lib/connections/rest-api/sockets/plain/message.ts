@@ -1,0 +1,143 @@
+// The messages of plain clients, `{"p":"desk/lamp","v":true}` (spec.md "WebSocket notification object"). What nearly every
+// message is, an address and a text or a number without escapes, is read from its bytes; the rest goes to the JSON parser.
+
+import { describe, HubError } from '../../../../model/error.ts';
+import { LimitError, limits } from '../../limits/limits.ts';
+import { hasLeadingZero, readDecimal } from './decimal.ts';
+
+const maxMessageBytes = limits.messageBytes.default;
+/** How many addresses are remembered by their bytes, one in each place of a table, and how long they may be. */
+const rememberedAddresses = 1024;
+const maxRememberedBytes = 256;
+
+const opening = Buffer.from('{"p":');
+const middle = Buffer.from(',"v":');
+const space = 0x20;
+const quote = 0x22;
+const backslash = 0x5c;
+const closing = 0x7d;
+
+interface KnownAddress {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
+
+/** Reads one message after the other. Its value is asked for apart: the address tells what is to become of it. */
+export class PlainReader {
+  readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
+  #bytes = new Uint8Array(0);
+  /** Where the value is in the bytes, its quotes left out; `#from` is 0 when `#value` is what the JSON parser found. */
+  #from = 0;
+  #to = 0;
+  #value: unknown = undefined;
+
+  /** Returns the address of a message, whose bytes are used until its value has been read. Errors: `bad-request`. */
+  read(message: ArrayBuffer): string {
+    const bytes = new Uint8Array(message);
+    if (bytes.length > maxMessageBytes)
+      throw new LimitError(
+        'messageBytes',
+        'bad-request',
+        `expected at most ${maxMessageBytes} bytes, got ${bytes.length}`,
+      );
+    this.#bytes = bytes;
+    return this.#readPlain(bytes) ?? this.#parse();
+  }
+
+  /**
+   * Returns the value of the message read last, as JSON has it; with `asNumber` a text that is a plain decimal number may come
+   * as that number. Errors: `bad-request` when there is none.
+   */
+  value(asNumber: boolean): unknown {
+    if (this.#from > 0) {
+      const number = asNumber ? readDecimal(this.#bytes, this.#from, this.#to) : undefined;
+      return number ?? textOf(this.#bytes, this.#from, this.#to);
+    }
+    if (this.#value === undefined) throw new HubError('bad-request', 'v: expected a value, got nothing');
+    return this.#value;
+  }
+
+  /** Undefined when the message is one for the JSON parser. */
+  #readPlain(bytes: Uint8Array): string | undefined {
+    let at = skip(bytes, 0, opening);
+    if (at === 0 || bytes[at] !== quote) return undefined;
+    const start = ++at;
+    let hash = 0;
+    for (let byte = bytes[at]!; byte !== quote; byte = bytes[++at]!) {
+      if (!(byte >= space) || byte === backslash) return undefined; // not a number: the bytes have come to their end
+      hash = (Math.imul(hash, 31) + byte) | 0;
+    }
+    const end = at;
+    at = skip(bytes, end + 1, middle);
+    if (at === 0) return undefined;
+    const last = bytes.length - 1;
+    if (bytes[last] !== closing) return undefined;
+    if (bytes[at] === quote) {
+      if (last - 1 === at || !isPlainText(bytes, at + 1, last - 1)) return undefined;
+      this.#from = at + 1;
+      this.#to = last - 1;
+    } else {
+      const number = hasLeadingZero(bytes, at) ? undefined : readDecimal(bytes, at, last);
+      if (number === undefined) return undefined;
+      this.#from = 0;
+      this.#value = number;
+    }
+    return this.#addressOf(bytes, start, end, hash);
+  }
+
+  /** The text of an address; that of one that was there before is not made again. */
+  #addressOf(bytes: Uint8Array, from: number, to: number, hash: number): string {
+    const place = hash & (rememberedAddresses - 1);
+    const known = this.#known[place];
+    if (known !== undefined && isAt(bytes, from, to, known.bytes)) return known.text;
+    const text = textOf(bytes, from, to);
+    if (to - from <= maxRememberedBytes) this.#known[place] = { bytes: bytes.slice(from, to), text };
+    return text;
+  }
+
+  #parse(): string {
+    const { p, v } = parseObject(textOf(this.#bytes, 0, this.#bytes.length));
+    if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
+    this.#from = 0;
+    this.#value = v;
+    return p;
+  }
+}
+
+/** Returns where the bytes go on after `expected` and a space that may follow; 0 when others are there. */
+function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
+  const to = from + expected.length;
+  if (!isAt(bytes, from, to, expected)) return 0;
+  return bytes[to] === space ? to + 1 : to;
+}
+
+function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array): boolean {
+  if (to - from !== expected.length) return false;
+  for (let index = 0; index < expected.length; index++) if (bytes[from + index] !== expected[index]) return false;
+  return true;
+}
+
+/** Whether the bytes are a text without escapes with its closing quote after it. */
+function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
+  for (let at = from; at < to; at++) {
+    const byte = bytes[at]!;
+    if (byte < space || byte === quote || byte === backslash) return false;
+  }
+  return bytes[to] === quote;
+}
+
+function textOf(bytes: Uint8Array, from: number, to: number): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString();
+}
+
+function parseObject(text: string): { p?: unknown; v?: unknown } {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new HubError('bad-request', `expected JSON {"p":…,"v":…}, got ${(error as Error).message}`);
+  }
+  if (typeof data !== 'object' || data === null || Array.isArray(data))
+    throw new HubError('bad-request', `expected an object {"p":…,"v":…}, got ${describe(data)}`);
+  return data;
+}

@@ -1,0 +1,229 @@
+// The WebSocket `/ws` (spec.md "Realtime socket", design.md section 6): who is let in, and which of the two protocols a client
+// speaks. All of them hear what one fan-out tells.
+
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from '../../../net/uws.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import type { Entrance } from '../entrance/entrance.ts';
+import { createConfiguredFilter, type Filter } from '../filters/filter.ts';
+import { asHubError, keepResponse } from '../http/exchange.ts';
+import { acceptsJson } from '../http/reply.ts';
+import type { Router } from '../http/router.ts';
+import { countSocketGone } from '../limits/connection-count.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import { LimitError, limits } from '../limits/limits.ts';
+import { NetworkCounts, networkOf } from '../limits/network.ts';
+import type { Pace } from '../limits/pace.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+import type { TaskQueue } from '../limits/work-queue.ts';
+import type { Settings } from '../settings.ts';
+import type { Interests, SessionStatus } from './client-status.ts';
+import type { CloseCode } from './close-codes.ts';
+import { FanOut } from './fan-out.ts';
+import { Handshake } from './handshake.ts';
+import { Intake } from './intake.ts';
+import { servePlain } from './plain/sockets.ts';
+import { serveV1 } from './v1/sockets.ts';
+
+/** Why the server has cut a socket whose message is longer than it may be. */
+const tooBigReason = 'Received too big message';
+
+export type Socket = WebSocket<Tenant>;
+
+/** What the server keeps with a socket: it copies fields, and so takes no object of a class. */
+interface Tenant {
+  readonly session: Session;
+  readonly address: string;
+  readonly protocol: string;
+}
+
+/** One client, from the handshake to the end of its socket. */
+export interface Session {
+  /** Does what takes long before it can be opened, until then; returns whether there is more. */
+  prepare(endMs: number): boolean;
+  open(socket: Socket): void;
+  /** Whether it has not yet done what its last message asks for: those that follow wait, until it requests that of the pace. */
+  readonly isBusy: boolean;
+  receive(message: ArrayBuffer, isBinary: boolean): void;
+  /** Something that was published to it did not fit into what the server holds for it. */
+  dropped(): void;
+  /** It has read. */
+  drained(): void;
+  /** Says goodbye, and closes the socket. */
+  end(code: CloseCode, reason: string): void;
+  /** Its socket is gone. */
+  close(): void;
+  /** How it is doing; `nowMs` is of the monotonic clock. */
+  status(nowMs: number): SessionStatus;
+  interests(): Interests;
+}
+
+/** A client that is connected. `since` is milliseconds since 1970. */
+export interface ConnectedClient {
+  readonly id: number;
+  readonly address: string;
+  readonly protocol: 'plain' | 'patchbay.v1';
+  readonly since: number;
+  readonly session: Session;
+}
+
+/** A protocol of the socket. */
+export interface Protocol {
+  /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
+  readonly name: string;
+  /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
+  accept(origin: Origin, address: string, query: string): Session;
+  /** Says goodbye to every client (close code 1001). */
+  close(): void;
+}
+
+export interface Sockets {
+  /** Serves `/ws` on an app as well; what it returns tells whether a socket of the app is open. */
+  serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
+  readonly count: number;
+  clients(): Iterable<ConnectedClient>;
+  /** Sends a change to every client whose filter it matches. */
+  tell(change: Change): void;
+  /** Tells of a parameter that is new. */
+  declare(parameter: Parameter): void;
+  /** Forgets a parameter that is no more. */
+  forget(parameter: Parameter): void;
+  /** Says goodbye to every client (close code 1001). */
+  close(): void;
+}
+
+/** What protocols are made of. */
+export interface ProtocolContext {
+  /** Hands a frame to the sockets that subscribe to a topic. */
+  readonly publish: Entrance['publish'];
+  readonly hub: HubPort;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly hits: LimitHits;
+  readonly pace: Pace;
+  readonly tasks: TaskQueue;
+  readonly fanOut: FanOut;
+  /** What no client sees beyond. */
+  readonly bound: Filter;
+}
+
+interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
+  readonly originOf: (response: HttpResponse) => Origin;
+}
+
+/** Creates what is served at `/ws`, on one app or several. */
+export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
+  const { settings, log, hits, pace, tasks } = options;
+  const intake = new Intake(pace, hits, settings);
+  const fanOut = new FanOut();
+  const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
+  const plain = servePlain(context);
+  const v1 = serveV1(context);
+  /** With the clients bounded by `maxClients`. */
+  const opening = new Set<Handshake>();
+  const clients = new Map<Session, ConnectedClient>();
+  const networks = new NetworkCounts();
+  const tooManyOf = (address: string) =>
+    `expected at most ${settings.limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}, all are there`;
+  let lastId = 0;
+
+  const upgrade = (response: HttpResponse, request: HttpRequest, socketContext: us_socket_context_t) => {
+    const expected = `expected at most ${settings.maxClients} WebSocket clients, all are there`;
+    if (clients.size + opening.size >= settings.maxClients)
+      throw new LimitError('clients', 'too-many-clients', expected);
+    const address = remoteAddress(response);
+    if (networks.of(address) >= settings.limits.clientsPerAddress)
+      throw new LimitError('clientsPerAddress', 'too-many-clients', tooManyOf(address));
+    const protocol = offers(request, v1.name) ? v1 : plain;
+    const origin = originOf(response);
+    const query = request.getQuery() ?? '';
+    const key = request.getHeader('sec-websocket-key');
+    const extensions = request.getHeader('sec-websocket-extensions');
+    const asJson = acceptsJson(request.getHeader('accept'));
+    const exchange = keepResponse(response);
+    const handshake: Handshake = new Handshake({
+      address,
+      exchange,
+      begin: () => protocol.accept(origin, address, query),
+      upgrade(session) {
+        const tenant = { session, address, protocol: protocol.name };
+        response.upgrade<Tenant>(tenant, key, protocol.name, extensions, socketContext);
+      },
+      refuse(error) {
+        exchange.fail(asHubError(error, log), asJson);
+      },
+      end() {
+        opening.delete(handshake);
+        networks.remove(address);
+      },
+    });
+    opening.add(handshake);
+    networks.add(address);
+    tasks.do(handshake);
+  };
+
+  return {
+    serve(app, admit) {
+      let openSockets = 0;
+      app.ws<Tenant>('/ws', {
+        maxPayloadLength: limits.frameBytes.default,
+        maxBackpressure: limits.unreadBytes.default, // what comes beyond is dropped, and the session is told,
+        idleTimeout: limits.idleMs.default / 1000,
+        sendPingsAutomatically: true,
+        upgrade(response, request, socketContext) {
+          admit(response, request, 'write', () => upgrade(response, request, socketContext));
+        },
+        open(socket) {
+          const { session, address, protocol } = socket.getUserData();
+          const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
+          openSockets++;
+          networks.add(address);
+          clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });
+          session.open(socket);
+        },
+        message: (socket, message, isBinary) => intake.message(socket, message, isBinary),
+        ping: (socket, message) => intake.control(socket, message.byteLength),
+        pong: (socket, message) => intake.control(socket, message.byteLength),
+        dropped: (socket) => socket.getUserData().session.dropped(),
+        drain: (socket) => socket.getUserData().session.drained(),
+        close(socket, _code, reason) {
+          const { session, address } = socket.getUserData();
+          openSockets--;
+          countSocketGone();
+          networks.remove(address);
+          if (textOf(reason) === tooBigReason) hits.add('frameBytes', address);
+          clients.delete(session);
+          intake.forget(session);
+          session.close();
+        },
+      });
+      return () => openSockets > 0;
+    },
+    get count() {
+      return clients.size;
+    },
+    clients: () => clients.values(),
+    tell(change) {
+      plain.note(change);
+      fanOut.tell(change);
+    },
+    declare: (parameter) => v1.declare(parameter),
+    forget(parameter) {
+      const feed = fanOut.forget(parameter);
+      if (feed !== undefined) v1.forget(feed);
+    },
+    close() {
+      plain.close();
+      v1.close();
+    },
+  };
+}
+
+function textOf(bytes: ArrayBuffer): string {
+  return bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString();
+}
+
+function offers(request: HttpRequest, protocol: string): boolean {
+  const offered = request.getHeader('sec-websocket-protocol');
+  return offered !== '' && offered.split(',').some((name) => name.trim() === protocol);
+}

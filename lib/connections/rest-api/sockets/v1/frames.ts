@@ -1,0 +1,85 @@
+// The frames of patchbay.v1 that carry values (lib/client/README.md "What the hub sends"), and how they are cut: none is much
+// longer than what uWebSockets.js sends in one piece.
+
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { Feed } from '../feed.ts';
+import type { Slot } from './slot.ts';
+
+/** A frame is ended when it has grown this long; a single text may be longer. */
+export const frameLength = 15_000;
+
+const accessTexts = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const;
+
+/** `[7,"desk/lamp","B","rw"]`. */
+export function definition({ id, parameter: { address, type, access } }: Feed): string {
+  return `[${id},${JSON.stringify(address)},"${type}","${accessTexts[access]}"]`;
+}
+
+/** `[7,true]`. */
+export function item(id: number, value: Value): string {
+  return `[${id},${typeof value === 'string' ? JSON.stringify(value) : value}]`;
+}
+
+export function defFrame(definitions: string): string {
+  return `{"def":[${definitions}]}`;
+}
+
+export function setFrame(items: string, revision: number): string {
+  return `{"set":[${items}],"rev":${revision}}`;
+}
+
+export function firedFrame(ids: string, revision: number | undefined): string {
+  return revision === undefined ? `{"fired":[${ids}]}` : `{"fired":[${ids}],"rev":${revision}}`;
+}
+
+/** `counts` are `"9":3`, joined by commas. */
+export function lostFrame(counts: string): string {
+  return `{"lost":{${counts}}}`;
+}
+
+/** Cuts a list of texts, joined by commas, into pieces that are not much longer than a frame. */
+export function* cut(texts: Iterable<string>): Generator<string, void, void> {
+  let piece = '';
+  for (const text of texts) {
+    piece = piece === '' ? text : `${piece},${text}`;
+    if (piece.length < frameLength) continue;
+    yield piece;
+    piece = '';
+  }
+  if (piece !== '') yield piece;
+}
+
+/** Frames that are sent together, and whose changes they are. */
+export interface Parcel {
+  readonly frames: Uint8Array[];
+  readonly slots: Slot[];
+  bytes: number;
+}
+
+/** Packs frames into parcels that a socket takes in one piece. */
+export class Packer {
+  readonly parcels: Parcel[] = [];
+  /** The lowest of the revisions that the parameters had before what waited. */
+  leastPrevious = Number.POSITIVE_INFINITY;
+
+  put(frame: string, slots: readonly Slot[]): void {
+    const bytes = Buffer.from(frame);
+    let last = this.parcels.at(-1);
+    if (last === undefined || last.bytes + bytes.length > frameLength) {
+      last = { frames: [], slots: [], bytes: 0 };
+      this.parcels.push(last);
+    }
+    last.frames.push(bytes);
+    for (const slot of slots) {
+      last.slots.push(slot);
+      if (slot.previousRevision < this.leastPrevious) this.leastPrevious = slot.previousRevision;
+    }
+    last.bytes += bytes.length;
+  }
+}
+
+/** Whether a parameter is a trigger, which has no value to be told again. */
+export function isTrigger({ type }: Parameter): boolean {
+  return type === 'T';
+}

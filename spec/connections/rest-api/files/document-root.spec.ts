@@ -1,0 +1,239 @@
+// Static files (spec.md "File hosting", design.md section 5, RFC 9110 sections 13 and 14).
+
+import { execFileSync } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import test from 'ava';
+import { within } from '../../../support/deadline.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { ask, openWire, request } from '../../../support/http.ts';
+import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
+import { startSite } from '../../../support/site.ts';
+
+const types: [name: string, type: string][] = [
+  ['index.html', 'text/html; charset=utf-8'],
+  ['panel.css', 'text/css; charset=utf-8'],
+  ['panel.js', 'text/javascript; charset=utf-8'],
+  ['data.json', 'application/json; charset=utf-8'],
+  ['lamp.svg', 'image/svg+xml'],
+  ['lamp.png', 'image/png'],
+  ['font.woff2', 'font/woff2'],
+  ['notes.TXT', 'text/plain; charset=utf-8'],
+  ['unknown.zzz', 'application/octet-stream'],
+  ['none', 'application/octet-stream'],
+];
+for (const [name, type] of types)
+  test(`spec.md "File hosting": ${name} is served as ${type}`, async (t) => {
+    const hub = await startSite(t, { [`www/${name}`]: 'content' });
+    const { status, headers, text } = await ask(t, hub.port, `GET /${name}`);
+    t.is(status, 200);
+    t.is(headers['content-type'], type);
+    t.is(headers['x-content-type-options'], 'nosniff');
+    t.is(headers['accept-ranges'], 'bytes');
+    t.is(text, 'content');
+  });
+
+test('spec.md "File hosting": names are percent-encoded, a query is no part of them', async (t) => {
+  const hub = await startSite(t, { 'www/a b/ü%.txt': 'found' });
+  t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%25.txt?v=1')).text, 'found');
+  t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%.txt')).status, 400);
+});
+
+test('design.md section 5: a folder answers with its index.html, and goes to its slash with the query kept', async (t) => {
+  const hub = await startSite(t, {
+    'www/index.html': 'top',
+    'www/panel/index.html': 'panel',
+    'www/empty/other.txt': '',
+  });
+  t.is((await ask(t, hub.port, 'GET /')).text, 'top');
+  t.is((await ask(t, hub.port, 'GET /panel/')).text, 'panel');
+  const { status, headers } = await ask(t, hub.port, 'GET /panel?studio=1&x=%20');
+  t.is(status, 302);
+  t.is(headers.location, '/panel/?studio=1&x=%20');
+  t.is((await ask(t, hub.port, 'GET /panel/index.html/')).status, 404);
+  t.is((await ask(t, hub.port, 'GET /empty/')).status, 404);
+});
+
+test('spec.md "File hosting": each REST API connection has a Document Root of its own, or none', async (t) => {
+  const folder = await createFolder(t, { 'one/a.txt': 'one', 'two/a.txt': 'two' });
+  const hub = await startTestHub(t, {
+    connections: {
+      one: { ...api, documentRoot: join(folder, 'one') },
+      two: { ...api, documentRoot: join(folder, 'two') },
+      none: api,
+    },
+  });
+  const answers = await Promise.all(portsOf(hub).map((port) => ask(t, port, 'GET /a.txt')));
+  t.deepEqual(
+    answers.map(({ status, text }) => [status, text]),
+    [
+      [200, 'one'],
+      [200, 'two'],
+      [404, '/a.txt: there is no such page\n'],
+    ],
+  );
+});
+
+test('design.md section 5: without an index / goes to /hub/', async (t) => {
+  const hub = await startSite(t, { 'www/a.txt': '' });
+  const { status, headers } = await ask(t, hub.port, 'GET /');
+  t.is(status, 302);
+  t.is(headers.location, '/hub/');
+});
+
+test('spec.md "File hosting": names of built-in endpoints cannot be hosted', async (t) => {
+  const hub = await startSite(t, {
+    'www/ws': 'file',
+    'www/update': 'file',
+    'www/parameters/desk/lamp': 'file',
+    'www/hub/index.html': 'file',
+    'www/hub/x.txt': 'file',
+    'www/panel/ws': 'hosted',
+  });
+  for (const path of ['/ws', '/%77s', '/update', '/%75pdate', '/parameters', '/parameters/', '/%70arameters/desk/lamp'])
+    t.not((await ask(t, hub.port, `GET ${path}`)).text, 'file', path);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp')).text, 'true');
+  for (const path of ['/hub/', '/%68ub/', '/hub/x.txt', '/%68ub/x.txt'])
+    t.not((await ask(t, hub.port, `GET ${path}`)).text, 'file', path);
+  t.is((await ask(t, hub.port, 'GET /panel/ws')).text, 'hosted');
+  expectQuietLog(t, hub);
+});
+
+const escapes = [
+  '/../secret.txt',
+  '/panel/../../secret.txt',
+  '/%2e%2e/secret.txt',
+  '/%2E%2E%2Fsecret.txt',
+  '/..%2fsecret.txt',
+  '/panel/..%2f..%2fsecret.txt',
+  '/..\\secret.txt',
+  '/%2e%2e%5csecret.txt',
+  '/panel\\..\\..\\secret.txt',
+  '/.hidden',
+  '/%2ehidden',
+  '/.git/config',
+  '/panel/.htaccess',
+  '/open.txt%00',
+  '/open.txt%00.html',
+  '/./open.txt',
+  '/panel//x.txt',
+  '//open.txt',
+  '/link-to-secret',
+  '/link-to-folder/secret.txt',
+  '/link-to-folder/',
+  '/link-to-hidden',
+  '/linked-index/',
+  '/loop',
+  '/gone',
+  `/${'a'.repeat(300)}`,
+  `/${'a/'.repeat(1500)}`,
+];
+test('design.md section 5: never a dotfile, never a file outside of the root, symbolic links included', async (t) => {
+  const hub = await startSite(t, {
+    'secret.txt': 'secret',
+    'www/open.txt': 'open',
+    'www/.hidden': 'secret',
+    'www/.git/config': 'secret',
+    'www/panel/.htaccess': 'secret',
+    'www/panel/x.txt': 'open',
+    'www/linked-index/x.txt': 'open',
+    'www-beside/secret.txt': 'secret',
+  });
+  await symlink('../secret.txt', join(hub.root, 'link-to-secret'));
+  await symlink(join(hub.outside, 'www-beside'), join(hub.root, 'link-to-folder'));
+  await symlink('.hidden', join(hub.root, 'link-to-hidden'));
+  await symlink('../../secret.txt', join(hub.root, 'linked-index/index.html'));
+  await symlink('loop', join(hub.root, 'loop'));
+  await symlink('no-such-file', join(hub.root, 'gone'));
+  await symlink('open.txt', join(hub.root, 'link-to-open'));
+  for (const path of escapes) {
+    const { status, text } = await ask(t, hub.port, `GET ${path}`);
+    t.is(status, 404, path);
+    t.is(text, `${path}: there is no such file\n`);
+  }
+  t.is((await ask(t, hub.port, 'GET /link-to-open')).text, 'open');
+  expectQuietLog(t, hub);
+});
+
+test('design.md section 5: a pipe or a socket in the root is no file, and blocks nobody', async (t) => {
+  const hub = await startSite(t, { 'www/a.txt': 'a' });
+  execFileSync('mkfifo', [join(hub.root, 'pipe')]);
+  const server = createServer().listen(join(hub.root, 'socket'));
+  t.teardown(() => server.close());
+  for (let count = 0; count < 8; count++) t.is((await ask(t, hub.port, 'GET /pipe')).status, 404);
+  t.is((await ask(t, hub.port, 'GET /socket')).status, 404);
+  t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'a');
+});
+
+test('spec.md "File hosting": a Document Root may itself be a link, and may come later; the log tells that it is missing', async (t) => {
+  const hub = await startSite(t, {});
+  t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${hub.root}` } });
+  t.is((await ask(t, hub.port, 'GET /a.txt')).status, 404);
+  t.is((await ask(t, hub.port, 'GET /')).status, 404);
+  await mkdir(join(hub.outside, 'site'));
+  await writeFile(join(hub.outside, 'site/a.txt'), 'late');
+  await symlink('site', hub.root);
+  t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'late');
+});
+
+test('spec.md "File hosting": 20 MB arrive byte for byte at a slow reader, and others are served meanwhile', async (t) => {
+  const hub = await startSite(t, { 'www/a.txt': '' });
+  const content = randomBytes(20 * 1024 * 1024);
+  await writeFile(join(hub.root, 'big.bin'), content);
+  const wire = await openWire(t, hub.port);
+  wire.socket.removeAllListeners('data');
+  wire.socket.pause();
+  wire.send(request('GET /big.bin', { headers: { connection: 'close' } }));
+  for (let count = 0; count < 20; count++) t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp')).text, 'true');
+  const chunks: Buffer[] = [];
+  const received = new Promise<void>((resolve) => {
+    let bytes = 0;
+    wire.socket.on('data', (chunk) => {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      wire.socket.pause();
+      setImmediate(() => wire.socket.resume());
+      if (bytes > content.length) resolve();
+    });
+    wire.socket.on('close', resolve);
+  });
+  wire.socket.resume();
+  await within(received, 'the file');
+  const all = Buffer.concat(chunks);
+  const body = all.subarray(all.indexOf('\r\n\r\n') + 4);
+  t.is(body.length, content.length);
+  t.is(createHash('sha256').update(body).digest('hex'), createHash('sha256').update(content).digest('hex'));
+});
+
+test('spec.md "File hosting": a client that leaves in the middle of a file disturbs nobody', async (t) => {
+  const hub = await startSite(t, { 'www/a.txt': '' });
+  await writeFile(join(hub.root, 'big.bin'), randomBytes(16 * 1024 * 1024));
+  for (let count = 0; count < 5; count++) {
+    const wire = await openWire(t, hub.port);
+    wire.send(request('GET /big.bin'));
+    await within(new Promise((resolve) => wire.socket.once('data', resolve)), 'the first bytes');
+    wire.socket.destroy();
+  }
+  t.is((await ask(t, hub.port, 'GET /big.bin', { headers: { range: 'bytes=-5' } })).body.length, 5);
+  expectQuietLog(t, hub);
+});
+
+test('spec.md "File hosting": when a file becomes shorter while it is sent, the connection is cut', async (t) => {
+  const hub = await startSite(t, { 'www/a.txt': '' });
+  const file = join(hub.root, 'big.bin');
+  await writeFile(file, randomBytes(32 * 1024 * 1024));
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /big.bin'));
+  await within(new Promise((resolve) => wire.socket.once('data', resolve)), 'the first bytes');
+  wire.socket.pause();
+  await truncate(file, 1000);
+  wire.socket.resume();
+  const received = await wire.closed();
+  t.true(received.includes('Content-Length: 33554432'));
+  t.true(received.length < 32 * 1024 * 1024);
+  await rm(file);
+  t.is((await ask(t, hub.port, 'GET /big.bin')).status, 404);
+  expectQuietLog(t, hub);
+});

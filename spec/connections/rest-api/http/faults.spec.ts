@@ -1,0 +1,56 @@
+// A fault of ours (design.md section 5): the client is told, the log says why, and nothing else is disturbed.
+
+import test from 'ava';
+import { NEVER, of } from 'rxjs';
+import { concatWith } from 'rxjs/operators';
+import { z } from 'zod';
+import { type ConnectionEvent, defineConnectionType } from '../../../../lib/connections/connection.ts';
+import { connectionTypes } from '../../../../lib/connections/registry.ts';
+import { openWire, request } from '../../../support/http.ts';
+import { api, startTestHub } from '../../../support/hub.ts';
+import { openClient } from '../../../support/socket.ts';
+
+const faulty = defineConnectionType({
+  type: 'faulty',
+  config: z.strictObject({}),
+  parameters: () => [
+    {
+      id: 'p',
+      type: 'I',
+      access: 'read-write',
+      accept: () => {
+        throw new TypeError('secret detail');
+      },
+    },
+  ],
+  run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
+});
+
+test('design.md section 5: a fault in a handler is answered 500, logged, and ends neither connection nor hub', async (t) => {
+  const hub = await startTestHub(
+    t,
+    { connections: { api, bad: { type: 'faulty' }, desk: { type: 'dummy', parameters: ['i,I'] } } },
+    { types: new Map([...connectionTypes, ['faulty', faulty]]) },
+  );
+  const wire = await openWire(t, hub.port);
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const sentence = 'the hub could not do that, its log says why';
+  wire.send(request('GET /update?parameter=bad/p&value=1'));
+  wire.send(request('POST /update', { headers: form, body: 'parameter=bad/p&value=1' }));
+  wire.send(request('GET /update?parameter=bad/p&value=1', { headers: { accept: 'application/json' } }));
+  for (const text of [`${sentence}\n`, `${sentence}\n`]) {
+    const answer = await wire.answer();
+    t.deepEqual([answer.status, answer.text], [500, text]);
+  }
+  t.like(JSON.parse((await wire.answer()).text), { status: 500, code: 'internal', detail: sentence });
+  const client = await openClient(t, hub.port);
+  client.send({ p: 'bad/p', v: 1 });
+  t.deepEqual(await client.next(), { error: sentence, p: 'bad/p' });
+  await hub.logged(/^a request failed: secret detail \(3 times within a second\)$/);
+  const errors = hub.lines.filter(({ level }) => level === 'error').map(({ message }) => message);
+  t.deepEqual(errors, ['a request failed: secret detail', 'a request failed: secret detail (3 times within a second)']);
+
+  wire.send(request('GET /update?parameter=desk/i&value=1'));
+  t.is((await wire.answer()).text, 'OK');
+  t.deepEqual(await client.next(), { p: 'desk/i', v: '1' });
+});

@@ -1,0 +1,151 @@
+// Pages of allowedOrigins in Chromium (Fetch, "CORS protocol"): they read and write by fetch and WebSocket, with credentials and
+// errors, embed and frame; pages of another site do nothing of it. Hub and panel are of one site: what the browser knows of
+// credentials it tells its pages alone.
+
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { launchBrowser } from '../../../../support/browser.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { openForeignSite } from '../../../../support/foreign-site.ts';
+import { api, expectQuietLog, type HubUnderTest, startTestHub } from '../../../../support/hub.ts';
+
+let browser: Browser;
+test.before(async () => {
+  browser = await launchBrowser('--host-resolver-rules=MAP *.lan 127.0.0.1');
+});
+test.after.always(() => browser?.close());
+
+const token = 'c3R1ZGlv';
+
+/** A hub that lets pages of panel.studio.lan in, a page of theirs, and one of evil.lan. */
+async function start(t: ExecutionContext, settings: object = {}, options: BrowserContextOptions = {}) {
+  const folder = await createFolder(t, { 'www/board.html': '<title>board</title>', 'www/dot.svg': dot });
+  const site = await openForeignSite(t, () => ({ html: '<!doctype html><title>another site</title>' }));
+  const origin = `http://panel.studio.lan:${site.port}`;
+  const settled = {
+    ...api,
+    allowedHosts: ['hub.studio.lan'],
+    allowedOrigins: [origin],
+    documentRoot: join(folder, 'www'),
+  };
+  const hub = await startTestHub(t, {
+    connections: { api: { ...settled, ...settings }, desk: { type: 'dummy', parameters: ['lamp,B,false', 'none'] } },
+  });
+  const context = await browser.newContext(options);
+  t.teardown(() => context.close());
+  const open = async (name: string) => {
+    const page = await context.newPage();
+    await page.goto(`http://${name}:${site.port}/`);
+    return page;
+  };
+  return { hub, panel: await open('panel.studio.lan'), evil: await open('evil.lan') };
+}
+
+const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
+
+/** What a fetch comes to in a page: `200 true`, or `refused` when the page may not know. */
+function fetchIn(page: Page, hub: HubUnderTest, path: string, init: object = {}): Promise<string> {
+  const url = JSON.stringify(`http://hub.studio.lan:${hub.port}${path}`);
+  return page.evaluate(
+    `fetch(${url}, ${JSON.stringify(init)}).then(
+      async (answer) => answer.status + ' ' + (await answer.text()).trim(), () => 'refused')`,
+  );
+}
+
+const json = { 'Content-Type': 'application/json' };
+
+test('a page of allowedOrigins reads and writes by fetch, sees errors and headers; one of another site nothing', async (t) => {
+  const { hub, panel, evil } = await start(t);
+  const write = (value: boolean) => ({
+    method: 'POST',
+    headers: json,
+    body: JSON.stringify({ parameter: 'desk/lamp', value }),
+  });
+  t.is(await fetchIn(evil, hub, '/update', write(true)), 'refused');
+  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp'), 'refused');
+  t.is(hub.find('desk/lamp')?.value, false);
+  t.is(await fetchIn(panel, hub, '/update', write(true)), '200 OK');
+  t.is(await fetchIn(panel, hub, '/update?parameter=desk/lamp&value=1'), '200 OK', 'a GET with Origin');
+  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp'), '200 true');
+  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', { headers: { Accept: 'application/json' } }), '200 true');
+  t.regex(await fetchIn(panel, hub, '/parameters/desk/none'), /^503 .*unknown$/);
+  t.regex(await fetchIn(panel, hub, '/nothing'), /^404 .*no such file$/);
+  t.is(await fetchIn(panel, hub, '/board.html', { method: 'PUT' }), 'refused', 'the preflight does not allow it');
+  const url = `http://hub.studio.lan:${hub.port}/hub/health`;
+  const etag = await panel.evaluate(`fetch('${url}').then(({ headers }) => headers.get('ETag'))`);
+  t.regex(String(etag), /^".+"$/);
+  expectQuietLog(t, hub);
+});
+
+test('a page of allowedOrigins shows credentials: a token, Basic of its own, and what the browser knows', async (t) => {
+  const login = { username: 'ann', password: 'secret' };
+  const { hub, panel, evil } = await start(t, { ...login, token }, { httpCredentials: login });
+  const authorization = (value: string) => ({ headers: { Authorization: value } });
+  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization(`Bearer ${token}`)), '200 false');
+  t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization('Bearer bm8=')), /^401 Authorization: /);
+  t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', { credentials: 'omit' }), /^401 Authorization: /);
+  const included = {
+    credentials: 'include',
+    method: 'POST',
+    headers: json,
+    body: '{"parameter":"desk/lamp","value":true}',
+  };
+  await panel
+    .context()
+    .newPage()
+    .then((page) => page.goto(`http://hub.studio.lan:${hub.port}/hub/health`));
+  t.is(await fetchIn(panel, hub, '/update', included), '200 OK');
+  t.is(hub.find('desk/lamp')?.value, true);
+  t.is(
+    await fetchIn(evil, hub, '/update', { ...included, body: '{"parameter":"desk/lamp","value":false}' }),
+    'refused',
+  );
+  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp', authorization(`Bearer ${token}`)), 'refused');
+  t.is(hub.find('desk/lamp')?.value, true);
+});
+
+/** Code of a page that resolves to whether an image of the hub is seen, or a socket of it tells a value. */
+const uses: Readonly<Record<string, (hub: string) => string>> = {
+  image: (hub) => `new Promise((resolve) => {
+    const image = new Image();
+    image.onload = () => resolve(true);
+    image.onerror = () => resolve(false);
+    image.src = 'http://${hub}/dot.svg';
+  })`,
+  socket: (hub) => `new Promise((resolve) => {
+    const socket = new WebSocket('ws://${hub}/ws?snapshot=true');
+    socket.onmessage = () => resolve(true);
+    socket.onclose = () => resolve(false);
+  })`,
+};
+
+for (const path of ['/board.html', '/hub/', '/parameters/desk/lamp'])
+  test(`${path} is framed by pages of allowedOrigins and of this hub, and by no others`, async (t) => {
+    const { hub, panel, evil } = await start(t);
+    const own = await panel.context().newPage();
+    await own.goto(`http://hub.studio.lan:${hub.port}/board.html`);
+    for (const [page, isShown] of [
+      [panel, true],
+      [own, true],
+      [evil, false],
+    ] as const) {
+      const url = `http://hub.studio.lan:${hub.port}${path}`;
+      const framed = page.waitForEvent('framenavigated', {
+        predicate: (frame) => frame.parentFrame() !== null && frame.url() !== 'about:blank',
+      });
+      await page.evaluate(
+        `void document.body.append(Object.assign(document.createElement('iframe'), { src: '${url}' }))`,
+      );
+      t.is((await framed).url(), isShown ? url : 'chrome-error://chromewebdata/');
+    }
+  });
+
+test('images and sockets of the hub are for pages of allowedOrigins, and for no others', async (t) => {
+  const { hub, panel, evil } = await start(t);
+  for (const [what, code] of Object.entries(uses)) {
+    t.true(await panel.evaluate(code(`hub.studio.lan:${hub.port}`)), what);
+    t.false(await evil.evaluate(code(`hub.studio.lan:${hub.port}`)), what);
+  }
+  expectQuietLog(t, hub);
+});

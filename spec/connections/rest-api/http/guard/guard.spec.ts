@@ -1,0 +1,213 @@
+// Who may ask at all (design.md section 7): DNS rebinding, cross-site requests, cross-site WebSocket hijacking.
+
+import { hostname } from 'node:os';
+import test, { type ExecutionContext } from 'ava';
+import { ask, openWire, request } from '../../../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
+import { handshake } from '../../../../support/socket.ts';
+
+const startDesk = (t: ExecutionContext, settings: object = {}) =>
+  startTestHub(t, {
+    connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters: ['lamp,B,true'] } },
+  });
+const read = 'GET /parameters/desk/lamp';
+const write = 'GET /update?parameter=desk/lamp&value=false';
+
+async function upgrade(t: ExecutionContext, port: number, headers: Record<string, string>): Promise<number> {
+  const wire = await openWire(t, port);
+  wire.send(request('GET /ws', { headers: { ...handshake(), ...headers } }));
+  return (await wire.answer()).status;
+}
+
+const allowedHosts = ['studio.example', 'PANEL.example'];
+const hosts: [host: string, isOurs: boolean][] = [
+  ['localhost', true],
+  ['LocalHost:17011', true],
+  ['localhost.', true],
+  ['127.0.0.1', true],
+  ['192.168.1.20:8080', true],
+  ['[::1]:17011', true],
+  ['[fe80::1]', true],
+  [hostname(), true],
+  [`${hostname().split('.')[0]}.local:80`, true],
+  ['studio.example', true],
+  ['panel.EXAMPLE:17011', true],
+  ['evil.example', false],
+  ['evil.example:17011', false],
+  ['localhost.evil.example', false],
+  ['127.0.0.1.evil.example', false],
+  ['evil.example#localhost', false],
+  ['evil@localhost', false],
+  ['studio.example.evil', false],
+  ['256.1.1.1', false],
+  ['[evil]', false],
+];
+for (const [host, isOurs] of hosts)
+  test(`design.md section 7: Host ${host} is ${isOurs ? 'ours' : 'refused, whatever is asked'}`, async (t) => {
+    const hub = await startDesk(t, { allowedHosts });
+    const answer = await ask(t, hub.port, read, { headers: { host } });
+    t.is(answer.status, isOurs ? 200 : 403);
+    if (!isOurs) t.is(answer.text, `Host: expected a name of this hub, got "${host}"; allowedHosts adds names\n`);
+    for (const line of ['GET /', 'GET /hub/health', 'HEAD /parameters/desk/lamp', 'POST /ws'])
+      t.is((await ask(t, hub.port, line, { headers: { host } })).status === 403, !isOurs, line);
+    t.is(await upgrade(t, hub.port, { host }), isOurs ? 101 : 403);
+    await ask(t, hub.port, write, { headers: { host } });
+    t.is(hub.find('desk/lamp')?.value, !isOurs);
+    expectQuietLog(t, hub);
+  });
+
+test('design.md section 7: a request without Host is refused', async (t) => {
+  const hub = await startDesk(t);
+  const wire = await openWire(t, hub.port);
+  wire.send('GET /parameters/desk/lamp HTTP/1.1\r\n\r\n');
+  t.regex((await wire.closed()).toString(), /^HTTP\/1\.1 400 /);
+  t.is((await ask(t, hub.port, read, { headers: { host: '' } })).status, 403);
+});
+
+const origins: [origin: string, isLetIn: boolean][] = [
+  ['http://localhost:17011', true],
+  ['https://localhost:17011', true],
+  ['http://LOCALHOST:17011', true],
+  ['https://panel.example', true],
+  ['https://Panel.Example', true],
+  ['http://localhost', false],
+  ['http://localhost:17012', false],
+  ['http://panel.example', false],
+  ['https://panel.example:444', false],
+  ['https://evil.example', false],
+  ['http://localhost:17011.evil.example', false],
+  ['null', false],
+  ['file://', false],
+  ['nonsense', false],
+];
+for (const [origin, isLetIn] of origins)
+  test(`design.md section 7: a page of ${origin} is ${isLetIn ? '' : 'not '}let in to write and to open sockets`, async (t) => {
+    const hub = await startDesk(t, { allowedOrigins: ['https://panel.example'] });
+    const headers = { host: 'localhost:17011', origin };
+    t.is(await upgrade(t, hub.port, headers), isLetIn ? 101 : 403);
+    const answer = await ask(t, hub.port, write, { headers });
+    t.is(answer.status, isLetIn ? 200 : 403);
+    if (!isLetIn)
+      t.is(answer.text, `Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins\n`);
+    t.is(hub.find('desk/lamp')?.value, !isLetIn);
+    const body = 'parameter=desk/lamp&value=1';
+    const form = { ...headers, 'content-type': 'application/x-www-form-urlencoded' };
+    t.is((await ask(t, hub.port, 'POST /update', { headers: form, body })).status, isLetIn ? 200 : 403);
+    expectQuietLog(t, hub);
+  });
+
+const sites: [site: string, isLetIn: boolean][] = [
+  ['same-origin', true],
+  ['none', false],
+  ['same-site', false],
+  ['cross-site', false],
+];
+for (const [site, isLetIn] of sites)
+  test(`design.md section 7: a GET /update that a browser marks ${site} is ${isLetIn ? '' : 'not '}let in, a read is`, async (t) => {
+    const hub = await startDesk(t);
+    const headers = { 'sec-fetch-site': site };
+    t.is((await ask(t, hub.port, read, { headers })).status, 200);
+    t.is((await ask(t, hub.port, write, { headers })).status, isLetIn ? 200 : 403);
+    t.is(hub.find('desk/lamp')?.value, !isLetIn);
+    t.is(await upgrade(t, hub.port, headers), isLetIn ? 101 : 403);
+  });
+
+// What browsers sent, literally, where they say nothing of the site: to a name of the LAN over plain HTTP, from a page that names
+// no referrer. The Accept of a fetch can be any.
+const chromium =
+  'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
+const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0';
+const safari =
+  'Mozilla/5.0 (iPad; CPU OS 17_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/17.6 Mobile/15E148 Safari/604.1';
+const html = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+const language = 'de,en-US;q=0.7,en;q=0.3';
+const browsers: [what: string, headers: Record<string, string>][] = [
+  ['Chromium, a fetch', { 'user-agent': chromium, accept: '*/*', 'accept-language': '*' }],
+  [
+    'Chromium, an image',
+    { 'user-agent': chromium, accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' },
+  ],
+  ['Chromium, a link', { 'user-agent': chromium, accept: html, 'upgrade-insecure-requests': '1' }],
+  ['Firefox, a script', { 'user-agent': firefox, accept: '*/*', 'accept-language': language }],
+  [
+    'Firefox, an image',
+    { 'user-agent': firefox, accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5' },
+  ],
+  [
+    'Firefox, a link',
+    { 'user-agent': firefox, accept: html, 'accept-language': language, 'upgrade-insecure-requests': '1' },
+  ],
+  ['Firefox, a style', { 'user-agent': firefox, accept: 'text/css,*/*;q=0.1' }],
+  ['Safari, a video', { 'user-agent': safari, accept: '*/*', range: 'bytes=0-1', 'x-playback-session-id': '1' }],
+  ['Safari, a frame', { 'user-agent': safari, accept: html, 'accept-language': 'de-DE,de;q=0.9' }],
+  ['a kiosk by another name, a link', { 'user-agent': 'Kiosk/3', accept: html, 'upgrade-insecure-requests': '1' }],
+  ['a kiosk by another name, an image', { 'user-agent': 'Kiosk/3', accept: 'image/webp,*/*' }],
+];
+const programs: [what: string, headers: Record<string, string>][] = [
+  ['a device that sends nothing', {}],
+  ['curl', { 'user-agent': 'curl/7.88.1', accept: '*/*' }],
+  ['wget', { 'user-agent': 'Wget/1.21.3', accept: '*/*', 'accept-encoding': 'identity' }],
+  ['requests', { 'user-agent': 'python-requests/2.32.3', accept: '*/*', 'accept-encoding': 'gzip, deflate' }],
+  ['urllib', { 'user-agent': 'Python-urllib/3.11', 'accept-encoding': 'identity' }],
+  ['Node.js', { 'user-agent': 'node', accept: '*/*', 'accept-language': '*', 'sec-fetch-mode': 'cors' }],
+  ['axios', { 'user-agent': 'axios/1.7.7', accept: 'application/json, text/plain, */*' }],
+  ['Go', { 'user-agent': 'Go-http-client/1.1', 'accept-encoding': 'gzip' }],
+  ['Java', { 'user-agent': 'Java/17.0.9', accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' }],
+  ['Qt', { 'user-agent': 'Mozilla/5.0', 'accept-language': 'en-US,*', 'accept-encoding': 'gzip, deflate' }],
+  ['Android', { 'user-agent': 'Dalvik/2.1.0 (Linux; U; Android 14; Pixel)' }],
+  ['PowerShell 5', { 'user-agent': 'Mozilla/5.0 (Windows NT; Windows NT 10.0; de-DE) WindowsPowerShell/5.1.19041.1' }],
+  [
+    'PowerShell 7',
+    { 'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Microsoft Windows 10.0.22621; en-US) PowerShell/7.4.1' },
+  ],
+  ['WinHTTP', { 'user-agent': 'Mozilla/4.0 (compatible; Win32; WinHttp.WinHttpRequest.5)', accept: '*/*' }],
+  ['a proxy', { 'user-agent': 'curl/8.5.0', accept: '*/*', 'x-forwarded-for': '10.0.0.7', connection: 'close' }],
+];
+const own = { referer: 'http://localhost/panel.html?x=http://evil.example' };
+
+for (const [what, headers] of browsers)
+  test(`GET /update of a browser that names no page is refused, that of a page of this hub is not: ${what}`, async (t) => {
+    const hub = await startDesk(t);
+    const answer = await ask(t, hub.port, write, { headers });
+    t.is(answer.status, 403);
+    t.regex(
+      answer.text,
+      /^Referer: expected a page of this hub, got a browser that names none; set values in the console/,
+    );
+    for (const referer of [
+      'http://evil.example/',
+      'http://localhost:81/',
+      'about:client',
+      'http://localhost@evil.example/',
+    ])
+      t.is((await ask(t, hub.port, write, { headers: { ...headers, referer } })).status, 403, referer);
+    t.is(
+      (await ask(t, hub.port, write, { headers: { ...headers, ...own, 'sec-fetch-site': 'cross-site' } })).status,
+      403,
+    );
+    t.is(hub.find('desk/lamp')?.value, true);
+    t.is((await ask(t, hub.port, read, { headers })).status, 200, 'it may read');
+    t.is((await ask(t, hub.port, write, { headers: { ...headers, ...own } })).status, 200);
+    t.is(hub.find('desk/lamp')?.value, false);
+  });
+
+for (const [what, headers] of programs)
+  test(`GET /update of a program is let in: ${what}`, async (t) => {
+    const hub = await startDesk(t);
+    t.is((await ask(t, hub.port, write, { headers })).status, 200);
+    t.is(hub.find('desk/lamp')?.value, false);
+  });
+
+test('getUpdates: false leaves POST alone, for browsers and programs', async (t) => {
+  const hub = await startDesk(t, { getUpdates: false });
+  for (const headers of [{}, own, { 'user-agent': chromium }]) {
+    const answer = await ask(t, hub.port, write, { headers });
+    t.is(answer.status, 405);
+    t.is(answer.headers.allow, 'POST');
+    t.is(answer.text, 'expected POST, got GET\n');
+  }
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  t.is((await ask(t, hub.port, 'POST /update', { headers: form, body: 'parameter=desk/lamp&value=0' })).status, 200);
+  const { paths } = JSON.parse((await ask(t, hub.port, 'GET /hub/openapi.json')).text);
+  t.deepEqual(Object.keys(paths['/update']), ['post']);
+});

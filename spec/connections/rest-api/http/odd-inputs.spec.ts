@@ -1,0 +1,107 @@
+// Inputs that have made an internal error once, or are near to such: each is answered as the mistake that it is. bench/fuzz.ts
+// looks for more.
+
+import test from 'ava';
+import { ask } from '../../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
+import { opcodes, openRawClient } from '../../../support/socket.ts';
+
+const desk = { type: 'dummy', parameters: ['lamp,B', 'text', 'count,I'] };
+const internal = 'the hub could not do that';
+
+/** JSON that is nested as deep as a message can be. */
+const depth = 30_000;
+const deepList = '['.repeat(depth) + ']'.repeat(depth);
+const deepObject = `${'{"a":'.repeat(10_000)}0${'}'.repeat(10_000)}`;
+
+const bodies: [what: string, path: string, body: string][] = [
+  ['a list', '/update', deepList],
+  ['an object', '/update', deepObject],
+  ['a value', '/update', `{"parameter":"desk/lamp","value":${deepList}}`],
+  ['a value for a text', '/update', `{"parameter":"desk/text","value":${deepObject}}`],
+  ['an address', '/update', `{"parameter":${deepList},"value":1}`],
+  ['an action', '/hub/connections/desk', `{"action":${deepObject}}`],
+  ['a name of a rule', '/hub/rules', `{"rule":${deepList},"enabled":true}`],
+  ['JSON without end', '/update', '['.repeat(60_000)],
+];
+test('JSON that is nested deep is a mistake of its sender: HTTP', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  for (const [what, path, body] of bodies) {
+    const headers = { 'content-type': 'application/json' };
+    const { status, text } = await ask(t, hub.port, `POST ${path}`, { headers, body });
+    t.is(status, 400, `${what}: ${text.slice(0, 200)}`);
+    t.true(text.length < 500, what);
+  }
+  expectQuietLog(t, hub);
+});
+
+const messages: [protocol: 'plain' | 'patchbay.v1', message: string][] = [
+  ['plain', deepList],
+  ['plain', deepObject],
+  ['plain', `{"p":"desk/lamp","v":${deepList}}`],
+  ['plain', `{"p":${deepObject},"v":1}`],
+  ['plain', '{"p":'.repeat(12_000)],
+  ['patchbay.v1', deepList],
+  ['patchbay.v1', deepObject],
+  ['patchbay.v1', `{"set":${deepList}}`],
+  ['patchbay.v1', `{"set":[["desk/lamp",${deepObject}]],"ack":1}`],
+  ['patchbay.v1', `{"set":[],"ack":${deepList}}`],
+  ['patchbay.v1', `{"sub":1,"include":[${deepObject}]}`],
+  ['patchbay.v1', `{"sub":${deepList}}`],
+  ['patchbay.v1', `{"ping":${deepList}}`],
+  ['patchbay.v1', `{"unsub":${deepObject}}`],
+];
+test('JSON that is nested deep is a mistake of its sender: sockets', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  for (const [protocol, message] of messages) {
+    const headers = protocol === 'plain' ? {} : { 'Sec-WebSocket-Protocol': protocol };
+    const client = await openRawClient(t, hub.port, '', undefined, headers);
+    client.send(opcodes.text, message);
+    const [frame] = (await client.frames.until(({ payload }) => /"errors?":/.test(payload.toString()))).slice(-1);
+    const text = frame!.payload.toString();
+    t.false(text.includes(internal), `${protocol} ${message.slice(0, 40)}: ${text}`);
+    t.true(text.length < 500);
+    client.cut();
+  }
+  expectQuietLog(t, hub);
+});
+
+const origins = [
+  ...[
+    'http://[',
+    'http://[::1',
+    'http://a b',
+    'http://%',
+    'http://%00',
+    'http://1.2.3.256',
+    'http://xn--a',
+    'http://:80',
+    'http:',
+  ],
+  ...[
+    'null',
+    'file://',
+    'blob:http://127.0.0.1',
+    'http://a:99999',
+    'http://a@127.0.0.1',
+    '//',
+    `http://${'a'.repeat(300)}`,
+  ],
+  ...[
+    'http://\u00ff\u00fe',
+    'http://\u00b2',
+    'http://ex\u00e4mple',
+    'http://\u00ad',
+    'http://a\u0080',
+    'http://\u00aa.\u00ba',
+    'http://xn--\u00e9',
+  ],
+];
+test('an Origin that is no URL, or hardly one, is a foreign one', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  for (const origin of origins) {
+    const { status, text } = await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { origin } });
+    t.is(status, 403, `${JSON.stringify(origin)}: ${text}`);
+  }
+  expectQuietLog(t, hub);
+});

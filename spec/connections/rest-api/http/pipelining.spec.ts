@@ -1,0 +1,122 @@
+// Requests that come in one piece, one behind the other (RFC 9112 section 9.3.2): the library ends a connection on which a request comes
+// while an answer is due, so all that can be is answered before the next one is looked at.
+
+import { randomBytes } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/disk.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { openWire, request } from '../../../support/http.ts';
+import { api, startTestHub } from '../../../support/hub.ts';
+
+const large = randomBytes(1024 * 1024);
+
+async function startSite(t: ExecutionContext) {
+  const folder = await createFolder(t, {
+    'www/index.html': 'index',
+    'www/a.txt': 'small',
+    'www/panel/index.html': 'panel',
+    'pages/studio.json5': "{ title: 'Studio', columns: 12, widgets: [] }",
+  });
+  await writeFile(join(folder, 'www/large.bin'), large);
+  await writeFile(join(folder, 'www/quarter.bin'), large.subarray(0, 256 * 1024));
+  await mkdir(join(folder, 'www/empty'));
+  if (!isOnLocalDisk(folder)) t.log('temporary files are on no local disk: files are answered later here');
+  const hub = await startTestHub(t, {
+    connections: {
+      api: { ...api, documentRoot: join(folder, 'www'), dashboards: join(folder, 'pages') },
+      desk: { type: 'dummy', parameters: ['lamp,B,true', 'i,I,0', 's'] },
+      clock: { type: 'timer', pulses: [{ interval: 3_600_000 }] },
+    },
+    rules: [{ name: 'copy', from: 'desk/lamp', to: 'desk/i' }],
+  });
+  return Object.assign(hub, { isLocal: isOnLocalDisk(folder) });
+}
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+const json = { 'content-type': 'application/json' };
+type Kind = [line: string, status: number, question?: { headers?: Record<string, string>; body?: string }];
+
+const always: Kind[] = [
+  ['GET /parameters/desk/lamp', 200],
+  ['GET /parameters/desk/s', 503],
+  ['GET /update?parameter=desk/i&value=1', 200],
+  ['POST /update', 200, { headers: form, body: 'parameter=desk/i&value=2' }],
+  ['POST /update', 200, { headers: json, body: '{"parameter":"desk/i","value":3}' }],
+  ['POST /update', 413, { headers: form, body: 'x'.repeat(65_537) }],
+  ['POST /update', 415, { headers: { 'content-type': 'text/plain' }, body: 'x' }],
+  ['POST /hub/connections/clock', 200, { headers: json, body: '{"action":"restart"}' }],
+  ['GET /hub/health', 200],
+  ['HEAD /hub/health', 200],
+  ['GET /hub/nothing', 404],
+  ['GET /ws', 426],
+  ['DELETE /update', 405],
+  ['GET /hub', 302],
+];
+const ofFiles: Kind[] = [
+  ['GET /', 200],
+  ['GET /a.txt', 200],
+  ['HEAD /a.txt', 200],
+  ['GET /quarter.bin', 200],
+  ['HEAD /large.bin', 200],
+  ['GET /large.bin', 206, { headers: { range: 'bytes=1000-2000' } }],
+  ['GET /large.bin', 416, { headers: { range: 'bytes=9999999-' } }],
+  ['GET /a.txt', 304, { headers: { 'if-modified-since': 'Fri, 01 Jan 2100 00:00:00 GMT' } }],
+  ['GET /panel', 302],
+  ['GET /panel/', 200],
+  ['GET /nothing.txt', 404],
+  ['GET /empty/', 404],
+  ['GET /../etc/passwd', 404],
+  ['GET /hub/dashboards', 200],
+  ['GET /hub/dashboards/studio', 200],
+  ['GET /hub/dashboards/nothing', 404],
+  ['GET /hub/', 200],
+  ['GET /hub/console/nothing.js', 404],
+  ['GET /hub/client.js', 200],
+];
+
+test('RFC 9112 section 9.3: every pair of requests that come in one piece is answered, in order', async (t) => {
+  const hub = await startSite(t);
+  const kinds = hub.isLocal ? [...always, ...ofFiles] : always;
+  const wire = await openWire(t, hub.port);
+  for (const first of kinds)
+    for (const second of kinds) {
+      wire.send(Buffer.concat([first, second].map(([line, , question]) => request(line, question))));
+      for (const [line, status] of [first, second]) {
+        const answered = wire.answer({ isHead: line.startsWith('HEAD ') });
+        const answer = await answered.catch(({ message }) => ({ status: message }));
+        if (answer.status === status) continue;
+        t.fail(`${first[0]}, ${second[0]}: ${line} was answered ${answer.status}`);
+        return;
+      }
+    }
+  t.pass();
+});
+
+test('RFC 9112 section 9.3: a body that comes later, and the next request with it, are answered', async (t) => {
+  const hub = await startSite(t);
+  const wire = await openWire(t, hub.port);
+  const post = request('POST /update', { headers: form, body: 'parameter=desk/i&value=2' });
+  wire.send(post.subarray(0, post.length - 10));
+  await new Promise(setImmediate);
+  wire.send(Buffer.concat([post.subarray(post.length - 10), request('GET /parameters/desk/i')]));
+  t.is((await wire.answer()).text, 'OK');
+  t.is((await wire.answer()).text, '2');
+});
+
+test('a list of parameters, and a file of more than 256 KiB, may be asked for last; a request behind it ends the connection', async (t) => {
+  const hub = await startSite(t);
+  const last = await openWire(t, hub.port);
+  last.send(Buffer.concat([request('GET /parameters/desk/lamp'), request('GET /large.bin')]));
+  t.is((await last.answer()).text, 'true');
+  t.true((await last.answer()).body.equals(large));
+  last.send(request('GET /parameters/desk/lamp'));
+  t.is((await last.answer()).text, 'true');
+  last.send(Buffer.concat([request('GET /parameters/desk/lamp'), request('GET /hub/parameters')]));
+  t.is((await last.answer()).text, 'true');
+  t.is(JSON.parse((await last.answer()).text)[0].parameter, 'desk/lamp');
+  const first = await openWire(t, hub.port);
+  first.send(Buffer.concat([request('GET /large.bin'), request('GET /parameters/desk/lamp')]));
+  t.notRegex((await first.closed()).toString('latin1'), /\r\n\r\ntrue$/);
+});

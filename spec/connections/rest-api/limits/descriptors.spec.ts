@@ -1,0 +1,71 @@
+// A hub whose descriptors are nearly used up by connections: it does not spin, those who are there are served, files as well, the
+// log says whose doing it is, and it recovers.
+
+import { existsSync, readFileSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import test from 'ava';
+import { descriptorLimit, openDescriptors } from '../../../../lib/net/descriptors.ts';
+import { openWire, request } from '../../../support/http.ts';
+import { api } from '../../../support/hub.ts';
+import { startHubProcess } from '../../../support/hub-process.ts';
+import { openClient } from '../../../support/socket.ts';
+
+const flow = {
+  connections: {
+    api: { ...api, documentRoot: '.' },
+    desk: { type: 'dummy', parameters: ['i,I'] },
+    onair: { type: 'xml-file-output', filename: 'onair.xml', template: '<i v="$I"/>' },
+  },
+  rules: [{ from: 'desk/i', to: 'onair/I' }],
+};
+
+test('the system tells how many descriptors there may be, and are', (t) => {
+  t.true(descriptorLimit() >= openDescriptors());
+});
+
+const onLinux = existsSync('/proc/self/stat') ? test : test.skip;
+onLinux('80 connections to a hub that may open 64 files: it rests, serves, says so, and recovers', async (t) => {
+  const hub = await startHubProcess(t, flow, { openFiles: 64 });
+  const client = await openClient(t, hub.port, '?filter=^desk/');
+  const wire = await openWire(t, hub.port);
+  const sockets = await Promise.all(Array.from({ length: 80 }, () => opened(hub.port)));
+  t.teardown(() => {
+    for (const socket of sockets) socket.destroy();
+  });
+  await hub.logged(/^client 127\.0\.0\.1 went past the limit connections /);
+
+  const before = busySeconds(hub.pid);
+  for (let count = 1; count <= 20; count++) {
+    client.send({ p: 'desk/i', v: count });
+    t.is((await client.next()).v, String(count));
+    wire.send(request('GET /onair.xml'));
+    const { status } = await wire.answer();
+    t.true(status === 200 || (status === 404 && count < 5), `${status}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  const busy = busySeconds(hub.pid) - before;
+  t.true(busy < 0.5, `busy for ${busy} s of one`);
+
+  for (const socket of sockets) socket.destroy();
+  for (;;) {
+    const socket = await opened(hub.port);
+    socket.write(request('GET /parameters/desk/i'));
+    const answer = await new Promise((resolve) => socket.once('data', resolve).once('close', () => resolve(undefined)));
+    socket.destroy();
+    if (answer !== undefined) break;
+  }
+  t.pass();
+});
+
+/** A connection that was accepted by the system, whatever the hub does with it. */
+function opened(port: number): Promise<Socket> {
+  const socket = connect(port, '127.0.0.1');
+  socket.on('error', () => {});
+  return new Promise((resolve) => socket.once('connect', () => resolve(socket)).once('close', () => resolve(socket)));
+}
+
+/** How much of a core a process has used, in seconds. */
+function busySeconds(pid: number): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+  return (Number(fields[11]) + Number(fields[12])) / 100;
+}

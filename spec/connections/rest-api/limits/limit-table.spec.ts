@@ -1,0 +1,68 @@
+// The limits of a REST API connection: the README shows the table of the code, and the settings are what it says.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import test from 'ava';
+import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
+import { LimitError, limitSettings, limitTable, metricOf } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { Journal } from '../../../../lib/flow/journal.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+
+const readme = resolve(import.meta.dirname, '../../../../lib/connections/rest-api/README.md');
+
+const rows = limitTable.map(([name, { default: value, unit, setting, about, told }]) => {
+  const set =
+    setting === 'fixed'
+      ? 'fixed'
+      : typeof setting === 'string'
+        ? `\`${setting}\``
+        : `\`limits.${name}\`, ${setting[0].toLocaleString('en')}..${setting[1].toLocaleString('en')}`;
+  return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | \`${metricOf(name)}\` | ${about} | ${told} |`;
+});
+
+test('the README of the REST API shows the limits as they are', async (t) => {
+  const text = await readFile(readme, 'utf8');
+  const shown = text.split('\n').filter((line) => line.includes('patchbay_limit_hits_total'));
+  t.deepEqual(shown, rows, `expected these rows:\n${rows.join('\n')}`);
+});
+
+test('limits that can be set are settings with their defaults and bounds, and no others are', (t) => {
+  const settable = limitTable.flatMap(([name, { default: value, setting }]) =>
+    typeof setting === 'string' ? [] : [{ name, value, setting }],
+  );
+  t.deepEqual(limitSettings.parse(undefined), Object.fromEntries(settable.map(({ name, value }) => [name, value])));
+  for (const { name, setting } of settable) {
+    for (const bound of setting) t.like(limitSettings.parse({ [name]: bound }), { [name]: bound });
+    for (const wrong of [setting[0] - 1, setting[1] + 1, 1.5, '1'])
+      t.throws(() => limitSettings.parse({ [name]: wrong }));
+  }
+  t.throws(() => limitSettings.parse({ messageBytes: 1 }), { message: /messageBytes/ });
+});
+
+test('a hit is counted and logged with the address of the client, once a second per client and limit', async (t) => {
+  const recorder = createLogRecorder();
+  const hits = createLimitHits(Journal.of(recorder));
+  for (let hit = 0; hit < 5; hit++) hits.add('mistakes', '192.0.2.1');
+  hits.addError(new LimitError('bodyBytes', 'body-too-large', 'body'), '192.0.2.1');
+  hits.addError(new Error('no limit'), '192.0.2.1');
+  t.like(hits.counts, { mistakes: 5, bodyBytes: 1, clients: 0 });
+  const mistakes =
+    'client 192.0.2.1 went past the limit mistakes (messages of a v1 client in a row that make no sense)';
+  t.deepEqual(
+    recorder.lines.map(({ level, message }) => `${level}: ${message}`),
+    [
+      `warn: ${mistakes}, and got: close code 4500`,
+      'info: client 192.0.2.1 went past the limit bodyBytes (the body of a request), and got: 413, and goes on',
+    ],
+  );
+  t.is(await recorder.logged(/times/), `${mistakes}, and got: close code 4500 (4 times within a second)`);
+});
+
+test('many clients at a limit cause a hundred lines a second at the most, and what was left out is told', async (t) => {
+  const recorder = createLogRecorder();
+  const hits = createLimitHits(Journal.of(recorder));
+  for (let client = 0; client < 5000; client++) hits.add('clients', `2001:db8::${client.toString(16)}`);
+  t.is(recorder.lines.length, 100);
+  t.is(await recorder.logged(/left out/), '4900 more entries were left out: too many kinds');
+  t.is(hits.counts.clients, 5000);
+});

@@ -1,0 +1,134 @@
+// What one address may have: sockets, and wrong credentials. IPv6 is counted by /64.
+
+import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
+import test from 'ava';
+import { Attempts } from '../../../../lib/connections/rest-api/http/guard/attempts.ts';
+import { NetworkCounts, networkOf } from '../../../../lib/connections/rest-api/limits/network.ts';
+import { ask, openWire, request } from '../../../support/http.ts';
+import { api, expectHits, startTestHub } from '../../../support/hub.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+
+const desk = { type: 'dummy', parameters: ['i,I,7'] };
+const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`op:${password}`).toString('base64')}` });
+
+test('the network of an address is the address, or the /64 of IPv6', (t) => {
+  t.is(networkOf('192.0.2.7'), '192.0.2.7');
+  t.is(networkOf('2001:0db8:0001:0002:0003:0004:0005:0006'), '2001:0db8:0001:0002::/64');
+});
+
+test('what is counted of a network is forgotten when it has gone', (t) => {
+  const counts = new NetworkCounts();
+  counts.add('2001:0db8:0001:0002:0003:0004:0005:0006');
+  counts.add('2001:0db8:0001:0002:0000:0000:0000:0001');
+  counts.add('192.0.2.7');
+  t.is(counts.of('2001:0db8:0001:0002:ffff:0000:0000:0000'), 2);
+  t.is(counts.of('2001:0db8:0001:0003:0000:0000:0000:0001'), 0);
+  counts.remove('192.0.2.7');
+  t.is(counts.of('192.0.2.7'), 0);
+});
+
+test('twenty wrong credentials are compared at once, then one a second; other networks are let in', (t) => {
+  let now = 0;
+  const attempts = new Attempts(1, () => now);
+  const isLetIn = (address: string) => {
+    try {
+      attempts.check(() => address);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const guesses = (address: string, count: number) => {
+    let compared = 0;
+    for (let guess = 0; guess < count; guess++) {
+      if (!isLetIn(address)) continue;
+      attempts.fail(address);
+      compared++;
+    }
+    return compared;
+  };
+  t.is(guesses('192.0.2.1', 1000), 20);
+  t.true(isLetIn('192.0.2.2'));
+  now += 999;
+  t.is(guesses('192.0.2.1', 1000), 0);
+  now += 1;
+  t.true(isLetIn('192.0.2.1'), 'the right ones are let in as soon as one would be compared');
+  t.is(guesses('192.0.2.1', 1000), 1);
+  now += 3_600_000;
+  t.is(guesses('192.0.2.1', 1000), 20);
+  for (let network = 0; network < 20_000; network++) attempts.fail(`network ${network}`);
+  t.true(isLetIn('192.0.2.1'), 'networks are forgotten when there are too many');
+});
+
+test('who guesses credentials is answered 429, sockets that are open stay, and the right ones are let in after a second', async (t) => {
+  const hub = await startTestHub(t, { connections: { api: { ...api, username: 'op', password: 'right' }, desk } });
+  const client = await openClient(t, hub.port, '', basic('right'));
+  const statuses: number[] = [];
+  const wire = await openWire(t, hub.port);
+  for (let guess = 0; guess < 40; guess++) {
+    wire.send(request('GET /parameters/desk/i', { headers: basic(`guess ${guess}`) }));
+    const { status, headers } = await wire.answer();
+    statuses.push(status);
+    if (status === 429) t.is(headers['retry-after'], '1');
+  }
+  t.is(statuses.filter((status) => status === 401).length >= 20, true);
+  t.is(statuses.includes(429), true);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/i')).status, 401, 'who shows none is asked for them');
+  hub.write('desk/i', 8, { kind: 'client', name: 'spec' });
+  t.is((await client.next()).v, '8');
+  for (;;) {
+    const { status } = await ask(t, hub.port, 'GET /parameters/desk/i', { headers: basic('right') });
+    if (status === 200) break;
+    t.is(status, 429);
+  }
+  expectHits(t, hub, ['wrongCredentials']);
+});
+
+test('one address has at most clientsPerAddress sockets, until one leaves', async (t) => {
+  const hub = await startTestHub(t, { connections: { api: { ...api, limits: { clientsPerAddress: 2 } }, desk } });
+  const first = await openClient(t, hub.port);
+  await openClient(t, hub.port);
+  const refused = await ask(t, hub.port, 'GET /ws', { headers: handshake() });
+  t.is(refused.status, 503);
+  t.is(refused.text, 'expected at most 2 WebSocket clients of 127.0.0.1, all are there\n');
+  first.close();
+  await first.closed();
+  await openClient(t, hub.port);
+  expectHits(t, hub, ['clientsPerAddress']);
+});
+
+test('a frame of over 128 KiB is refused at its head, before any of it has come; one that is shorter gets an answer', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  const client = await openRawClient(t, hub.port);
+  client.send(opcodes.text, 'x'.repeat(128 * 1024));
+  t.regex((await client.frames.next()).payload.toString(), /expected at most 65536 bytes, got 131072/);
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /ws', { headers: handshake() }));
+  await wire.answer();
+  const head = Buffer.alloc(14);
+  head.writeUInt16BE(0x81ff);
+  head.writeBigUInt64BE(BigInt(128 * 1024 + 1), 2);
+  wire.send(head);
+  await wire.closed();
+  expectHits(t, hub, ['frameBytes']);
+});
+
+const onLinux = existsSync('/proc/net/tcp') ? test : test.skip;
+onLinux('one address has at most connectionsPerAddress, others are served', async (t) => {
+  const hub = await startTestHub(t, { connections: { api: { ...api, limits: { connectionsPerAddress: 5 } }, desk } });
+  const open = (localAddress: string) =>
+    new Promise<string>((resolve) => {
+      const socket = connect({ port: hub.port, host: '127.0.0.1', localAddress });
+      t.teardown(() => socket.destroy());
+      socket.on('error', () => {}).once('close', () => resolve('closed'));
+      socket.once('data', () => resolve('served'));
+      socket.once('connect', () => socket.write(request('GET /parameters/desk/i')));
+    });
+  const answers: string[] = [];
+  while (!answers.includes('closed') && answers.length < 50) answers.push(await open('127.0.0.1'));
+  t.true(answers.length > 5);
+  t.is(answers.at(-1), 'closed');
+  t.is(await open('127.0.0.2'), 'served');
+  expectHits(t, hub, ['connectionsPerAddress']);
+});

@@ -1,0 +1,104 @@
+// What takes the hub long takes turns: while one client has it worked off, its neighbours are served, however fast the machine is.
+
+import test, { type ExecutionContext } from 'ava';
+import { ask } from '../../../support/http.ts';
+import { api, expectHits, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
+import { openClient } from '../../../support/socket.ts';
+import { openV1, type V1Client } from '../../../support/v1.ts';
+
+const parameters = Array.from({ length: 2000 }, (_, index) => `group-${index % 10}/sensor-${index}/value,I,${index}`);
+const worst = '(?i)(.*){1,60}~';
+const longList = Array.from({ length: 1500 }, (_, index) => `*e*${index}*s*a*e*o*a*u*~`);
+
+const startPlant = (t: ExecutionContext, limits = {}) =>
+  startTestHub(t, {
+    connections: { api: { ...api, limits }, desk: { type: 'dummy', parameters: [...parameters, 'lamp,I'] } },
+  });
+
+const rows: [what: string, work: (t: ExecutionContext, hub: HubUnderTest, client: V1Client) => Promise<unknown>][] = [
+  [
+    'a list with the worst filter',
+    (t, { port }) => ask(t, port, `GET /hub/parameters?filter=${encodeURIComponent(worst)}`),
+  ],
+  [
+    'a plain socket with the worst filter',
+    (t, { port }) => openClient(t, port, `?filter=${encodeURIComponent(worst)}`),
+  ],
+  ['a subscription to the worst regex', (_, __, client) => client.subscribe({ sub: 1, include: [{ regex: worst }] })],
+  ['a subscription to 1,500 globs', (_, __, client) => client.subscribe({ sub: 1, include: longList })],
+  ['fifty lists', (t, { port }) => Promise.all(Array.from({ length: 50 }, () => ask(t, port, 'GET /hub/parameters')))],
+];
+for (const [what, work] of rows)
+  test.serial(`a neighbour is served many times while the hub works at ${what}`, async (t) => {
+    const hub = await startPlant(t);
+    const neighbour = await openV1(t, hub.port);
+    const client = await openV1(t, hub.port);
+    let isDone = false;
+    const working = work(t, hub, client).finally(() => {
+      isDone = true;
+    });
+    let served = 0;
+    while (!isDone) {
+      await neighbour.sync();
+      served++;
+    }
+    await working;
+    t.true(served > 5, `${served} times`); // once or twice, where the work is one piece
+  });
+
+test.serial('messages behind a subscription that takes long are carried out in their order, after it', async (t) => {
+  const { port } = await startPlant(t);
+  const client = await openV1(t, port);
+  client.send({ sub: 1, include: [{ regex: worst }] });
+  client.send({ set: [['desk/lamp', 1]], ack: 1 });
+  client.send({ unsub: 1 });
+  client.send({ sub: 2, include: [{ regex: '(' }] });
+  client.send({ sub: 2, include: ['desk/lamp'] });
+  const messages = await client.until(({ end }) => end === 2);
+  const kinds = messages.map(({ sub, ack, unsub, error }) => (error ? 'error' : sub ? `sub ${sub}` : (ack ?? unsub)));
+  t.deepEqual(
+    kinds.filter((kind) => kind !== undefined),
+    ['sub 1', 1, 1, 'error', 'sub 2'],
+  );
+  t.is(client.picture.values.get('desk/lamp'), 1);
+});
+
+test.serial('who sends more than waits behind a subscription is closed with 4008', async (t) => {
+  const hub = await startPlant(t, { backlogBytes: 256 * 1024 });
+  const client = await openV1(t, hub.port);
+  client.send({ sub: 1, include: [{ regex: worst }] });
+  for (let count = 0; count < 20; count++) client.send({ set: [['desk/lamp', 'x'.repeat(60_000)]] });
+  t.is(await client.closed(), 4008);
+  expectHits(t, hub, ['backlogBytes']);
+});
+
+test.serial('a plain socket hears of every change from its handshake on, however long its filter takes', async (t) => {
+  const hub = await startPlant(t);
+  const client = await openClient(t, hub.port, `?filter=${encodeURIComponent('(?i)(.*){1,60}lamp$')}`);
+  const writer = await openClient(t, hub.port, '?filter=none');
+  for (let value = 1; value <= 3; value++) writer.send({ p: 'desk/lamp', v: value });
+  for (let value = 1; value <= 3; value++) t.deepEqual(await client.next(), { p: 'desk/lamp', v: String(value) });
+});
+
+test.serial('who goes away before it is answered leaves nothing to do', async (t) => {
+  const { port } = await startPlant(t);
+  const path = `/hub/parameters?filter=${encodeURIComponent(worst)}`;
+  const leave = () => fetch(`http://127.0.0.1:${port}${path}`, { signal: AbortSignal.timeout(20) });
+  for (let times = 0; times < 3; times++)
+    await t.throwsAsync(Promise.all(Array.from({ length: 20 }, async () => (await leave()).text())));
+  const start = performance.now();
+  t.is((await ask(t, port, `GET ${path}`)).text, '[\n]\n');
+  t.log(`${performance.now() - start} ms`);
+});
+
+test.serial('the patterns of all subscriptions of a client are bounded together, and the client goes on', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
+  const client = await openV1(t, hub.port);
+  for (let sub = 1; sub <= 4; sub++) await client.subscribe({ sub, include: [{ regex: `(?i)(.*){1,180}${sub}` }] });
+  client.send({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+  const { error, sub } = (await client.until((message) => message.error !== undefined)).at(-1)!;
+  t.is(sub, 5);
+  t.regex(error!, /^sub: expected patterns of at most 4000 steps in all subscriptions together, got about \d+$/);
+  await client.subscribe({ sub: 4, include: ['desk/*'] });
+  await client.subscribe({ sub: 5, include: [{ regex: '(?i)(.*){1,180}~' }] });
+});

@@ -1,0 +1,68 @@
+// Who asks for the same hears the same, over as few topics as there must be (design.md section 6).
+
+import test from 'ava';
+import { filterOf } from '../../../../../lib/connections/rest-api/filters/filter.ts';
+import { FanOut } from '../../../../../lib/connections/rest-api/sockets/fan-out.ts';
+import { PlainGroups } from '../../../../../lib/connections/rest-api/sockets/plain/group.ts';
+import { Graph } from '../../../../../lib/graph/graph.ts';
+
+const owner = { kind: 'connection', name: 'desk' } as const;
+const topicMembers = 512;
+
+function start() {
+  const graph = new Graph();
+  graph.declare(owner, [{ id: 'lamp', type: 'B', access: 'read-write' }]);
+  const fanOut = new FanOut();
+  graph.changes$.subscribe((change) => fanOut.tell(change));
+  const told: (readonly object[])[] = [];
+  const groups = new PlainGroups(
+    graph,
+    fanOut,
+    filterOf(0.1, () => true),
+    (topics) => void told.push([...topics]),
+  );
+  let value = false;
+  const change = () => {
+    value = !value;
+    graph.write('desk/lamp', value, owner);
+  };
+  const join = (key = '') =>
+    groups.join(
+      key,
+      filterOf(0.1, (address) => address.includes(key)),
+    );
+  return { groups, told, change, join };
+}
+
+test('a topic is shared by so many, places that become free are taken first', (t) => {
+  const { groups, join } = start();
+  const topics = Array.from({ length: 2 * topicMembers + 1 }, () => join());
+  t.is(new Set(topics).size, 3);
+  t.is(new Set(topics.map(({ text }) => text)).size, 3);
+  t.deepEqual(
+    [...new Set(topics)].map(({ members }) => members),
+    [topicMembers, topicMembers, 1],
+  );
+  groups.leave(topics[0]!);
+  t.is(join(), topics[0]!);
+  t.is(join(), topics.at(-1)!);
+});
+
+test('a change is put once per group, for all its topics; a topic that nobody has is gone, and so is a group', (t) => {
+  const { groups, told, change, join } = start();
+  const lamps = Array.from({ length: topicMembers + 1 }, () => join('lamp'));
+  const all = join('desk');
+  join('fader');
+  change();
+  t.deepEqual(told.splice(0), [[lamps[0]!, lamps.at(-1)!], [all]]);
+  for (const topic of lamps.slice(0, topicMembers)) groups.leave(topic);
+  change();
+  t.deepEqual(told.splice(0), [[lamps.at(-1)!], [all]]);
+  groups.leave(lamps.at(-1)!);
+  change();
+  t.deepEqual(told.splice(0), [[all]]);
+  const again = join('lamp');
+  t.not(again, lamps[0]!);
+  change();
+  t.deepEqual(told.splice(0), [[all], [again]]);
+});

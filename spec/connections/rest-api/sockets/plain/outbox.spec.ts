@@ -1,0 +1,94 @@
+// What waits in the outbox is published on every topic of its group, whole and in order, in runs (design.md section 6).
+
+import test from 'ava';
+import fc from 'fast-check';
+import { encodeFrame, framePrefix } from '../../../../../lib/connections/rest-api/sockets/plain/frame.ts';
+import { createOutbox } from '../../../../../lib/connections/rest-api/sockets/plain/outbox.ts';
+import { Tally } from '../../../../../lib/connections/rest-api/sockets/tally.ts';
+
+const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).buffer, sent: new Tally() });
+
+/** An outbox, and what it has published. */
+function start() {
+  const published: { topic: string; frame: string }[] = [];
+  const outbox = createOutbox((topic, frame) => {
+    published.push({ topic: Buffer.from(topic).toString(), frame: Buffer.from(frame).toString() });
+  });
+  return { ...outbox, published };
+}
+
+const addresses = ['desk/lamp', 'desk/level', `desk/${'x'.repeat(1100)}`];
+const prefixes = addresses.map(framePrefix);
+const put = fc.record({
+  group: fc.nat(2),
+  place: fc.nat(addresses.length - 1),
+  value: fc.oneof(fc.nat(3), fc.boolean(), fc.string({ maxLength: 4 })),
+  times: fc.oneof(fc.constant(1), fc.nat(80)),
+});
+
+test('every topic of a group is published all that was put for the group, in order and counted', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(put, { maxLength: 12 }),
+      fc.array(fc.integer({ min: 1, max: 3 }), { minLength: 3 }),
+      (puts, sizes) => {
+        const groups = [0, 1, 2].map((group) =>
+          Array.from({ length: sizes[group]! }, (_, topic) => createTopic(`${group}.${topic}`)),
+        );
+        const expected: string[][] = [[], [], []];
+        const { published, ...outbox } = start();
+        for (const { group, place, value, times } of puts)
+          for (let time = 0; time < times; time++) {
+            outbox.put(groups[group]!, prefixes[place]!, value);
+            expected[group]!.push(encodeFrame(addresses[place]!, value));
+          }
+        outbox.flush();
+        groups.forEach((topics, group) => {
+          topics.forEach(({ sent }, index) => {
+            const frames = published.filter(({ topic }) => topic === `${group}.${index}`).map(({ frame }) => frame);
+            t.deepEqual(frames, expected[group]!);
+            t.deepEqual({ ...sent }, { frames: frames.length, bytes: Buffer.byteLength(frames.join('')) });
+          });
+        });
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+test('a topic is handed a run of 32 frames, then the next one is handed the same', (t) => {
+  const { published, ...outbox } = start();
+  const topics = [createTopic('a'), createTopic('b')];
+  for (let value = 0; value < 70; value++) outbox.put(topics, prefixes[0]!, value);
+  outbox.flush();
+  const runs = published.reduce<[topic: string, frames: number][]>((all, { topic }) => {
+    const last = all.at(-1);
+    if (last?.[0] === topic) last[1]++;
+    else all.push([topic, 1]);
+    return all;
+  }, []);
+  t.deepEqual(runs, [
+    ['a', 32],
+    ['b', 32],
+    ['a', 32],
+    ['b', 32],
+    ['a', 6],
+    ['b', 6],
+  ]);
+});
+
+test('what waits leaves at the end of the round of the event loop, once, for the topics that are there by then', async (t) => {
+  const { published, ...outbox } = start();
+  const topics = [createTopic('a')];
+  outbox.put(topics, prefixes[0]!, 1);
+  topics.push(createTopic('b'));
+  t.deepEqual(published, []);
+  await new Promise(setImmediate);
+  const frame = encodeFrame(addresses[0]!, 1);
+  t.deepEqual(published, [
+    { topic: 'a', frame },
+    { topic: 'b', frame },
+  ]);
+  outbox.flush();
+  t.is(published.length, 2);
+});

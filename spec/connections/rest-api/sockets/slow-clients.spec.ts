@@ -1,0 +1,183 @@
+// Clients that read slowly or not at all, and large snapshots (design.md sections 3 and 6, D-06): the hub holds a bounded
+// amount for each, the newest value of everything arrives, nothing is told twice backwards, and nobody else waits.
+
+import test, { type ExecutionContext } from 'ava';
+import { ask } from '../../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
+import { type Frame, opcodes, openClient, openRawClient, type RawClient } from '../../../support/socket.ts';
+
+const writer = { kind: 'client', name: 'test' } as const;
+const padding = 'x'.repeat(1000);
+/** 1 MiB, and what one run of frames may go beyond. */
+const maxUnreadBytes = 1024 * 1024 + 64 * 1024;
+
+const startDesk = (t: ExecutionContext, names: string[]) =>
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: names } } });
+
+const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
+
+const parse = (payload: Buffer): Frame => JSON.parse(payload.toString());
+
+/** How much the hub holds for each of its clients, beside what the system's buffers have taken. */
+async function unreadOf(t: ExecutionContext, port: number): Promise<number[]> {
+  const { clients } = JSON.parse((await ask(t, port, 'GET /hub/clients')).text);
+  return clients.map(({ unreadBytes }: { unreadBytes: number }) => unreadBytes);
+}
+
+/** Reads up to the notification of this value and returns what was told, in order. */
+async function readUntil(client: RawClient, address: string, value: string): Promise<Frame[]> {
+  const told: Frame[] = [];
+  for (;;) {
+    const { opcode, payload } = await client.frames.next(`${address} = ${value}`);
+    if (opcode !== opcodes.text) continue;
+    const frame = parse(payload);
+    told.push(frame);
+    if (frame.p === address && frame.v === value) return told;
+  }
+}
+
+/** Fails when a parameter went backwards; values begin with a number that only grows. */
+function expectForward(t: ExecutionContext, told: readonly Frame[]): void {
+  const last = new Map<string, number>();
+  for (const { p, v } of told) {
+    const value = Number.parseInt(v!, 10);
+    if (value < (last.get(p!) ?? -1)) t.fail(`${p}: ${value} was told after ${last.get(p!)}`);
+    last.set(p!, value);
+  }
+}
+
+test('design.md section 6: a client that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
+  const names = numbered(500);
+  const hub = await startDesk(t, [...names, 'go,T', 'mark,I']);
+  const stalled = await openRawClient(t, hub.port);
+  const leaving = await openRawClient(t, hub.port);
+  const reader = await openClient(t, hub.port);
+  let count = 0;
+  for (let stall = 1; stall <= 2; stall++) {
+    stalled.pause();
+    leaving.pause();
+    const first = count;
+    while (count < first + 30_000) {
+      const from = count;
+      while (count < from + 200) hub.write(`desk/p${count % 500}`, `${count++} ${padding}`, writer);
+      hub.write('desk/go', 1, writer);
+      for (let expected = from; expected < count; expected++) {
+        const { p, v } = await reader.next();
+        if (p !== `desk/p${expected % 500}` || v !== `${expected} ${padding}`) t.fail(`${expected} was told as ${p}`);
+      }
+      t.is((await reader.next()).p, 'desk/go');
+    }
+    hub.write('desk/mark', stall, writer);
+    t.is((await reader.next()).p, 'desk/mark');
+    for (const unreadBytes of await unreadOf(t, hub.port))
+      t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 31 MB were held for one client`);
+    leaving.cut();
+
+    stalled.resume();
+    const told = await readUntil(stalled, 'desk/mark', String(stall));
+    const values = told.filter(({ p }) => /\/p\d+$/.test(p!));
+    expectForward(t, values);
+    const picture = new Map(values.map(({ p, v }) => [p, v]));
+    for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
+
+    for (let live = 0; live < 300; live++) hub.write('desk/p7', `${count + live} live`, writer);
+    const lively = await readUntil(stalled, 'desk/p7', `${count + 299} live`);
+    t.deepEqual(
+      lively.map(({ v }) => v),
+      Array.from({ length: 300 }, (_, live) => `${count + live} live`),
+    );
+    for (let live = 0; live < 300; live++) t.is((await reader.next()).v, `${count + live} live`);
+    hub.write('desk/go', 1, writer);
+    t.deepEqual(parse((await stalled.frames.next()).payload), { p: 'desk/go', v: '1' });
+    t.is((await reader.next()).p, 'desk/go');
+    count += 300;
+  }
+  expectQuietLog(t, hub);
+});
+
+test('design.md section 6: more changes in one turn of the event loop than a client may have unread are caught up as well', async (t) => {
+  const names = numbered(3000);
+  const hub = await startDesk(t, [...names, 'mark,I']);
+  const client = await openRawClient(t, hub.port);
+  for (let round = 1; round <= 3; round++) {
+    for (let count = 0; count < 12_000; count++)
+      hub.write(`desk/p${count % 3000}`, `${round * 12_000 + count} ${padding}`, writer);
+    hub.write('desk/mark', round, writer);
+    const told = await readUntil(client, 'desk/mark', String(round));
+    expectForward(t, told);
+    const picture = new Map(told.map(({ p, v }) => [p, v]));
+    for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
+  }
+});
+
+test('D-06: a snapshot of more than 10,000 parameters ends with the right picture, whatever changes meanwhile', async (t) => {
+  const names = numbered(12_000);
+  const hub = await startDesk(t, [...names, 'mark,I']);
+  names.forEach((name, index) => {
+    hub.write(`desk/${name}`, `${index} ${padding}`, writer);
+  });
+  const client = await openRawClient(t, hub.port, '?snapshot=true');
+  const told: Frame[] = [];
+  let count = 12_000;
+  while (told.length < 20_000 && told.at(-1)?.v !== '1') {
+    for (let change = 0; change < 5 && count < 20_000; change++) {
+      hub.write(`desk/p${(count * 7919) % 12_000}`, `${count++} ${padding}`, writer);
+      if (count === 20_000) hub.write('desk/mark', 1, writer);
+    }
+    told.push(parse((await client.frames.next()).payload));
+    while (client.frames.length > 0 && told.at(-1)?.v !== '1') told.push(parse((await client.frames.next()).payload));
+  }
+  t.is(told.at(-1)?.v, '1');
+  expectForward(t, told);
+  const picture = new Map(told.map(({ p, v }) => [p, v]));
+  for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
+  hub.write('desk/p0', 'live', writer);
+  t.deepEqual(parse((await client.frames.next()).payload), { p: 'desk/p0', v: 'live' });
+});
+
+test('D-06: a client that does not read its snapshot costs a bounded amount, and has the right picture when it does', async (t) => {
+  const names = numbered(12_000);
+  const hub = await startDesk(t, [...names, 'mark,I']);
+  names.forEach((name, index) => {
+    hub.write(`desk/${name}`, `${index} ${padding}`, writer);
+  });
+  const clients = await Promise.all(
+    ['?snapshot=true', '?snapshot=true&filter=[0-4]$&filter=mark'].map((query) => openRawClient(t, hub.port, query)),
+  );
+  for (const client of clients) client.pause();
+  for (let count = 12_000; count < 40_000; count++) hub.write(`desk/p${count % 12_000}`, `${count} ${padding}`, writer);
+  hub.write('desk/mark', 1, writer);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/mark')).text, '1');
+  for (const [index, client] of clients.entries()) {
+    client.resume();
+    const told = await readUntil(client, 'desk/mark', '1');
+    expectForward(t, told);
+    const picture = new Map(told.map(({ p, v }) => [p, v]));
+    const expected = names.filter((name) => index === 0 || /[0-4]$/.test(name));
+    t.is(picture.size, expected.length + 1);
+    for (const name of expected) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
+    t.true(told.length < 2 * 12_000, `${told.length} frames were held or sent`);
+  }
+});
+
+test('design.md section 6: a client that does not read the answers to its mistakes loses some of them, and is live again', async (t) => {
+  const hub = await startDesk(t, ['a,S', 'mark,I']);
+  const other = await openClient(t, hub.port);
+  const client = await openRawClient(t, hub.port);
+  client.pause();
+  const wrong = JSON.stringify({ p: `desk/${'x'.repeat(20_000)}`, v: 1 });
+  for (let count = 1; count <= 600; count++) {
+    client.send(opcodes.text, wrong);
+    if (count % 50 !== 0) continue;
+    const v = count < 600 ? String(count) : 'after the mistakes';
+    client.send(opcodes.text, JSON.stringify({ p: 'desk/a', v }));
+    t.deepEqual(await other.next(), { p: 'desk/a', v });
+  }
+  client.resume();
+  await readUntil(client, 'desk/a', 'after the mistakes');
+  hub.write('desk/mark', 1, writer);
+  await readUntil(client, 'desk/mark', '1');
+  hub.write('desk/a', 'live', writer);
+  t.deepEqual(parse((await client.frames.next()).payload), { p: 'desk/a', v: 'live' });
+  expectQuietLog(t, hub);
+});

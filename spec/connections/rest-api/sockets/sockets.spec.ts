@@ -1,0 +1,313 @@
+// The plain realtime socket (spec.md "Realtime socket", "WebSocket notification object", "Events"; D-04, D-06).
+
+import { inspect } from 'node:util';
+import test, { type ExecutionContext } from 'ava';
+import { ask, openWire, request } from '../../../support/http.ts';
+import { api, expectHits, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
+import { type Frame, handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+
+const writer = { kind: 'client', name: 'test' } as const;
+
+const startDesk = (t: ExecutionContext, parameters: string[], rules: object[] = []) =>
+  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } }, rules });
+
+const frames: [line: string, value: unknown, frame: string][] = [
+  ['p,B', true, '{"p":"desk/p","v":"true"}'],
+  ['p,B', 'no', '{"p":"desk/p","v":"false"}'],
+  ['p,I', -42, '{"p":"desk/p","v":"-42"}'],
+  ['p,F', 0.1, '{"p":"desk/p","v":"0.1"}'],
+  ['p,F', 1e21, '{"p":"desk/p","v":"1e+21"}'],
+  ['p,S', '', '{"p":"desk/p","v":""}'],
+  ['p,S', 'on air', '{"p":"desk/p","v":"on air"}'],
+  ['p,S', '"\\\n\u0000 ü 🎚', '{"p":"desk/p","v":"\\"\\\\\\n\\u0000 ü 🎚"}'],
+  ['p,S', '\ud800', '{"p":"desk/p","v":"\ufffd"}'],
+  ['a "b"/ü,S', 'x', '{"p":"desk/a \\"b\\"/ü","v":"x"}'],
+  ['p,T', 'anything', '{"p":"desk/p","v":"1"}'],
+];
+for (const [line, value, frame] of frames)
+  test(`spec.md "WebSocket notification object", D-04: ${line} set to ${JSON.stringify(value)} is told as ${frame}`, async (t) => {
+    const hub = await startDesk(t, [line]);
+    const client = await openRawClient(t, hub.port);
+    hub.write(`desk/${line.split(',')[0]}`, value, writer);
+    const { opcode, payload } = await client.frames.next();
+    t.is(opcode, opcodes.text);
+    t.is(payload.toString(), frame);
+  });
+
+const sent: [line: string, v: unknown, told: string][] = [
+  ['p,B', true, 'true'],
+  ['p,B', 'TRUE', 'true'],
+  ['p,B', 0.5, 'true'],
+  ['p,I', '17.9', '17'],
+  ['p,I', '-0.5', '0'],
+  ['p,I', ' 5 ', '5'],
+  ['p,I', '007', '7'],
+  ['p,I', true, '1'],
+  ['p,F', '1e-1', '0.1'],
+  ['p,F', '-0', '0'],
+  ['p,F', '1.50', '1.5'],
+  ['p,F', '0.12345678901234567', '0.12345678901234566'],
+  ['p,S', '1.50', '1.50'],
+  ['p,B', '1.50', 'false'],
+  ['p,S', 1.5, '1.5'],
+  ['p,S', false, 'false'],
+  ['p,T', '', '1'],
+  ['p,T', 0, '1'],
+];
+for (const [line, v, told] of sent)
+  test(`spec.md "Realtime socket", D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${told}"`, async (t) => {
+    const hub = await startDesk(t, [line]);
+    const [ann, bob] = [await openClient(t, hub.port), await openClient(t, hub.port)];
+    ann.send({ p: 'desk/p', v });
+    for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/p', v: told });
+  });
+
+test('spec.md "Events": changes by rules, timers and pulses are told, each once and in order', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: {
+      api,
+      desk: { type: 'dummy', parameters: ['a,I', 'b,I', 'ticks,I,0'] },
+      clock: { type: 'timer', timers: [0], pulses: [{ interval: 20 }] },
+    },
+    rules: [{ from: 'desk/a', map: 'value * 2', to: ['desk/b', 'clock/timer/1/start'] }],
+  });
+  const client = await openClient(t, hub.port, '?filter=^desk/&filter=timer');
+  const pulses = await openClient(t, hub.port, '?filter=pulse');
+  client.send({ p: 'desk/a', v: 1 });
+  t.deepEqual(
+    [await client.next(), await client.next(), await client.next(), await client.next()],
+    [
+      { p: 'desk/a', v: '1' },
+      { p: 'desk/b', v: '2' },
+      { p: 'clock/timer/1/start', v: '2' },
+      { p: 'clock/timer/1/trigger', v: '1' },
+    ],
+  );
+  for (let count = 0; count < 3; count++) t.deepEqual(await pulses.next(), { p: 'clock/pulse/1', v: '1' });
+});
+
+test('spec.md "Events": an equal value is no change and is not told, a trigger is told each time', async (t) => {
+  const hub = await startDesk(t, ['p,I,5', 'go,T']);
+  const client = await openClient(t, hub.port);
+  for (const [p, v] of [
+    ['desk/p', 5],
+    ['desk/go', 1],
+    ['desk/go', 1],
+    ['desk/p', 6],
+    ['desk/p', '6.5'],
+    ['desk/p', 5],
+  ] as const)
+    client.send({ p, v });
+  const told: Frame[] = [];
+  for (let count = 0; count < 4; count++) told.push(await client.next());
+  t.deepEqual(told, [
+    { p: 'desk/go', v: '1' },
+    { p: 'desk/go', v: '1' },
+    { p: 'desk/p', v: '6' },
+    { p: 'desk/p', v: '5' },
+  ]);
+});
+
+for (const [query, isAsked] of [
+  ['', false],
+  ['?snapshot=false', false],
+  ['?snapshot', false],
+  ['?snapshot=true', true],
+  ['?x=1&snapshot=1', true],
+] as const)
+  test(`D-06: /ws${query} sends ${isAsked ? 'all known values, oldest change first, and no trigger' : 'no snapshot'}`, async (t) => {
+    const hub = await startDesk(t, ['a,I,1', 'b,B,true', 'unknown,F', 'go,T', 'c,S,']);
+    hub.write('desk/go', 1, writer);
+    hub.write('desk/a', 2, writer);
+    const client = await openClient(t, hub.port, query);
+    hub.write('desk/a', 3, writer);
+    const got = await client.frames.until(({ v }) => v === '3');
+    const snapshot = [
+      { p: 'desk/b', v: 'true' },
+      { p: 'desk/c', v: '' },
+      { p: 'desk/a', v: '2' },
+    ];
+    t.deepEqual(got, [...(isAsked ? snapshot : []), { p: 'desk/a', v: '3' }]);
+  });
+
+const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
+  ['', /^expected JSON /],
+  ['hello', /^expected JSON \{"p":…,"v":…\}, got /],
+  ['{"p":"desk/i","v":1', /^expected JSON /],
+  ["{p:'desk/i',v:1}", /^expected JSON /],
+  ['null', /^expected an object \{"p":…,"v":…\}, got null$/],
+  ['[]', /^expected an object .*, got \[\] \(array\)$/],
+  ['"desk/i"', /^expected an object .*, got "desk\/i" \(string\)$/],
+  ['1', /^expected an object .*, got 1 \(number\)$/],
+  ['{}', /^p: expected an address, got nothing$/],
+  ['{"p":1,"v":1}', /^p: expected an address, got 1 \(number\)$/],
+  ['{"v":1}', /^p: expected an address, got nothing$/],
+  ['{"p":"desk/i"}', /^v: expected a value, got nothing$/, 'desk/i'],
+  ['{"p":"desk/i","v":null}', /^expected a number, got null$/, 'desk/i'],
+  ['{"p":"desk/i","v":{"a":1}}', /^expected a number, got \{"a":1\} \(object\)$/, 'desk/i'],
+  ['{"p":"desk/i","v":[1]}', /^expected a number, got \[1\] \(array\)$/, 'desk/i'],
+  ['{"p":"desk/i","v":"loud"}', /^expected a number, got "loud" \(string\)$/, 'desk/i'],
+  ['{"p":"desk/i","v":1e999}', /^expected a number, got Infinity/, 'desk/i'],
+  ['{"p":"desk/go","v":null}', /^expected anything but null/, 'desk/go'],
+  ['{"p":"desk/x","v":1}', /^desk\/x: expected the address of a parameter/, 'desk/x'],
+  ['{"p":"","v":1}', /expected the address of a parameter/, ''],
+  ['{"p":"constructor","v":1}', /^constructor: expected the address of a parameter/, 'constructor'],
+  ['{"p":"clock/pulse/1","v":1}', /^clock\/pulse\/1: expected a writable parameter/, 'clock/pulse/1'],
+  ['{"p":"clock/timer/1/start","v":-1}', /^expected a duration of 0\.\.2147483647 ms/, 'clock/timer/1/start'],
+  ['{"p":"clock/timer/1/start","v":"-1"}', /^expected a duration .*, got "-1" \(string\)$/, 'clock/timer/1/start'],
+  [Buffer.from('{"p":"desk/i","v":1}'), /^expected a text frame with \{"p":…,"v":…\}, got a binary frame$/],
+  [`{"p":"desk/i","v":1}${' '.repeat(65_536)}`, /^expected at most 65536 bytes, got 65556$/],
+  [`{"p":"desk/i","v":"${'9'.repeat(100_000)}"}`, /^expected at most 65536 bytes, got 1000\d\d$/],
+];
+for (const [message, error, p] of mistakes)
+  test(`design.md section 6: the bad message ${inspect(message).slice(0, 60)} is answered "${error.source.slice(1, 30)}…", and no socket closes`, async (t) => {
+    const hub = await startTestHub(t, {
+      connections: {
+        api,
+        desk: { type: 'dummy', parameters: ['i,I', 'go,T'] },
+        clock: { type: 'timer', pulses: [{ enabled: false }] },
+      },
+    });
+    const [ann, bob] = [await openClient(t, hub.port), await openClient(t, hub.port)];
+    ann.send(message);
+    const answer = await ann.next();
+    t.regex(answer.error ?? '', error);
+    t.is(answer.p, p);
+    t.is(hub.revision, 0);
+    ann.send({ p: 'desk/i', v: 8 });
+    for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/i', v: '8' });
+    expectQuietLog(t, hub);
+  });
+
+test('spec.md "Realtime socket": names beside p and v are left alone, and the same name twice counts once', async (t) => {
+  const hub = await startDesk(t, ['i,I']);
+  const client = await openClient(t, hub.port);
+  client.send('{"p":"desk/x","p":"desk/i","v":1,"id":7,"__proto__":{"v":3}}');
+  t.deepEqual(await client.next(), { p: 'desk/i', v: '1' });
+});
+
+const misbehaviour: [what: string, send: (client: Awaited<ReturnType<typeof openRawClient>>) => void][] = [
+  ['sends text that is no UTF-8', (client) => client.send(opcodes.text, Buffer.from([0xff, 0xfe]))],
+  ['sends an unknown opcode', (client) => client.send(5, 'x')],
+  ['sends a ping that is too long', (client) => client.send(opcodes.ping, 'x'.repeat(126))],
+  ['sends 5 MB in one message', (client) => client.send(opcodes.text, Buffer.alloc(5_000_000, 0x20))],
+  ['says goodbye', (client) => client.send(opcodes.close, Buffer.from([0x03, 0xe8]))],
+  ['says goodbye with nonsense', (client) => client.send(opcodes.close, Buffer.from([0x00]))],
+];
+for (const [what, misbehave] of misbehaviour)
+  test(`design.md section 6: a client that ${what} is closed alone`, async (t) => {
+    const hub = await startDesk(t, ['i,I']);
+    const other = await openClient(t, hub.port);
+    const client = await openRawClient(t, hub.port);
+    misbehave(client);
+    await client.closed();
+    hub.write('desk/i', 1, writer);
+    t.deepEqual(await other.next(), { p: 'desk/i', v: '1' });
+    expectHits(t, hub, what.includes('5 MB') ? ['frameBytes'] : []);
+  });
+
+test('design.md section 6: a client that vanishes without a goodbye disturbs nobody', async (t) => {
+  const hub = await startDesk(t, ['i,I']);
+  const other = await openClient(t, hub.port);
+  for (let count = 0; count < 20; count++) {
+    const client = await openRawClient(t, hub.port, count % 2 ? '?snapshot=true' : `?filter=${count}`);
+    client.send(opcodes.text, `{"p":"desk/i","v":${count}}`);
+    t.deepEqual(await other.next(), { p: 'desk/i', v: String(count) });
+    client.cut();
+  }
+  hub.write('desk/i', 100, writer);
+  t.deepEqual(await other.next(), { p: 'desk/i', v: '100' });
+  expectQuietLog(t, hub);
+});
+
+test('RFC 6455: a ping is answered, a message may come in fragments', async (t) => {
+  const hub = await startDesk(t, ['i,I']);
+  const client = await openRawClient(t, hub.port);
+  client.send(opcodes.ping, 'are you there');
+  t.deepEqual(await client.frames.next(), { opcode: opcodes.pong, payload: Buffer.from('are you there') });
+  client.send(opcodes.text, '{"p":"desk', false);
+  client.send(opcodes.ping, 'between');
+  client.send(opcodes.continuation, '/i","v":', false);
+  client.send(opcodes.continuation, '5}');
+  t.is((await client.frames.next()).opcode, opcodes.pong);
+  t.is((await client.frames.next()).payload.toString(), '{"p":"desk/i","v":"5"}');
+});
+
+test('design.md section 5: /ws without a handshake is answered 426', async (t) => {
+  const hub = await startDesk(t, []);
+  const { status, headers, text } = await ask(t, hub.port, 'GET /ws');
+  t.is(status, 426);
+  t.is(headers.upgrade, 'websocket');
+  t.is(text, '/ws: expected a WebSocket handshake, got plain HTTP\n');
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /ws', { headers: { ...handshake(), 'sec-websocket-key': 'short' } }));
+  t.is((await wire.answer()).status, 426);
+});
+
+test('design.md section 3: several clients that write at once all hear every change, in one order', async (t) => {
+  const hub = await startDesk(t, ['a,I', 'b,I', 'c,I', 'end,I']);
+  const clients = await Promise.all(Array.from({ length: 6 }, () => openClient(t, hub.port)));
+  clients.slice(0, 3).forEach((client, index) => {
+    for (let value = 1; value <= 1000; value++) client.send({ p: `desk/${'abc'[index]}`, v: value });
+  });
+  const heard = await Promise.all(
+    clients.map(async ({ frames }) => {
+      const all: string[] = [];
+      while (all.length < 3000) {
+        const { p, v } = await frames.next();
+        all.push(`${p}=${v}`);
+      }
+      return all;
+    }),
+  );
+  for (const each of heard) t.deepEqual(each, heard[0]);
+  for (const name of ['a', 'b', 'c'])
+    t.deepEqual(
+      heard[0]!.filter((change) => change.startsWith(`desk/${name}=`)),
+      Array.from({ length: 1000 }, (_, index) => `desk/${name}=${index + 1}`),
+    );
+});
+
+test('design.md section 6: six hundred clients that come and go each hear every change while they are there, in order', async (t) => {
+  const hub = await startDesk(t, ['i,I']);
+  const open = (count: number) => Promise.all(Array.from({ length: count }, () => openClient(t, hub.port)));
+  const clients = await open(600);
+  for (let round = 0; round < 3; round++) {
+    const first = round * 100;
+    for (let value = first; value < first + 100; value++) hub.write('desk/i', value, writer);
+    for (const client of clients)
+      for (let value = first; value < first + 100; value++) {
+        const { v } = await client.next();
+        if (v !== String(value)) t.fail(`expected ${value}, got ${v}`);
+      }
+    const leaving = clients.splice(round * 100, 200);
+    for (const client of leaving) client.close();
+    await Promise.all(leaving.map((client) => client.closed()));
+    clients.push(...(await open(150)));
+  }
+  t.is(clients.length, 450);
+  expectQuietLog(t, hub);
+});
+
+test('spec.md "Realtime socket": every REST API connection tells what comes in by any other', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { one: api, two: api, desk: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
+  });
+  const [one = 0, two = 0] = portsOf(hub);
+  t.not(one, two);
+  const [ann, bob] = [await openClient(t, one), await openClient(t, two)];
+  ann.send({ p: 'desk/lamp', v: true });
+  bob.send({ p: 'desk/go', v: true });
+  await ask(t, two, 'GET /update?parameter=desk/lamp&value=0');
+  for (const client of [ann, bob]) {
+    const heard = [await client.next(), await client.next(), await client.next()];
+    t.deepEqual(
+      heard.filter(({ p }) => p === 'desk/lamp').map(({ v }) => v),
+      ['true', 'false'],
+    );
+    t.deepEqual(
+      heard.filter(({ p }) => p === 'desk/go').map(({ v }) => v),
+      ['1'],
+    );
+  }
+});

@@ -1,0 +1,184 @@
+// What clients of patchbay.v1 send: writes, and every kind of mistake (lib/client/README.md "Writing", "Limits and close codes").
+
+import test, { type ExecutionContext } from 'ava';
+import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
+import { opcodes } from '../../../../support/socket.ts';
+import { openV1 } from '../../../../support/v1.ts';
+
+const startDesk = (t: ExecutionContext) =>
+  startTestHub(t, {
+    connections: {
+      api,
+      desk: { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'go,T', 'a,I', 'b,I', 'ran,I'] },
+      clock: { type: 'timer', timers: [1000], pulses: [{ enabled: false }] },
+    },
+    rules: [{ name: 'sum', from: { a: 'desk/a', b: 'desk/b' }, map: 'a * 10 + b', to: 'desk/ran' }],
+  });
+
+test('lib/client/README.md: set writes by address and by id, converts, and is acknowledged with what was wrong', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  await client.subscribe({ sub: 1 });
+  const id = [...client.picture.addresses].find(([, address]) => address === 'desk/level')![0];
+  const fires: unknown[] = [];
+  hub.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/go' && fires.push(value));
+  client.send({
+    set: [
+      ['desk/lamp', '1'],
+      [id, '0.5'],
+      ['desk/go', 'x'],
+      ['desk/x', 1],
+      [99_999, 1],
+      ['desk/count', 'y'],
+      ['clock/pulse/1', 1],
+    ],
+    ack: 5,
+  });
+  const [answer] = (await client.until(({ ack }) => ack !== undefined)).slice(-1);
+  t.is(answer!.ack, 5);
+  t.deepEqual(answer!.errors!.slice(0, 2), [
+    ['desk/x', 'unknown parameter'],
+    [99_999, 'unknown parameter'],
+  ]);
+  t.deepEqual(
+    answer!.errors!.slice(2).map(([address]) => address),
+    ['desk/count', 'clock/pulse/1'],
+  );
+  t.regex(answer!.errors![3]![1], /read-only/);
+  t.deepEqual([hub.find('desk/lamp')?.value, hub.find('desk/level')?.value, fires], [true, 0.5, [1]]);
+  client.send({ set: [['desk/count', 1]] });
+  client.send({ set: [['desk/x', 1]] });
+  const rest = await client.until(({ errors, ack }) => errors !== undefined && ack === undefined);
+  t.deepEqual(rest.at(-1), { errors: [['desk/x', 'unknown parameter']] });
+  client.send({ set: [], ack: 0 });
+  t.deepEqual((await client.until(({ ack }) => ack === 0)).at(-1), { ack: 0, errors: [] });
+  expectQuietLog(t, hub);
+});
+
+test('lib/client/README.md: several parameters in one message are one turn: a rule of two sources runs once', async (t) => {
+  const hub = await startDesk(t);
+  const ran: unknown[] = [];
+  hub.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/ran' && ran.push(value));
+  const client = await openV1(t, hub.port);
+  for (let round = 1; round <= 3; round++) {
+    client.send({
+      set: [
+        ['desk/a', round],
+        ['desk/b', round],
+      ],
+      ack: round,
+    });
+    await client.until(({ ack }) => ack === round);
+  }
+  t.deepEqual(ran, [11, 22, 33]);
+});
+
+const text = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));
+const long = 'x'.repeat(1025);
+const wrong: [what: string, message: unknown, error: RegExp, sub?: number][] = [
+  ['no JSON', '{"set":', /^expected JSON, got /],
+  ['no object', '[1]', /^expected an object, got /],
+  ['null', 'null', /^expected an object, got null/],
+  ['no known key', { hallo: 1 }, /^expected a message with one of set, sub, unsub, ping, got /],
+  ['set of no list', { set: 1 }, /^set: expected a list, got 1/],
+  ['set of no pairs', { set: [['desk/lamp', true], ['desk/lamp']] }, /^set\[1\]: expected \[address, value\], got /],
+  ['ack of a text', { set: [], ack: 'x' }, /^ack: expected an integer, got "x"/],
+  ['set with more', { set: [], what: 1 }, /^expected no key "what"/],
+  ['sub of a text', { sub: 'x' }, /^sub: expected integer 0\.\.2147483647, got "x"/],
+  ['sub below 0', { sub: -1 }, /^sub: expected integer 0\.\.2147483647, got -1/, -1],
+  ['sub of a fraction', { sub: 1.5 }, /^sub: expected integer 0\.\.2147483647, got 1.5/, 1.5],
+  ['an empty pattern', { sub: 3, include: [''] }, /^include\[0\]: expected .*1 to 1024 characters.*, got ""/, 3],
+  ['a long pattern', { sub: 3, exclude: ['a', long] }, /^exclude\[1\]: expected .*1 to 1024 characters/, 3],
+  ['a pattern of a number', { sub: 3, include: [1] }, /^include\[0\]: expected .*pattern.*, got 1/, 3],
+  ['no list of patterns', { sub: 3, include: 'desk/**' }, /^include: expected list of at most 2048 patterns, got /, 3],
+  ['many patterns', { sub: 3, include: Array(2049).fill('a') }, /^include: expected list of at most 2048 patterns/, 3],
+  [
+    'many patterns in two lists',
+    { sub: 3, include: Array(1500).fill('a'), exclude: Array(549).fill('a') },
+    /at most 2048 patterns/,
+    3,
+  ],
+  ['many regexes', { sub: 3, include: Array(17).fill({ regex: 'a' }) }, /expected at most 16 regexes, got 17/, 3],
+  ['a bad regex', { sub: 3, include: [{ regex: '(' }] }, /regex: expected a regular expression, got "\("/, 3],
+  ['a look-behind', { sub: 3, include: [{ regex: '(?<=a)b' }] }, /regex: expected a regular expression/, 3],
+  ['a negative rate', { sub: 3, rate: -1 }, /^rate: expected number of times per second, or 0, got -1/, 3],
+  ['a rate of a text', { sub: 3, rate: '60' }, /^rate: expected number of times per second/, 3],
+  ['an unknown delivery', { sub: 3, delivery: 'some' }, /^delivery: expected "latest" or "all", got "some"/, 3],
+  ['since without rev', { sub: 3, since: { epoch: 'x' } }, /^since\.rev: expected revision, got /, 3],
+  ['sub with more', { sub: 3, inlcude: [] }, /^expected no key "inlcude"/, 3],
+  ['unsub of none', { unsub: 7 }, /^unsub: there is no subscription 7/],
+  ['ping of a text', { ping: 'x' }, /^ping: expected number, got "x"/],
+  ['a long message', `{"sub":3,"include":["${'a'.repeat(65_536)}"]}`, /^expected at most 65536 bytes, got /],
+];
+for (const [what, message, error, sub] of wrong)
+  test(`lib/client/README.md: a mistake is answered, and changes nothing: ${what}`, async (t) => {
+    const hub = await startDesk(t);
+    const client = await openV1(t, hub.port);
+    client.sendRaw(opcodes.text, text(message));
+    const answer = await client.next();
+    t.regex(answer.error ?? '', error);
+    t.is(answer.sub, sub);
+    t.deepEqual(await client.sync(), [{ pong: 1 }]);
+    hub.write('desk/lamp', true, writer);
+    t.deepEqual(await client.sync(), [{ pong: 2 }]);
+    expectQuietLog(t, hub);
+  });
+
+test('lib/client/README.md: a binary frame is a mistake', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  client.sendRaw(opcodes.binary, '{"ping":1}');
+  t.regex((await client.next()).error ?? '', /^expected a text frame with JSON, got a binary frame$/);
+});
+
+test('lib/client/README.md: a mistake in a replacement leaves the subscription as it was', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  await client.subscribe({ sub: 1, include: ['desk/count'] });
+  client.send({ sub: 1, include: [{ regex: '(' }] });
+  t.truthy((await client.next()).error);
+  hub.write('desk/count', 3, writer);
+  await client.until(({ set }) => set !== undefined);
+  t.is(client.picture.values.get('desk/count'), 3);
+});
+
+test('lib/client/README.md: 32 subscriptions and no more, but each may be replaced', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  for (let sub = 0; sub < 32; sub++) await client.subscribe({ sub, include: ['desk/lamp'] });
+  client.send({ sub: 32 });
+  t.like(await client.next(), { sub: 32, error: 'sub: expected at most 32 subscriptions' });
+  t.is((await client.subscribe({ sub: 31, include: ['desk/count'] })).at(-1)?.end, 31);
+});
+
+test('lib/client/README.md: 100 messages in a row that make no sense end the socket with 4500, 99 do not', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  const bystander = await openV1(t, hub.port);
+  for (let round = 0; round < 2; round++) {
+    for (let count = 0; count < 99; count++) client.send({ no: count });
+    await client.sync();
+  }
+  for (let count = 0; count < 300; count++) client.send({ no: count });
+  client.send({ set: [['desk/count', 1]] });
+  t.is(await client.closed(), 4500);
+  await bystander.subscribe({ sub: 1 });
+  hub.write('desk/count', 2, writer);
+  await bystander.until(({ set }) => set?.some(([, value]) => value === 2) ?? false);
+  expectHits(t, hub, ['mistakes']);
+});
+
+test('lib/client/README.md: a hub that stops says goodbye and closes with 1001', async (t) => {
+  const hub = await startDesk(t);
+  const clients = await Promise.all([openV1(t, hub.port), openV1(t, hub.port)]);
+  await clients[0]!.subscribe({ sub: 1, delivery: 'all', rate: 1 });
+  hub.write('desk/count', 1, writer);
+  hub.write('desk/count', 2, writer);
+  await hub.stop();
+  for (const client of clients) {
+    const messages = await client.until(({ bye }) => bye !== undefined);
+    t.deepEqual(messages.at(-1), { bye: { code: 1001, reason: 'the hub stops', retry: true } });
+    t.is(await client.closed(), 1001);
+  }
+  expectQuietLog(t, hub);
+});

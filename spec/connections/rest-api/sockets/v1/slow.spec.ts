@@ -1,0 +1,194 @@
+// Clients of patchbay.v1 that do not read (lib/client/README.md "Slow readers"): the hub holds a bounded amount, tells what was
+// lost to the last change, and nobody else waits.
+
+import test, { type ExecutionContext } from 'ava';
+import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
+import { startReloading } from '../../../../support/reload.ts';
+import { openV1, type Picture } from '../../../../support/v1.ts';
+
+const count = 300;
+const names = Array.from({ length: count }, (_, index) => `p${index}`);
+const padding = 'x'.repeat(500);
+/** What the hub holds, and the system for both ends of a connection: some megabytes, as it sees fit. */
+const maxHeldBytes = 12 * 1024 * 1024;
+const startDesk = (t: ExecutionContext, settings = {}) =>
+  startTestHub(t, {
+    connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters: [...names, 'go,T', 'mark,I'] } },
+  });
+
+/** Writes values and fires, and counts how many. */
+function createWriter(hub: Pick<HubUnderTest, 'write'>) {
+  const made = new Map<string, number>();
+  let next = 0;
+  const write = (address: string, value: unknown) => {
+    hub.write(address, value, writer);
+    made.set(address, (made.get(address) ?? 0) + 1);
+  };
+  return {
+    made,
+    burst(changes: number) {
+      for (let index = 0; index < changes; index++) {
+        write(`desk/p${(next * 7) % count}`, `${next++} ${padding}`);
+        if (index % 10 === 0) write('desk/go', 1);
+      }
+    },
+    mark: (value: number) => write('desk/mark', value),
+  };
+}
+
+/** Fails unless what was told and what was lost is together all that there was. */
+function expectAll(t: ExecutionContext, picture: Picture, made: ReadonlyMap<string, number>): void {
+  for (const [address, changes] of made) {
+    const told = picture.sequences.get(address)?.length ?? picture.fires.get(address) ?? 0;
+    t.is(told + (picture.lost.get(address) ?? 0), changes, address);
+  }
+  for (const [address, sequence] of picture.sequences) {
+    const numbers = sequence.map((value) => Number.parseInt(String(value), 10));
+    t.deepEqual(
+      numbers,
+      [...new Set(numbers)].sort((one, other) => one - other),
+      `${address} in order, each once`,
+    );
+  }
+  t.deepEqual(picture.faults, []);
+}
+
+function expectNewest(t: ExecutionContext, picture: Picture, hub: HubUnderTest): void {
+  for (const { address, type, value } of hub.parameters())
+    if (type !== 'T') t.is(picture.values.get(address), value, address);
+}
+
+for (const delivery of ['all', 'latest'])
+  for (const rate of [0, 40])
+    test(`lib/client/README.md: ${delivery} at rate ${rate}: who stops reading is told the newest of all and what was lost, exactly`, async (t) => {
+      const hub = await startDesk(t);
+      const { made, burst, mark } = createWriter(hub);
+      const slow = await openV1(t, hub.port);
+      const reader = await openV1(t, hub.port);
+      await slow.subscribe({ sub: 1, delivery, rate });
+      await reader.subscribe({ sub: 1, delivery: 'all' });
+      for (let stall = 1; stall <= 3; stall++) {
+        slow.pause();
+        const before = slow.receivedBytes;
+        for (let part = 0; part < 75; part++) {
+          burst(400);
+          await reader.sync();
+        }
+        slow.resume();
+        for (let part = 0; part < 30; part++) {
+          burst(50);
+          if (part === 10) slow.pause();
+          if (part === 20) slow.resume();
+          await reader.sync();
+        }
+        mark(stall);
+        const isMark = () => slow.picture.values.get('desk/mark') === stall;
+        await slow.until(isMark, 'the mark');
+        await slow.sync();
+        while (rate > 0 && slow.picture.rev < hub.revision) await slow.sync();
+        t.is(slow.picture.rev, hub.revision);
+        const receivedBytes = slow.receivedBytes - before;
+        t.true(receivedBytes < maxHeldBytes, `${receivedBytes} bytes of 16 MB were held or sent`);
+        expectNewest(t, slow.picture, hub);
+        if (delivery === 'all') expectAll(t, slow.picture, made);
+        else
+          t.is(
+            (slow.picture.fires.get('desk/go') ?? 0) + (slow.picture.lost.get('desk/go') ?? 0),
+            made.get('desk/go') ?? 0,
+          );
+      }
+      t.true((slow.picture.lost.get('desk/go') ?? 0) > 0, 'it was slow');
+      await reader.sync();
+      t.is(reader.picture.lost.size, 0);
+      expectAll(t, reader.picture, made);
+      t.deepEqual(slow.picture.faults, []);
+      expectQuietLog(t, hub);
+    });
+
+test('lib/client/README.md: who does not read a snapshot is sent it when it does, changes and subscriptions of meanwhile too', async (t) => {
+  const hub = await startDesk(t);
+  const { burst, mark } = createWriter(hub);
+  for (const name of names) hub.write(`desk/${name}`, `0 ${padding.repeat(100)}`, writer);
+  const slow = await openV1(t, hub.port);
+  const reader = await openV1(t, hub.port);
+  slow.pause();
+  slow.send({ sub: 1, include: ['desk/*'], exclude: ['desk/mark'], delivery: 'all' });
+  slow.send({ sub: 2, include: ['desk/p1*'] });
+  await reader.subscribe({ sub: 1 });
+  for (let part = 0; part < 20; part++) {
+    burst(100);
+    await reader.sync();
+  }
+  slow.send({ sub: 3, include: ['desk/mark'] });
+  slow.send({ unsub: 2 });
+  slow.send({ set: [['desk/p0', 'written while it did not read']], ack: 1 });
+  await reader.until(({ set }) => set?.some(([, value]) => value === 'written while it did not read') ?? false);
+  mark(1);
+  slow.resume();
+  const messages = await slow.until(() => slow.picture.values.get('desk/mark') === 1);
+  messages.push(...(await slow.sync()));
+  const ends = messages.flatMap(({ end }) => end ?? []);
+  t.true(ends.includes(1) && ends.includes(3));
+  expectNewest(t, slow.picture, hub);
+  t.deepEqual(slow.picture.faults, []);
+});
+
+test('lib/client/README.md: who reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
+  const hub = await startDesk(t, { stallTimeout: 1000 });
+  const { burst } = createWriter(hub);
+  const slow = await openV1(t, hub.port);
+  const reader = await openV1(t, hub.port);
+  await slow.subscribe({ sub: 1, delivery: 'all' });
+  await reader.subscribe({ sub: 1, delivery: 'all' });
+  slow.pause();
+  let fullMs = Number.POSITIVE_INFINITY;
+  while (performance.now() < fullMs + 2500) {
+    burst(200);
+    await reader.sync();
+    if (reader.receivedBytes > 30_000_000) fullMs = Math.min(fullMs, performance.now());
+  }
+  slow.resume();
+  t.is(await slow.closed(), 4001);
+  burst(10);
+  await reader.sync();
+  t.is(reader.picture.lost.size, 0);
+  expectNewest(t, reader.picture, hub);
+  expectHits(t, hub, ['stallMs']);
+});
+
+test('lib/client/README.md: parameters come and go while a client does not read, and while it is sent its snapshot', async (t) => {
+  const flow = (parameters: string[]) => ({
+    connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
+  });
+  const { hub, reload } = await startReloading(t, { 'flow.json5': flow(names) });
+  const { mark } = createWriter(hub);
+  const slow = await openV1(t, hub.port);
+  const reader = await openV1(t, hub.port);
+  await slow.subscribe({ sub: 1, delivery: 'all' });
+  await reader.subscribe({ sub: 1 });
+  slow.pause();
+  for (let part = 0; part < 30; part++) {
+    for (let index = 0; index < 400; index++)
+      hub.write(`desk/p${index % count}`, `${part * 400 + index} ${padding}`, writer);
+    await reader.sync();
+  }
+  const late = await openV1(t, hub.port);
+  late.pause();
+  late.send({ sub: 1 });
+  await reader.sync();
+  await reload('flow.json5', flow([...names.slice(0, 100), 'new,I', 'p150,I,42', ...names.slice(200)]));
+  hub.write('desk/new', 7, writer);
+  mark(1);
+  slow.resume();
+  late.resume();
+  for (const client of [slow, late, reader]) {
+    if (client.picture.values.get('desk/mark') !== 1)
+      await client.until(() => client.picture.values.get('desk/mark') === 1);
+    await client.sync();
+    t.deepEqual(client.picture.faults, []);
+    const known = new Map([...client.picture.addresses].map(([id, address]) => [address, id]));
+    t.deepEqual([...known.keys()].sort(), [...hub.parameters()].map(({ address }) => address).sort());
+    for (const { address, value } of hub.parameters()) t.is(client.picture.values.get(address), value, address);
+    t.is(client.picture.types.get('desk/p150'), 'I');
+  }
+});
