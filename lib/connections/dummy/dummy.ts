@@ -3,11 +3,11 @@
 import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';
 import { z } from 'zod';
-import { parameterIdMistake } from '../model/address.ts';
-import { HubError } from '../model/error.ts';
-import type { ParameterDeclaration } from '../model/parameter.ts';
-import { convert, type Value, type ValueType, valueTypes } from '../model/value.ts';
-import { type ConnectionEvent, defineConnectionType } from './connection.ts';
+import { parameterIdMistake } from '../../model/address.ts';
+import { HubError } from '../../model/error.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
+import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
 /** Settings of a Dummy connection. */
 export const config = z.strictObject({

@@ -1,8 +1,8 @@
 // Dummy lines (spec.md "Dummy connection", D-11).
 
 import test from 'ava';
-import { dummy, readLine } from '../../lib/connections/dummy.ts';
-import { connect } from '../support/connection.ts';
+import { dummy, readLine } from '../../../lib/connections/dummy/dummy.ts';
+import { connect } from '../../support/connection.ts';
 
 const lines: [line: string, expected: object][] = [
   ['lamp', { id: 'lamp', type: 'S' }],

@@ -3,16 +3,16 @@
 import { asyncScheduler, concat, timer as delay, merge, NEVER, Observable, of, type SchedulerLike } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
-import { describe, HubError } from '../model/error.ts';
-import type { ParameterDeclaration } from '../model/parameter.ts';
-import { readNumber, type Value } from '../model/value.ts';
+import { describe, HubError } from '../../model/error.ts';
+import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { readNumber, type Value } from '../../model/value.ts';
 import {
   type ConnectionContext,
   type ConnectionEvent,
   defineConnectionType,
   integerSetting,
   type Log,
-} from './connection.ts';
+} from '../connection.ts';
 
 export const maxTimers = 16;
 export const maxPulses = 16;

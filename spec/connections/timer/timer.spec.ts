@@ -3,9 +3,9 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { lastValueFrom, type SchedulerLike, take, tap, VirtualTimeScheduler } from 'rxjs';
-import { grid, timer } from '../../lib/connections/timer.ts';
-import { monotonicScheduler } from '../../lib/hub.ts';
-import { type ConnectionUnderTest, connect } from '../support/connection.ts';
+import { grid, timer } from '../../../lib/connections/timer/timer.ts';
+import { monotonicScheduler } from '../../../lib/hub.ts';
+import { type ConnectionUnderTest, connect } from '../../support/connection.ts';
 
 /** Runs a timer connection in virtual time: writes at given times, and what it set as `500 timer/1/trigger`. */
 function run(settings: object, untilMs: number, writes: [atMs: number, id: string, input: unknown][] = []): string[] {
