@@ -52,7 +52,7 @@ export class Selection {
           this.#walk = undefined;
           return false;
         }
-        this.#note(this.#fanOut.feedOf(parameter).id, this.#filter(parameter.address));
+        this.#note(this.#fanOut.channelOf(parameter).id, this.#filter(parameter.address));
       }
     } while (performance.now() < endMs);
     return true;

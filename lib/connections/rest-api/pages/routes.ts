@@ -14,9 +14,9 @@ import type { Handler, Route } from '../http/router.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { TaskQueue } from '../limits/work-queue.ts';
 import type { Settings } from '../settings.ts';
-import { clientsOf } from '../sockets/client-status.ts';
 import type { Sockets } from '../sockets/sockets.ts';
 import { serveClientScript } from './client-script.ts';
+import { clientsOf } from './clients.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './console.ts';
 import { listDashboards, readDashboard } from './dashboards.ts';
 import { explainParameter, explainPath } from './explain.ts';
@@ -96,7 +96,7 @@ export function routesOf(context: RouteContext): Route[] {
       path: `${connectionsPath}/*`,
       post: (response, request) => controlConnection(operationOf(response), response, request),
     },
-    { path: '/hub/clients', get: json(() => clientsOf(sockets)) },
+    { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
     { path: dashboardsPath, get: servePageOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
     {
       path: `${dashboardsPath}/*`,

@@ -3,7 +3,7 @@
 
 import type { Exchange } from '../http/exchange.ts';
 import type { Task } from '../limits/work-queue.ts';
-import type { Session } from './sockets.ts';
+import type { Session } from './session.ts';
 
 export interface HandshakeOptions {
   /** That of the client. */

@@ -7,7 +7,7 @@ import type { Pace } from '../limits/pace.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
 import { closeCodes } from './close-codes.ts';
-import type { Session, Socket } from './sockets.ts';
+import type { Session, Socket } from './session.ts';
 
 /** How long messages are taken as they come, within one round. */
 const roundMs = 10;

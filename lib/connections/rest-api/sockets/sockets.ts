@@ -2,80 +2,25 @@
 // speaks. All of them hear what one fan-out tells.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from '../../../net/uws.ts';
-import type { HubPort, Log } from '../../connection.ts';
-import type { Entrance } from '../entrance/entrance.ts';
-import { createConfiguredFilter, type Filter } from '../filters/filter.ts';
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t } from '../../../net/uws.ts';
+import { createConfiguredFilter } from '../filters/filter.ts';
 import { asHubError, keepResponse } from '../http/exchange.ts';
 import { acceptsJson } from '../http/reply.ts';
 import type { Router } from '../http/router.ts';
 import { countSocketGone } from '../limits/connection-count.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
 import { LimitError, limits } from '../limits/limits.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
-import type { Pace } from '../limits/pace.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { TaskQueue } from '../limits/work-queue.ts';
-import type { Settings } from '../settings.ts';
-import type { Interests, SessionStatus } from './client-status.ts';
-import type { CloseCode } from './close-codes.ts';
 import { FanOut } from './fan-out.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
 import { servePlain } from './plain/sockets.ts';
+import type { ProtocolContext } from './protocol.ts';
+import type { ConnectedClient, Session, Tenant } from './session.ts';
 import { serveV1 } from './v1/sockets.ts';
 
 /** Why the server has cut a socket whose message is longer than it may be. */
 const tooBigReason = 'Received too big message';
-
-export type Socket = WebSocket<Tenant>;
-
-/** What the server keeps with a socket: it copies fields, and so takes no object of a class. */
-interface Tenant {
-  readonly session: Session;
-  readonly address: string;
-  readonly protocol: string;
-}
-
-/** One client, from the handshake to the end of its socket. */
-export interface Session {
-  /** Does what takes long before it can be opened, until then; returns whether there is more. */
-  prepare(endMs: number): boolean;
-  open(socket: Socket): void;
-  /** Whether it has not yet done what its last message asks for: those that follow wait, until it requests that of the pace. */
-  readonly isBusy: boolean;
-  receive(message: ArrayBuffer, isBinary: boolean): void;
-  /** Something that was published to it did not fit into what the server holds for it. */
-  dropped(): void;
-  /** It has read. */
-  drained(): void;
-  /** Says goodbye, and closes the socket. */
-  end(code: CloseCode, reason: string): void;
-  /** Its socket is gone. */
-  close(): void;
-  /** How it is doing; `nowMs` is of the monotonic clock. */
-  status(nowMs: number): SessionStatus;
-  interests(): Interests;
-}
-
-/** A client that is connected. `since` is milliseconds since 1970. */
-export interface ConnectedClient {
-  readonly id: number;
-  readonly address: string;
-  readonly protocol: 'plain' | 'patchbay.v1';
-  readonly since: number;
-  readonly session: Session;
-}
-
-/** A protocol of the socket. */
-export interface Protocol {
-  /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
-  readonly name: string;
-  /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
-  accept(origin: Origin, address: string, query: string): Session;
-  /** Says goodbye to every client (close code 1001). */
-  close(): void;
-}
 
 export interface Sockets {
   /** Serves `/ws` on an app as well; what it returns tells whether a socket of the app is open. */
@@ -90,21 +35,6 @@ export interface Sockets {
   forget(parameter: Parameter): void;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
-}
-
-/** What protocols are made of. */
-export interface ProtocolContext {
-  /** Hands a frame to the sockets that subscribe to a topic. */
-  readonly publish: Entrance['publish'];
-  readonly hub: HubPort;
-  readonly settings: Settings;
-  readonly log: Log;
-  readonly hits: LimitHits;
-  readonly pace: Pace;
-  readonly tasks: TaskQueue;
-  readonly fanOut: FanOut;
-  /** What no client sees beyond. */
-  readonly bound: Filter;
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
@@ -209,8 +139,8 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
     },
     declare: (parameter) => v1.declare(parameter),
     forget(parameter) {
-      const feed = fanOut.forget(parameter);
-      if (feed !== undefined) v1.forget(feed);
+      const channel = fanOut.forget(parameter);
+      if (channel !== undefined) v1.forget(channel);
     },
     close() {
       plain.close();

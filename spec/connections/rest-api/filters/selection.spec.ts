@@ -26,7 +26,7 @@ function start(work: number) {
 
 test('a filter that takes long is asked in turns, then never again', (t) => {
   const { graph, asked, fanOut, selection } = start(100);
-  fanOut.feedOf(graph.find('desk/p500')!); // it is known by a number already
+  fanOut.channelOf(graph.find('desk/p500')!); // it is known by a number already
   t.false(selection.isReady);
   let turns = 1;
   while (selection.prepare(() => graph.parameters(), 0)) turns++;

@@ -1,8 +1,8 @@
 // Each filter is matched once per parameter, whoever comes and goes, and nothing of those who left stays (design.md section 6).
 
 import test from 'ava';
+import type { Channel, Subscriber } from '../../../../lib/connections/rest-api/sockets/channel.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
-import type { Audience, Feed } from '../../../../lib/connections/rest-api/sockets/feed.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 
 const owner = { kind: 'connection', name: 'desk' } as const;
@@ -25,34 +25,34 @@ function start() {
 }
 
 /** Counts how often it is asked for each address, and what it is told. */
-function createAudience(suffix: string) {
+function createSubscriber(suffix: string) {
   const asked = new Map<string, number>();
   const told: string[] = [];
-  const audience: Audience = {
+  const subscriber: Subscriber = {
     matches({ address }) {
       asked.set(address, (asked.get(address) ?? 0) + 1);
       return address.endsWith(suffix);
     },
-    listenTo: ({ parameter }: Feed) => ({
-      audience,
+    observe: ({ parameter }: Channel) => ({
+      subscriber,
       tell: ({ value }) => void told.push(`${parameter.address}=${value}`),
     }),
   };
-  return { audience, asked, told };
+  return { subscriber, asked, told };
 }
 
 test('design.md section 6: a filter is matched once per parameter, also while thousands come and go', (t) => {
   const { fanOut, change } = start();
-  const staying = createAudience('7');
-  fanOut.join(staying.audience);
+  const staying = createSubscriber('7');
+  fanOut.join(staying.subscriber);
   let expected = 0;
   for (let round = 0; round < 3000; round++) {
-    const coming = createAudience('1');
-    fanOut.join(coming.audience);
+    const coming = createSubscriber('1');
+    fanOut.join(coming.subscriber);
     change(round % count);
     if (String(round % count).endsWith('7')) expected++;
     t.true(coming.asked.size <= 1);
-    fanOut.leave(coming.audience);
+    fanOut.leave(coming.subscriber);
   }
   t.is(staying.told.length, expected);
   t.deepEqual([...new Set(staying.asked.values())], [1]);
@@ -60,12 +60,12 @@ test('design.md section 6: a filter is matched once per parameter, also while th
 
 test('design.md section 6: who comes after a change hears of the next, who has left of none', (t) => {
   const { fanOut, change } = start();
-  const [first, second] = [createAudience(''), createAudience('p1')];
-  fanOut.join(first.audience);
+  const [first, second] = [createSubscriber(''), createSubscriber('p1')];
+  fanOut.join(first.subscriber);
   change(1);
-  fanOut.join(second.audience);
+  fanOut.join(second.subscriber);
   change(1);
-  fanOut.leave(first.audience);
+  fanOut.leave(first.subscriber);
   change(1);
   change(2);
   t.deepEqual(first.told, ['desk/p1=1', 'desk/p1=2']);
@@ -74,28 +74,28 @@ test('design.md section 6: who comes after a change hears of the next, who has l
 
 test('design.md section 6: parameters that never change again do not remember those who left', (t) => {
   const { graph, fanOut, change } = start();
-  const staying = createAudience('');
-  fanOut.join(staying.audience);
-  const leaving = Array.from({ length: 1000 }, () => createAudience(''));
-  for (const { audience } of leaving) fanOut.join(audience);
+  const staying = createSubscriber('');
+  fanOut.join(staying.subscriber);
+  const leaving = Array.from({ length: 1000 }, () => createSubscriber(''));
+  for (const { subscriber } of leaving) fanOut.join(subscriber);
   for (let place = 0; place < count; place++) change(place);
-  const feeds = [...graph.parameters()].map((parameter) => fanOut.feedOf(parameter));
-  t.true(feeds.every(({ listeners }) => listeners.length === 1001));
-  for (const { audience } of leaving) fanOut.leave(audience);
+  const channels = [...graph.parameters()].map((parameter) => fanOut.channelOf(parameter));
+  t.true(channels.every(({ observers }) => observers.length === 1001));
+  for (const { subscriber } of leaving) fanOut.leave(subscriber);
   t.true(
-    feeds.every(({ listeners }) => listeners.length <= 66),
-    `${feeds[0]?.listeners.length} are remembered`,
+    channels.every(({ observers }) => observers.length <= 66),
+    `${channels[0]?.observers.length} are remembered`,
   );
-  fanOut.leave(staying.audience);
-  t.true(feeds.every(({ listeners }) => listeners.length === 0));
+  fanOut.leave(staying.subscriber);
+  t.true(channels.every(({ observers }) => observers.length === 0));
 });
 
 test('design.md section 6: a parameter that is no more is forgotten, its number is not used again', (t) => {
   const { graph, fanOut } = start();
   const [parameter] = graph.parameters();
-  const { id } = fanOut.feedOf(parameter!);
+  const { id } = fanOut.channelOf(parameter!);
   t.is(fanOut.parameterOf(id), parameter);
   fanOut.forget(parameter!);
   t.is(fanOut.parameterOf(id), undefined);
-  t.not(fanOut.feedOf(parameter!).id, id);
+  t.not(fanOut.channelOf(parameter!).id, id);
 });

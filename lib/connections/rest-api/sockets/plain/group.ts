@@ -5,8 +5,8 @@ import { encodeText } from '../../../../net/uws.ts';
 import type { HubPort } from '../../../connection.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { Selection } from '../../filters/selection.ts';
+import type { Channel, Observer, Subscriber } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
-import type { Audience, Feed, Listener } from '../feed.ts';
 import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
 import type { Outbox, Topic } from './outbox.ts';
@@ -16,7 +16,7 @@ const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
-class PlainGroup implements Audience {
+class PlainGroup implements Subscriber {
   readonly key: string;
   /** It hears of changes once this is ready. */
   readonly selection: Selection;
@@ -36,11 +36,11 @@ class PlainGroup implements Audience {
     return this.selection.has(parameter);
   }
 
-  listenTo({ parameter }: Feed): Listener {
+  observe({ parameter }: Channel): Observer {
     const { topics } = this;
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
-    return { audience: this, tell: ({ value }) => put(topics, prefix, value) };
+    return { subscriber: this, tell: ({ value }) => put(topics, prefix, value) };
   }
 }
 

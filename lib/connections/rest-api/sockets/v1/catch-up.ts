@@ -89,7 +89,7 @@ export class CatchUp {
       }
       looked++;
       if (!this.#isWanted(parameter, Number.POSITIVE_INFINITY)) continue;
-      const text = definition(this.#sources.fanOut.feedOf(parameter));
+      const text = definition(this.#sources.fanOut.channelOf(parameter));
       definitions = definitions === '' ? text : `${definitions},${text}`;
     }
     if (definitions !== '') this.#client.send(defFrame(definitions));
@@ -113,9 +113,9 @@ export class CatchUp {
       const { revision } = parameter.lastChange!;
       this.#walked = revision;
       if (!this.#isWanted(parameter, revision)) continue;
-      const feed = this.#sources.fanOut.feedOf(parameter);
-      items += `${items && ','}${itemOf(feed, parameter.value!, revision)}`;
-      if (this.#client.definedAfter >= 0) definitions += `${definitions && ','}${definition(feed)}`;
+      const channel = this.#sources.fanOut.channelOf(parameter);
+      items += `${items && ','}${itemOf(channel, parameter.value!, revision)}`;
+      if (this.#client.definedAfter >= 0) definitions += `${definitions && ','}${definition(channel)}`;
     }
     if (definitions !== '') this.#client.send(defFrame(definitions));
     const { place, view } = this.#client;

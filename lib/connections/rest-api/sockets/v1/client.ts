@@ -2,8 +2,8 @@
 // live, and hears what its view flushes, or behind, and is caught up.
 
 import type { Origin } from '../../../../model/parameter.ts';
-import type { Feed } from '../feed.ts';
-import type { Socket } from '../sockets.ts';
+import type { Channel } from '../channel.ts';
+import type { Socket } from '../session.ts';
 import { Tally } from '../tally.ts';
 import type { CatchUp } from './catch-up.ts';
 import type { Segment } from './losses.ts';
@@ -15,7 +15,7 @@ import type { View } from './view.ts';
 const maxUnreadBytes = 8 * 1024;
 
 // Most clients never miss anything: what they would need then is made when they do.
-const nothingMissed: ReadonlyMap<Feed, number> = new Map();
+const nothingMissed: ReadonlyMap<Channel, number> = new Map();
 const nothingUnsent: readonly string[] = [];
 
 export class Client {
@@ -48,7 +48,7 @@ export class Client {
   behindSinceMs: number | undefined = undefined;
   readonly sent = new Tally();
   received = 0;
-  #missed: Map<Feed, number> | undefined = undefined;
+  #missed: Map<Channel, number> | undefined = undefined;
   readonly #stalls: StallWatch;
 
   constructor(origin: Origin, address: string, stalls: StallWatch) {
@@ -58,20 +58,20 @@ export class Client {
   }
 
   /** What it has missed and was not told, counted for it alone. Bounded by its view, which gives up whoever holds most. */
-  get missed(): ReadonlyMap<Feed, number> {
+  get missed(): ReadonlyMap<Channel, number> {
     return this.#missed ?? nothingMissed;
   }
 
   /** Counts changes that it has missed. */
-  miss(feed: Feed, count: number): void {
+  miss(channel: Channel, count: number): void {
     this.#missed ??= new Map();
-    this.#missed.set(feed, count);
+    this.#missed.set(channel, count);
   }
 
   /** Forgets what it has missed, of one parameter or of all. */
-  forgive(feed?: Feed): void {
-    if (feed !== undefined) this.#missed?.delete(feed);
-    if (feed === undefined || this.#missed?.size === 0) this.#missed = undefined;
+  forgive(channel?: Channel): void {
+    if (channel !== undefined) this.#missed?.delete(channel);
+    if (channel === undefined || this.#missed?.size === 0) this.#missed = undefined;
   }
 
   get isFull(): boolean {

@@ -19,22 +19,22 @@ export function send(client: Client, { parcels, leastPrevious }: Packer): number
 /** A client that has resumed knows the definitions of what has changed since, and is sent others when they are needed. */
 function sendDefinitions(client: Client, { slots }: Parcel, lacksAll: boolean): void {
   const lacking = slots.filter(
-    ({ previousRevision, feed }) =>
-      lacksAll || previousRevision <= (isTrigger(feed.parameter) ? client.firesDefinedAfter : client.definedAfter),
+    ({ previousRevision, channel }) =>
+      lacksAll || previousRevision <= (isTrigger(channel.parameter) ? client.firesDefinedAfter : client.definedAfter),
   );
   for (const definitions of cut(definitionsOf(lacking))) client.send(defFrame(definitions));
 }
 
 /** The fires of parcels with their definitions, for those who are being sent pictures. */
 export function fireFrames(parcels: readonly Parcel[]): Uint8Array[] {
-  const fires = parcels.flatMap(({ slots }) => slots.filter(({ feed }) => isTrigger(feed.parameter)));
+  const fires = parcels.flatMap(({ slots }) => slots.filter(({ channel }) => isTrigger(channel.parameter)));
   const definitions = [...cut(definitionsOf(fires))].map(defFrame);
-  const ids = [...cut(fires.map(({ feed }) => String(feed.id)))].map((some) => firedFrame(some, undefined));
+  const ids = [...cut(fires.map(({ channel }) => String(channel.id)))].map((some) => firedFrame(some, undefined));
   return [...definitions, ...ids].map((frame) => Buffer.from(frame));
 }
 
 function definitionsOf(slots: readonly Slot[]): string[] {
-  return [...new Set(slots.map(({ feed }) => feed))].map(definition);
+  return [...new Set(slots.map(({ channel }) => channel))].map(definition);
 }
 
 /** Counts all changes of parcels as missed. */
@@ -43,9 +43,9 @@ export function miss(client: Client, parcels: readonly Parcel[]): void {
 }
 
 /** Counts changes that a client has missed: of a parameter of which it wants the newest value alone, one is enough. */
-export function note(client: Client, { feed, lane }: Slot, count: number): void {
-  const isState = !isTrigger(feed.parameter);
+export function note(client: Client, { channel, lane }: Slot, count: number): void {
+  const isState = !isTrigger(channel.parameter);
   if (isState && client.missesOnlyFires) return;
   const isCounted = !isState || lane.delivery === 'all';
-  client.miss(feed, isCounted ? (client.missed.get(feed) ?? 0) + count : 1);
+  client.miss(channel, isCounted ? (client.missed.get(channel) ?? 0) + count : 1);
 }

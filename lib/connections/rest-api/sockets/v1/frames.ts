@@ -3,7 +3,7 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { Feed } from '../feed.ts';
+import type { Channel } from '../channel.ts';
 import type { Slot } from './slot.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
@@ -12,7 +12,7 @@ export const frameLength = 15_000;
 const accessTexts = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const;
 
 /** `[7,"desk/lamp","B","rw"]`. */
-export function definition({ id, parameter: { address, type, access } }: Feed): string {
+export function definition({ id, parameter: { address, type, access } }: Channel): string {
   return `[${id},${JSON.stringify(address)},"${type}","${accessTexts[access]}"]`;
 }
 

@@ -82,8 +82,8 @@ export class LatestLane extends Lane {
     let items = '';
     let first = 0;
     for (let index = 0; index < slots.length; index++) {
-      const { feed } = slots[index]!;
-      const text = itemOf(feed, feed.parameter.value!, feed.parameter.lastChange!.revision);
+      const { channel } = slots[index]!;
+      const text = itemOf(channel, channel.parameter.value!, channel.parameter.lastChange!.revision);
       items = items === '' ? text : `${items},${text}`;
       const isLast = index === slots.length - 1;
       if (items.length < frameLength && !isLast) continue;
@@ -117,7 +117,9 @@ export class LatestLane extends Lane {
   }
 
   #slotsAfter(after: number): readonly Slot[] {
-    return after < 0 ? this.#slots : this.#slots.filter(({ feed }) => feed.parameter.lastChange!.revision > after);
+    return after < 0
+      ? this.#slots
+      : this.#slots.filter(({ channel }) => channel.parameter.lastChange!.revision > after);
   }
 }
 
@@ -145,13 +147,13 @@ export class AllLane extends Lane {
     };
     for (let index = this.#firstAfter(after); index < this.#slots.length; index++) {
       const slot = this.#slots[index]!;
-      const { feed } = slot;
-      const isFire = isTrigger(feed.parameter);
+      const { channel } = slot;
+      const isFire = isTrigger(channel.parameter);
       if (onlyFires && !isFire) continue;
       if (isFire !== areFires) end();
       areFires = isFire;
       revision = this.#revisions[index]!;
-      const text = isFire ? String(feed.id) : itemOf(feed, this.#values[index]!, revision);
+      const text = isFire ? String(channel.id) : itemOf(channel, this.#values[index]!, revision);
       items = items === '' ? text : `${items},${text}`;
       slots.push(slot);
       if (items.length >= frameLength) end();
@@ -186,7 +188,7 @@ export class AllLane extends Lane {
 
 function putFires(packer: Packer, fires: readonly Slot[], before: number, reached: number): void {
   let first = 0;
-  for (const ids of cut(fires.map(({ feed }) => String(feed.id)))) {
+  for (const ids of cut(fires.map(({ channel }) => String(channel.id)))) {
     const end = first + ids.split(',').length;
     packer.put(firedFrame(ids, end === fires.length ? reached : before), fires.slice(first, end));
     first = end;

@@ -2,23 +2,23 @@
 
 import type { Change } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { Feed, Listener } from '../feed.ts';
+import type { Channel, Observer } from '../channel.ts';
 import { item } from './frames.ts';
 import type { Lane } from './lane.ts';
 import type { View } from './view.ts';
 
-export class Slot implements Listener {
-  readonly audience: View;
-  readonly feed: Feed;
+export class Slot implements Observer {
+  readonly subscriber: View;
+  readonly channel: Channel;
   readonly lane: Lane;
   /** Whether a change waits to be sent. */
   isPending = false;
   /** The revision of the last change before those that wait. */
   previousRevision = 0;
 
-  constructor(view: View, feed: Feed, lane: Lane) {
-    this.audience = view;
-    this.feed = feed;
+  constructor(view: View, channel: Channel, lane: Lane) {
+    this.subscriber = view;
+    this.channel = channel;
     this.lane = lane;
   }
 
@@ -26,17 +26,17 @@ export class Slot implements Listener {
     const isFirst = !this.isPending;
     if (isFirst) {
       this.isPending = true;
-      this.previousRevision = this.feed.revision;
+      this.previousRevision = this.channel.revision;
     }
     this.lane.put(this, change, isFirst);
   }
 }
 
 /** Encodes each value once, however many views send it. */
-export function itemOf(feed: Feed, value: Value, revision: number): string {
-  if (feed.itemRevision !== revision) {
-    feed.itemRevision = revision;
-    feed.item = item(feed.id, value);
+export function itemOf(channel: Channel, value: Value, revision: number): string {
+  if (channel.itemRevision !== revision) {
+    channel.itemRevision = revision;
+    channel.item = item(channel.id, value);
   }
-  return feed.item;
+  return channel.item;
 }

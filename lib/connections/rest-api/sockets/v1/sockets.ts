@@ -8,10 +8,11 @@ import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../limits/pace.ts';
 import type { Task, TaskQueue } from '../../limits/work-queue.ts';
-import type { Interests, SessionStatus } from '../client-status.ts';
+import type { Channel } from '../channel.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../close-codes.ts';
-import type { Feed } from '../feed.ts';
-import type { Protocol, ProtocolContext, Session, Socket } from '../sockets.ts';
+import type { Protocol, ProtocolContext } from '../protocol.ts';
+import type { Session, Socket } from '../session.ts';
+import type { Interests, SessionStatus } from '../status.ts';
 import { Client } from './client.ts';
 import { type Receiver, type Rest, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
@@ -26,7 +27,7 @@ interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */
   declare(parameter: Parameter): void;
   /** Tells of a parameter that is no more. */
-  forget(feed: Feed): void;
+  forget(channel: Channel): void;
 }
 
 /** Serves clients that offer the subprotocol. */
@@ -47,8 +48,8 @@ export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }
   return {
     name: 'patchbay.v1',
     accept: (origin, address) => new V1Session(shared, new Client(origin, address, stalls)),
-    declare: (parameter) => views.declare(fanOut.feedOf(parameter)),
-    forget: (feed) => views.forget(feed),
+    declare: (parameter) => views.declare(fanOut.channelOf(parameter)),
+    forget: (channel) => views.forget(channel),
     close() {
       for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
     },

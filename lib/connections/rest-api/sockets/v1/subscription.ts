@@ -6,8 +6,8 @@ import { createPatternFilter, isAddress, type Pattern } from '../../filters/patt
 import { Selection } from '../../filters/selection.ts';
 import { parse } from '../../http/parse.ts';
 import { LimitError, limits } from '../../limits/limits.ts';
-import { shownPatterns } from '../client-status.ts';
 import type { FanOut } from '../fan-out.ts';
+import { shownPatterns } from '../status.ts';
 
 const maxPatterns = limits.patterns.default;
 const maxRegexes = limits.regexes.default;

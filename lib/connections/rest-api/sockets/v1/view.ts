@@ -3,7 +3,7 @@
 // frame that finds no room, and nobody waits.
 
 import type { Parameter } from '../../../../model/parameter.ts';
-import type { Audience, Feed } from '../feed.ts';
+import type { Channel, Subscriber } from '../channel.ts';
 import { CatchUp, picturesSince, type Sources } from './catch-up.ts';
 import type { Client } from './client.ts';
 import { fireFrames, miss, note, send } from './delivery.ts';
@@ -28,7 +28,7 @@ export interface ViewContext extends Sources {
   giveUp(client: Client): void;
 }
 
-export class View implements Audience {
+export class View implements Subscriber {
   /** Equal for what clients share. */
   readonly key: string;
   /** Whether some subscription wants every change: then what a client misses is counted, or else only the fires. */
@@ -60,9 +60,9 @@ export class View implements Audience {
     return this.#reach([]);
   }
 
-  listenTo(feed: Feed): Slot {
-    const subscription = this.#subscriptions.find(({ selection }) => selection.has(feed.parameter))!;
-    return new Slot(this, feed, this.#laneOf(subscription)!);
+  observe(channel: Channel): Slot {
+    const subscription = this.#subscriptions.find(({ selection }) => selection.has(channel.parameter))!;
+    return new Slot(this, channel, this.#laneOf(subscription)!);
   }
 
   /** Sends all that waits. */
@@ -201,7 +201,7 @@ export class View implements Audience {
     if (missing.length === 0 && !this.#losses.isOpen) return;
     for (const [index, { slots }] of parcels.entries()) {
       for (const [client, first] of missing) if (first === index) client.segment = this.#losses.open();
-      this.#losses.count(this.isExact ? slots : slots.filter(({ feed }) => isTrigger(feed.parameter)));
+      this.#losses.count(this.isExact ? slots : slots.filter(({ channel }) => isTrigger(channel.parameter)));
     }
   }
 
@@ -250,15 +250,15 @@ export class View implements Audience {
     const lost: string[] = [];
     const items: string[] = [];
     let length = 0;
-    for (const [feed, count] of client.missed) {
-      client.forgive(feed);
-      const { id, parameter } = feed;
+    for (const [channel, count] of client.missed) {
+      client.forgive(channel);
+      const { id, parameter } = channel;
       if (this.#context.hub.find(parameter.address) !== parameter || !this.matches(parameter)) continue;
       const isState = !isTrigger(parameter);
       const countLost = isState ? count - 1 : count; // the newest value follows
       if (countLost > 0) lost.push(`"${id}":${countLost}`);
-      if (isState) items.push(itemOf(feed, parameter.value!, parameter.lastChange!.revision));
-      if (client.definedAfter >= 0 || client.catchUp !== undefined) definitions.push(definition(feed));
+      if (isState) items.push(itemOf(channel, parameter.value!, parameter.lastChange!.revision));
+      if (client.definedAfter >= 0 || client.catchUp !== undefined) definitions.push(definition(channel));
       length += 20 + (items.at(-1)?.length ?? 0) + (definitions.at(-1)?.length ?? 0);
       if (length >= frameLength) break;
     }

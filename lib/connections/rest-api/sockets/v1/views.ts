@@ -3,8 +3,8 @@
 
 import type { HubPort } from '../../../connection.ts';
 import { WorkQueue } from '../../limits/work-queue.ts';
+import type { Channel } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
-import type { Feed } from '../feed.ts';
 import { CatchUp, type Picture, picturesSince } from './catch-up.ts';
 import type { Client } from './client.ts';
 import { cut, defFrame, definition } from './frames.ts';
@@ -28,8 +28,8 @@ export class Views {
   /** Bounded by the number of clients. */
   readonly #views = new Map<string, View>();
   /** Parameters that have come and gone and of which clients do not know yet; bounded by what one reload swaps. */
-  #came: Feed[] = [];
-  #gone: Feed[] = [];
+  #came: Channel[] = [];
+  #gone: Channel[] = [];
   /** The revisions at which parameters came and went last; -1: never since the start. */
   #cameAt = -1;
   #goneAt = -1;
@@ -42,20 +42,20 @@ export class Views {
   }
 
   /** Tells of a new parameter. */
-  declare(feed: Feed): void {
+  declare(channel: Channel): void {
     this.#cameAt = this.#hub.revision;
     if (this.#views.size === 0) return;
     this.#tellSoon();
-    this.#came.push(feed);
+    this.#came.push(channel);
   }
 
   /** Tells of a parameter that is no more. */
-  forget(feed: Feed): void {
+  forget(channel: Channel): void {
     if (this.#goneAt < this.#hub.revision) for (const view of this.#views.values()) view.flush(); // what it was last
     this.#goneAt = this.#hub.revision;
     if (this.#views.size === 0) return;
     this.#tellSoon();
-    this.#gone.push(feed);
+    this.#gone.push(channel);
   }
 
   /** Whether a client that was at a revision can be brought up to date by what changed since. */
@@ -194,7 +194,7 @@ export class Views {
     this.#came = [];
     this.#gone = [];
     for (const view of this.#views.values()) {
-      const isHeard = ({ parameter }: Feed) => view.matches(parameter);
+      const isHeard = ({ parameter }: Channel) => view.matches(parameter);
       for (const ids of cut(gone.filter(isHeard).map(({ id }) => String(id)))) view.sendToAll(`{"undef":[${ids}]}`);
       for (const definitions of cut(came.filter(isHeard).map(definition))) view.sendToAll(defFrame(definitions));
     }

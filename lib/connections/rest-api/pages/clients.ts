@@ -1,36 +1,15 @@
-// How WebSocket clients are doing: what the sessions of both protocols tell, and the list that operators get of it.
+// The list of WebSocket clients that operators get.
 
-import type { ConnectedClient, Sockets } from './sockets.ts';
+import type { ConnectedClient } from '../sockets/session.ts';
+import type { SessionStatus } from '../sockets/status.ts';
 
-/** A client that is behind and has read nothing for this long is stalled. */
-export const stalledAfterMs = 1000;
-/** How many patterns of a list are shown. */
-export const shownPatterns = 20;
 const shownClients = 500;
 const shownLength = 1024 * 1024;
 
-/** live: it is sent what happens; catching up: it is sent what it has missed; stalled: it does not read. */
-export type ClientState = 'live' | 'catching up' | 'stalled';
-
-export interface SessionStatus {
-  readonly state: ClientState;
-  /** What the hub holds for it. */
-  readonly unreadBytes: number;
-  /** For how long it has been behind; 0: it is live. */
-  readonly lagMs: number;
-  /** What was handed to its socket since it came, without the framing of WebSocket. */
-  readonly sentBytes: number;
-  readonly sentFrames: number;
-  readonly receivedMessages: number;
-}
-
-/** What a client wants to hear of; of long lists the beginning. */
-export type Interests = { readonly filters: readonly string[] } | { readonly subscriptions: readonly object[] };
-
 /** `{"count":2,"clients":[{"id":1,"address":…,"protocol":"plain"|"patchbay.v1",…}]}`, slow ones first, at most 500 or 1 MiB. */
-export function clientsOf(sockets: Sockets): object {
+export function clientsOf(connected: Iterable<ConnectedClient>): object {
   const nowMs = performance.now();
-  const clients = [...sockets.clients()].map((client) => ({ client, status: client.session.status(nowMs) }));
+  const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));
   const isSlow = ({ status }: Shown) => status.lagMs > 0 || status.unreadBytes > 0;
   const slow = clients.filter(isSlow).sort(bySlowness);
   const shown: object[] = [];

@@ -1,0 +1,37 @@
+// What a protocol of the socket is to the room, and what the room gives it.
+
+import type { Origin } from '../../../model/parameter.ts';
+import type { HubPort, Log } from '../../connection.ts';
+import type { Entrance } from '../entrance/entrance.ts';
+import type { Filter } from '../filters/filter.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Pace } from '../limits/pace.ts';
+import type { TaskQueue } from '../limits/work-queue.ts';
+import type { Settings } from '../settings.ts';
+import type { FanOut } from './fan-out.ts';
+import type { Session } from './session.ts';
+
+/** A protocol of the socket. */
+export interface Protocol {
+  /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
+  readonly name: string;
+  /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
+  accept(origin: Origin, address: string, query: string): Session;
+  /** Says goodbye to every client (close code 1001). */
+  close(): void;
+}
+
+/** What protocols are made of. */
+export interface ProtocolContext {
+  /** Hands a frame to the sockets that subscribe to a topic. */
+  readonly publish: Entrance['publish'];
+  readonly hub: HubPort;
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly hits: LimitHits;
+  readonly pace: Pace;
+  readonly tasks: TaskQueue;
+  readonly fanOut: FanOut;
+  /** What no client sees beyond. */
+  readonly bound: Filter;
+}
