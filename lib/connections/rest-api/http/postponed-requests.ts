@@ -8,13 +8,15 @@ import type { Pace } from '../limits/pace.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 
 /** How long requests are answered as they come, within one round. */
-const roundMs = 40;
+const roundMs = 20;
 /**
  * So many more are answered after that, which is what fits into 64 KiB, unless they take long: who pipelines no more and reads
  * is not cut for what others do.
  */
 const surplusRequests = 2048;
 const longestMs = 80;
+/** From here on a round has many answers for the same connection, rather than one for each of many. */
+const longMs = 4;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
 /** How much of a body is kept until its request is answered: more than any request may have. */
@@ -41,6 +43,11 @@ export class PostponedRequests {
       return true;
     }
     return this.#surplus++ < surplusRequests && this.#pace.hasTime(0, longestMs);
+  }
+
+  /** Whether requests of this round are probably pipelined. */
+  get isRoundLong(): boolean {
+    return this.#pace.spentMs > longMs;
   }
 
   /** Has a request answered later. */

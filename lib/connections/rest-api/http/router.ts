@@ -81,8 +81,11 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
     (handler: Handler, act: Act): Handler =>
     (response, request) => {
       if (isRefused(response, request, act)) return;
-      if (postponed.hasTime()) answer(response, request, act, handler);
-      else postponed.put(response, request, (kept) => answer(response, kept, act, handler));
+      if (postponed.hasTime()) {
+        // The library gathers 16 KB of answers for each read; of those past that it hands every piece to the system by itself.
+        if (postponed.isRoundLong) response.cork(() => answer(response, request, act, handler));
+        else answer(response, request, act, handler);
+      } else postponed.put(response, request, (kept) => answer(response, kept, act, handler));
     };
 
   return {

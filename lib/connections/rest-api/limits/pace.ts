@@ -36,6 +36,11 @@ export class Pace {
     return this.#spentMs < limitMs;
   }
 
+  /** How long this round had gone on at the last look. */
+  get spentMs(): number {
+    return this.#spentMs;
+  }
+
   /** Registers work that is put off; `request` has it done between rounds, as long as it says that there is more. */
   add(work: LaterWork): void {
     this.#later.push(work);
