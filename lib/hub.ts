@@ -5,24 +5,24 @@ import { readFileSync } from 'node:fs';
 import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { AnyConnectionType, HubPort, Log } from './connections/connection.ts';
 import { connectionTypes } from './connections/registry.ts';
-import { type Difference, formatDifference } from './flow/difference.ts';
-import { reportDroppedWrite } from './flow/dropped-write.ts';
-import type { FlowCode, FlowFault } from './flow/flow-code.ts';
-import { type HubLog, Journal } from './flow/journal.ts';
+import { type FlowWatcher, watchFlowFiles } from './flow/files/watch.ts';
 import { FlowLoader, reportOf } from './flow/load.ts';
 import type { Plan } from './flow/plan.ts';
-import type { ReportFault, ReportWaiting } from './flow/rule.ts';
-import { createRuleStates } from './flow/rule-states.ts';
-import { RunningConnections } from './flow/running-connections.ts';
-import { RunningRules } from './flow/running-rules.ts';
-import type { SupervisedStatus, Supervisor } from './flow/supervisor.ts';
-import { createTraces } from './flow/trace.ts';
-import { type FlowWatcher, watchFlowFiles } from './flow/watch.ts';
+import type { FlowCode, FlowFault } from './flow/programs/flow-code.ts';
+import { RunningConnections } from './flow/run/connections/running-connections.ts';
+import type { SupervisedStatus, Supervisor } from './flow/run/connections/supervisor.ts';
+import { type Difference, formatDifference } from './flow/run/difference.ts';
+import type { ReportFault, ReportWaiting } from './flow/run/rules/rule.ts';
+import { createRuleStates } from './flow/run/rules/rule-states.ts';
+import { RunningRules } from './flow/run/rules/running-rules.ts';
+import { createTraces } from './flow/run/rules/trace.ts';
 import { Graph } from './graph/graph.ts';
 import type { ParameterNode } from './graph/parameter-node.ts';
+import { reportDroppedWrite } from './hub/dropped-write.ts';
+import { type HubLog, Journal } from './hub/journal.ts';
 import { HubError, messageOf } from './model/error.ts';
 
-export type { HubLog } from './flow/journal.ts';
+export type { HubLog } from './hub/journal.ts';
 
 export interface HubOptions {
   /** Flow files, and folders of them. */

@@ -13,7 +13,7 @@ export {
   type HubPort,
 } from './connections/connection.ts';
 export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
-export type { FlowTest, FlowTestStep } from './flow/check-tests.ts';
+export type { FlowTest, FlowTestStep } from './flow/check/tests.ts';
 export type { FlowRule, Installation, On } from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';

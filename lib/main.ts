@@ -15,7 +15,7 @@ import { types } from './command/types.ts';
 import { explain, trace } from './command/why.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { dashboardJsonSchema } from './dashboard/format.ts';
-import { flowFileJsonSchema } from './flow/schema.ts';
+import { flowFileJsonSchema } from './flow/check/schema.ts';
 import { version } from './hub.ts';
 import { messageOf } from './model/error.ts';
 

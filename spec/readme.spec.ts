@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import test from 'ava';
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { parseDashboard } from '../lib/dashboard/parse.ts';
-import { stepTypes } from '../lib/flow/steps.ts';
+import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';

@@ -3,8 +3,8 @@
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { guardExits } from '../flow/exits.ts';
-import { type FlowCode, type FlowFault, faultOf, flowOf, stackOf } from '../flow/flow-code.ts';
+import { guardExits } from '../flow/programs/exits.ts';
+import { type FlowCode, type FlowFault, faultOf, flowOf, stackOf } from '../flow/programs/flow-code.ts';
 import type { FlowGuard } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { WatchdogData } from './watchdog-thread.ts';

@@ -3,7 +3,7 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { Journal } from '../flow/journal.ts';
+import { Journal } from '../hub/journal.ts';
 import { type FlowGuard, startHub } from '../hub.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { giveBackWhenCalm } from './give-back.ts';

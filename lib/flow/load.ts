@@ -4,10 +4,10 @@ import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
 import type { FileReport, LoadReport } from '../model/load-report.ts';
-import { checkFlowFiles } from './check.ts';
+import { checkFlowFiles } from './check/check.ts';
+import { readFlowFiles } from './files/read.ts';
 import type { Plan } from './plan.ts';
-import { FlowPrograms, type ProgramOptions } from './programs.ts';
-import { readFlowFiles } from './read.ts';
+import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
 export class FlowLoader {
   readonly #paths: readonly string[];

@@ -4,10 +4,10 @@ import type { Observable } from 'rxjs';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import type { FileReport } from '../model/load-report.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import type { Ears } from './ears.ts';
-import type { CheckedInputs } from './inputs.ts';
+import type { CheckedInputs } from './check/inputs.ts';
 import type { RuleExpression } from './rule-expression.ts';
-import type { PreparedStep } from './steps.ts';
+import type { Ears } from './run/rules/rule-subscriptions.ts';
+import type { PreparedStep } from './steps/steps.ts';
 import type { TestPlan } from './test-plan.ts';
 
 /** A connection as it will run. `folder` is what relative paths of its settings start from. */

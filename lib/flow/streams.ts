@@ -4,9 +4,9 @@
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import type { Value, ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
-import type { Ears } from './ears.ts';
-import { inFlow } from './flow-code.ts';
-import { listenToAny, listenToNamed } from './source.ts';
+import { inFlow } from './programs/flow-code.ts';
+import type { Ears } from './run/rules/rule-subscriptions.ts';
+import { listenToAny, listenToNamed } from './run/rules/sources.ts';
 
 /** A parameter that a stream listens to; `type` is what the author says it is, undefined for any. */
 export interface Heard {

@@ -3,10 +3,10 @@
 import { resolve } from 'node:path';
 import { type AnyConnectionType, isExternal } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/registry.ts';
-import { checkFlowFiles } from '../flow/check.ts';
-import { checkGiven, checkSteps, type FlowTestStep, type Testable } from '../flow/check-tests.ts';
+import { checkFlowFiles } from '../flow/check/check.ts';
+import { checkGiven, checkSteps, type FlowTestStep, type Testable } from '../flow/check/tests.ts';
+import type { FlowFile } from '../flow/files/read.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { FlowFile } from '../flow/read.ts';
 import type { TestedParameter } from '../flow/test-plan.ts';
 import { loadFlows } from '../hub.ts';
 import { formatMistake, MistakeList, unknownName } from '../json5/mistake.ts';

@@ -3,12 +3,12 @@
 
 import { concatWith, NEVER, of, type Subscription } from 'rxjs';
 import { type AnyConnectionType, type ConnectionEvent, isExternal } from '../connections/connection.ts';
-import { formatValue, timesFired } from '../flow/check-tests.ts';
-import { Journal } from '../flow/journal.ts';
+import { formatValue, timesFired } from '../flow/check/tests.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { Assignment, Expectation, TestStep } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
+import { Journal } from '../hub/journal.ts';
 import { type HubLog, type PlanHub, type StartOptions, startPlan } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';

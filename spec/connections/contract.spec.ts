@@ -5,7 +5,7 @@ import test from 'ava';
 import { firstValueFrom, ReplaySubject, timeout, VirtualAction, VirtualTimeScheduler } from 'rxjs';
 import type { ConnectionEvent, ConnectionType } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/registry.ts';
-import { connectionSchema } from '../../lib/flow/schema.ts';
+import { connectionSchema } from '../../lib/flow/check/schema.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';
 import { connect } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';

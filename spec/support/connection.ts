@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { BehaviorSubject, firstValueFrom, type Observable, ReplaySubject, type SchedulerLike, Subject } from 'rxjs';
 import { elementAt, filter, map } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
-import { connectionSchema } from '../../lib/flow/schema.ts';
+import { connectionSchema } from '../../lib/flow/check/schema.ts';
 import { monotonicScheduler } from '../../lib/hub.ts';
 import type { ParameterDeclaration } from '../../lib/model/parameter.ts';
 import { convert, type Value } from '../../lib/model/value.ts';

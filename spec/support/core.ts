@@ -3,10 +3,10 @@
 import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/connection.ts';
-import { Journal } from '../../lib/flow/journal.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
-import { createSupervisor } from '../../lib/flow/supervisor.ts';
+import { createSupervisor } from '../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
+import { Journal } from '../../lib/hub/journal.ts';
 import { loadFlows } from '../../lib/hub.ts';
 import type { Change, Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';

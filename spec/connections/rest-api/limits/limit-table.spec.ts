@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import test from 'ava';
 import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
 import { LimitError, limitSettings, limitTable, metricOf } from '../../../../lib/connections/rest-api/limits/limits.ts';
-import { Journal } from '../../../../lib/flow/journal.ts';
+import { Journal } from '../../../../lib/hub/journal.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
 const readme = resolve(import.meta.dirname, '../../../../lib/connections/rest-api/README.md');

@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import type { LimitName } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { restApi } from '../../../../lib/connections/rest-api/rest-api.ts';
-import { connectionSchema } from '../../../../lib/flow/schema.ts';
+import { connectionSchema } from '../../../../lib/flow/check/schema.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
 import { type Client, handshake, openClient } from '../../../support/socket.ts';

@@ -1,0 +1,101 @@
+// The shape of a flow file (design.md section 2): connections by ID, and rules in folders.
+
+import { isObservable, type Observable } from 'rxjs';
+import { z } from 'zod';
+import { type AnyConnectionType, commonSettings } from '../../connections/connection.ts';
+import { describe } from '../../model/error.ts';
+import type { On } from '../define-flow.ts';
+import { stepTypes } from '../steps/steps.ts';
+import { testSchema } from './tests.ts';
+
+const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
+const expression = z.string({ error: 'an expression in text' });
+
+export const ruleSchema = z.strictObject({
+  name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
+  enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
+  from: z
+    .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(z.string(), address)], {
+      error: 'an address, a list of them, or an object of them by name',
+    })
+    .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
+  require: z.enum(['all', 'any']).optional().describe('With names: run when all are known (default), or any'),
+  when: expression.optional().describe('Condition on `value`: the rule goes on only if it is true'),
+  map: expression.optional().describe('Expression on `value`: what is written; left out: the value itself'),
+  pipe: z
+    .array(z.record(z.string(), z.unknown(), { error: 'a step such as { debounceTime: 50 }' }), {
+      error: 'a list of steps',
+    })
+    .default([])
+    .describe('Steps, top to bottom, that what comes from `map` goes through'),
+  to: z
+    .union([address, z.array(address).min(1, { error: 'at least one address' })], {
+      error: 'an address or a list of them',
+    })
+    .describe('The parameter, or parameters, that are written'),
+});
+
+export const folderSchema = z.strictObject({
+  folder: z.string().describe('Name of the folder'),
+  enabled: z.boolean().default(true).describe('false: no rule in the folder runs'),
+  rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]),
+});
+
+export const flowFileSchema = z.strictObject({
+  $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
+  connections: z
+    .record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
+    .default({})
+    .describe('Connections by Connection ID'),
+  rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
+  tests: z
+    .array(z.unknown(), { error: 'a list of tests' })
+    .default([])
+    .describe('Tests in virtual time, for `patchbay test`'),
+});
+
+/** A flow file in TypeScript: its rules are made by a function. */
+export const flowProgramSchema = flowFileSchema.extend({
+  rules: z
+    .custom<RulesFunction>((rules) => typeof rules === 'function', {
+      error: ({ input }) => `expected a function (on) => [ … ], got ${describe(input)}`,
+    })
+    .optional(),
+});
+
+export const flowRuleSchema = z.strictObject({
+  name: ruleSchema.shape.name,
+  enabled: ruleSchema.shape.enabled,
+  from: z.custom<Observable<unknown>>(isObservable, {
+    error: ({ input }) => `expected a stream, such as on.flag("desk/mic-open"), got ${describe(input)}`,
+  }),
+  to: ruleSchema.shape.to,
+});
+
+type RulesFunction = (on: On) => unknown;
+
+/** The whole settings schema of a connection type: its own, the common ones, and `type`. */
+export function connectionSchema(type: AnyConnectionType): z.ZodObject {
+  return type.config.extend({ type: z.literal(type.type), ...commonSettings });
+}
+
+/** The JSON Schema of flow files with these connection types, for editors that complete and check. */
+export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
+  const steps = [...stepTypes].map(([name, { setting, summary }]) =>
+    z.strictObject({ [name]: setting.describe(summary) }),
+  );
+  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(z.union(steps)).default([]) });
+  const rule: z.ZodType = z.lazy(() =>
+    z.union([ruleWithSteps, folderSchema.extend({ rules: z.array(rule).default([]) })]),
+  );
+  const connection = z.discriminatedUnion(
+    'type',
+    [...types.values()].map(connectionSchema) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+  );
+  const schema = flowFileSchema.extend({
+    connections: z.record(z.string(), connection).default({}),
+    rules: z.array(rule).default([]),
+    tests: z.array(testSchema).default([]),
+  });
+  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+}

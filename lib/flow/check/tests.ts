@@ -1,0 +1,233 @@
+// Checks the tests of flow files: shape, times, addresses, and that values convert to the types of their parameters.
+// What is right becomes plans; a test that could not fail is a mistake.
+
+import { z } from 'zod';
+import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { parseAddress } from '../../model/address.ts';
+import { readDurationMs } from '../../model/duration.ts';
+import { describe, messageOf } from '../../model/error.ts';
+import { convert, type Value } from '../../model/value.ts';
+import type { FlowFile } from '../files/read.ts';
+import type { Assignment, Expectation, TestedParameter, TestPlan, TestStep } from '../test-plan.ts';
+
+const values = (error: string) => z.record(z.string(), z.unknown(), { error });
+const duration = z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1m30s'" });
+
+const stepSchema = z.strictObject({
+  at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
+  set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
+  expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
+  during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
+  never: values('an object of values by address')
+    .optional()
+    .describe('What no parameter may be at any time of `during`'),
+});
+
+export const testSchema = z.strictObject({
+  name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
+  given: values('an object of values by address')
+    .default({})
+    .describe('Values before anything runs; they fire no rule'),
+  steps: z.array(stepSchema, { error: 'a list of steps' }).min(1, { error: 'at least one step' }),
+});
+
+/** A test as an author writes it: `{ name: '…', given: { 'desk/level': 0 }, steps: [ … ] }`. */
+export type FlowTest = z.input<typeof testSchema>;
+
+/** One step as an author writes it: `{ at: '3s', expect: { 'desk/lamp': false } }`. */
+export type FlowTestStep = z.input<typeof stepSchema>;
+
+/** Finds a parameter, or undefined after it has added the mistake. */
+export type FindTested = (file: FlowFile, path: SettingPath, address: string) => TestedParameter | undefined;
+
+/** What of a hub tests can reach; `isExternal` tells of a Connection ID that the test stands for its outside world. */
+export interface Testable {
+  readonly find: FindTested;
+  isExternal(connectionId: string): boolean;
+}
+
+/** Numbers are equal when they differ by no more than this part of them, so that 0.1 + 0.2 is 0.3. */
+const tolerance = 1e-9;
+
+/** Checks the list of tests of one file. */
+export function checkTests(
+  file: FlowFile,
+  tests: readonly unknown[],
+  hub: Testable,
+  mistakes: MistakeList,
+): readonly TestPlan[] {
+  return tests.flatMap((item, index) => {
+    const path = ['tests', index];
+    const test = mistakes.parse(testSchema, item, file, path);
+    if (test === undefined) return [];
+    const check = new StepCheck(file, hub, mistakes);
+    const given = check.given([...path, 'given'], test.given);
+    const steps = check.steps([...path, 'steps'], test.steps, 0);
+    if (test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
+      mistakes.add(file, [...path, 'steps'], 'expected at least one `expect` or `never`, got none: it cannot fail');
+    return [{ name: test.name, file: file.name, place: placeOf(file, path), given, steps }];
+  });
+}
+
+/** Checks steps that do not stand in a file, the first of them at `fromMs` or later. */
+export function checkSteps(
+  file: FlowFile,
+  steps: readonly FlowTestStep[],
+  hub: Testable,
+  mistakes: MistakeList,
+  fromMs: number,
+): readonly TestStep[] {
+  const parsed = mistakes.parse(z.array(stepSchema), steps, file, ['steps']);
+  return new StepCheck(file, hub, mistakes).steps(['steps'], parsed ?? [], fromMs);
+}
+
+/** Checks given values that do not stand in a file. */
+export function checkGiven(
+  file: FlowFile,
+  given: Readonly<Record<string, unknown>>,
+  hub: Testable,
+  mistakes: MistakeList,
+): readonly Assignment[] {
+  return new StepCheck(file, hub, mistakes).given(['given'], given);
+}
+
+class StepCheck {
+  readonly #file: FlowFile;
+  readonly #hub: Testable;
+  readonly #mistakes: MistakeList;
+
+  constructor(file: FlowFile, hub: Testable, mistakes: MistakeList) {
+    this.#file = file;
+    this.#hub = hub;
+    this.#mistakes = mistakes;
+  }
+
+  given(path: SettingPath, data: Readonly<Record<string, unknown>>): Assignment[] {
+    return this.#each(path, data, (address, input, parameter) => {
+      if (parameter.type === 'T') throw new Error(`expected a parameter with a state, "${address}" is a trigger`);
+      return this.#assignment(address, input, parameter);
+    });
+  }
+
+  steps(path: SettingPath, steps: readonly z.output<typeof stepSchema>[], fromMs: number): TestStep[] {
+    let lastMs = fromMs;
+    return steps.map((step, index) => {
+      const stepPath = [...path, index];
+      const atMs = this.#duration([...stepPath, 'at'], step.at);
+      if (atMs !== undefined && atMs < lastMs)
+        this.#mistakes.add(
+          this.#file,
+          [...stepPath, 'at'],
+          `expected a time of at least ${lastMs} ms, when the step before it is, got ${describe(step.at)}`,
+        );
+      lastMs = Math.max(lastMs, atMs ?? lastMs);
+      if ((step.during === undefined) !== (step.never === undefined))
+        this.#mistakes.add(this.#file, stepPath, 'expected `during` and `never` together, got one of them');
+      if (step.set === undefined && step.expect === undefined && step.never === undefined)
+        this.#mistakes.add(this.#file, stepPath, 'expected `set`, `expect` or `never` in a step, got none of them');
+      return {
+        atMs,
+        set: this.#each([...stepPath, 'set'], step.set, this.#assignment.bind(this)),
+        expect: this.#each([...stepPath, 'expect'], step.expect, expectation),
+        never: this.#each([...stepPath, 'never'], step.never, rejection),
+        duringMs: this.#duration([...stepPath, 'during'], step.during) ?? 0,
+      };
+    });
+  }
+
+  #each<Item>(
+    path: SettingPath,
+    data: Readonly<Record<string, unknown>> | undefined,
+    make: (address: string, input: unknown, parameter: TestedParameter, place: () => string) => Item,
+  ): Item[] {
+    return Object.entries(data ?? {}).flatMap(([address, input]) => {
+      const itemPath = [...path, address];
+      const parameter = this.#hub.find(this.#file, itemPath, address);
+      if (parameter === undefined) return [];
+      try {
+        return [make(address, input, parameter, placeOf(this.#file, itemPath))];
+      } catch (error) {
+        this.#mistakes.add(this.#file, itemPath, messageOf(error));
+        return [];
+      }
+    });
+  }
+
+  #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {
+    if (parameter.access === 'read-only' && !this.#hub.isExternal(parseAddress(address).connectionId))
+      throw new Error(`expected a parameter that a test can set, "${address}" is read-only and set by its connection`);
+    return { address, value: read(parameter, input) };
+  }
+
+  #duration(path: SettingPath, input: unknown): number | undefined {
+    if (input === undefined) return undefined;
+    try {
+      return readDurationMs(input);
+    } catch (error) {
+      this.#mistakes.add(this.#file, path, messageOf(error));
+      return undefined;
+    }
+  }
+}
+
+/** Errors: `not-convertible`, `out-of-range`. */
+function read({ type, accept }: TestedParameter, input: unknown): Value {
+  return accept === undefined ? convert(type, input) : accept(input);
+}
+
+/** Reads what is expected: a value, null for unknown; of a trigger true, false, or how often it has fired. */
+function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
+  if (parameter.type === 'T') {
+    if (typeof input === 'boolean')
+      return {
+        address,
+        isTrigger: true,
+        place,
+        text: input ? 'fired' : 'not fired',
+        isMetBy: (n) => (n !== 0) === input,
+      };
+    if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
+      throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
+    return { address, isTrigger: true, place, text: timesFired(input), isMetBy: (count) => count === input };
+  }
+  if (input === null || input === undefined)
+    return { address, isTrigger: false, place, text: 'unknown', isMetBy: (actual) => actual === undefined };
+  const wanted = read(parameter, input);
+  return { address, isTrigger: false, place, text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
+}
+
+/** Reads what may never be: as `expectation`, but of a trigger only that it has fired. */
+function rejection(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
+  if (parameter.type === 'T' && input !== true)
+    throw new Error(`expected true, which is that the trigger has fired, got ${describe(input)}`);
+  return expectation(address, input, parameter, place);
+}
+
+function isEmpty(values: object = {}): boolean {
+  return Object.keys(values).length === 0;
+}
+
+function isEqual(actual: Value | undefined, wanted: Value): boolean {
+  if (typeof actual !== 'number' || typeof wanted !== 'number') return actual === wanted;
+  return Math.abs(actual - wanted) <= tolerance * Math.max(Math.abs(actual), Math.abs(wanted));
+}
+
+/** The value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`, long texts shortened. */
+export function formatValue(value: Value | undefined): string {
+  if (value === undefined) return 'unknown';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** How often a trigger has fired, for people. */
+export function timesFired(count: number): string {
+  if (count === 0) return 'not fired';
+  return count === 1 ? 'fired once' : `fired ${count} times`;
+}
+
+function placeOf(file: FlowFile, path: SettingPath): () => string {
+  return () => {
+    const position = file.positionOf(path);
+    return position === undefined ? file.name : `${file.name}:${position.line}:${position.column}`;
+  };
+}

@@ -1,0 +1,123 @@
+// Tries a flow in TypeScript in a thread of its own, before the hub imports it. So an import that never settles, a loop without
+// end, an attempt to end the process and a fault at import are found where they do no harm.
+
+import { extname } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../model/error.ts';
+import { ownName, type Place, placeIn } from './flow-code.ts';
+import { stackOfThread } from './paused-stack.ts';
+import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
+
+/** How long the import of a flow, and its `rules(on)`, may take. */
+export const importDeadlineMs = 2000;
+/** The same while a newer save waits. */
+const hurriedDeadlineMs = 300;
+const tickMs = 50;
+const memoryMb = 512;
+
+const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
+
+/** What a trial has found: the files that the flow imports, and its connections, as data. */
+export interface Tried {
+  readonly imports: readonly string[];
+  readonly connections: unknown;
+}
+
+/** Why a flow is not taken, in a sentence; `place` is where in its file, when it is known. */
+export class TrialError extends Error {
+  readonly place: Place | undefined;
+
+  constructor(message: string, place?: Place) {
+    super(message);
+    this.place = place;
+  }
+}
+
+/** A thread for the flows of one load, one after another; after a fault it is of no more use. */
+export class Trial {
+  readonly #worker = new Worker(program, {
+    stdout: true,
+    stderr: true,
+    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+  });
+  readonly #ready: Promise<TrialAnswer>;
+  #isHurried = false;
+
+  constructor() {
+    this.#ready = this.#answer();
+    this.#ready.catch(() => {}); // who waits for it is told
+    this.#worker.unref();
+  }
+
+  /** Tries a flow, its file by its full path and its name. Errors: `TrialError`; the thread has ended then. */
+  async run(path: string, name: string): Promise<Tried> {
+    const nameOf = (file: string) => ownName(file, { path, name });
+    this.#worker.ref();
+    try {
+      await this.#ready;
+      this.#isHurried = false;
+      const { href } = pathToFileURL(path);
+      const answer = this.#answer();
+      const before = this.#worker.performance.eventLoopUtilization();
+      this.#worker.postMessage({ href } satisfies TrialRequest);
+      const tried = await withinTicks(answer, () => (this.#isHurried ? hurriedDeadlineMs : importDeadlineMs));
+      if (tried === undefined)
+        throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
+      if ('imports' in tried) return tried;
+      if ('message' in tried) throw new TrialError(tried.message, placeIn(tried.stack, nameOf));
+      throw new TrialError('cannot be loaded: the thread that tries it has ended');
+    } catch (error) {
+      this.end();
+      throw error;
+    } finally {
+      this.#worker.unref();
+    }
+  }
+
+  /** A newer save waits: a flow that is as slow as only faulty ones are is tried no longer. */
+  hurry(): void {
+    this.#isHurried = true;
+  }
+
+  end(): void {
+    void this.#worker.terminate();
+  }
+
+  /** `busy` is how much of its time the thread has not waited, from 0 to 1. */
+  async #lateness(nameOf: (path: string) => string | undefined, busy: number): Promise<TrialError> {
+    if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
+    const expected = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
+    if (busy < 0.5) return new TrialError(`${expected}, it still waits for an await at its top level`);
+    const stack = await stackOfThread(this.#worker.threadId).catch(() => '');
+    return new TrialError(`${expected}, it still runs, as in a loop without end`, placeIn(stack ?? '', nameOf));
+  }
+
+  /** The next answer. Errors: when the thread ends instead. */
+  #answer(): Promise<TrialAnswer> {
+    const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
+    const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
+    const exit = () => fail('it has ended the thread in which it was tried');
+    this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
+    return promise.finally(() => {
+      this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
+    });
+  }
+}
+
+/**
+ * What a promise comes to, or undefined when so much time has passed. Counted are ticks of this thread: on a machine that is so
+ * busy that they come late, the deadline comes later as well.
+ */
+export async function withinTicks<T>(promise: Promise<T>, limitMs: () => number): Promise<T | undefined> {
+  let ticks = 0;
+  const late = Promise.withResolvers<undefined>();
+  const timer = setInterval(() => {
+    if (++ticks * tickMs >= limitMs()) late.resolve(undefined);
+  }, tickMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearInterval(timer);
+  }
+}

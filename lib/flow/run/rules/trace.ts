@@ -1,0 +1,203 @@
+// What rules did last: a ring of runs per rule, filled in place, so that a run costs a few stores. For a rule that only
+// copies even they are too many, and clock reads for every rule: its runs, and all durations, are recorded only for rules
+// that somebody has asked for within the last minutes. Of a rule that copies the last run is known all the same.
+
+import type { Graph } from '../../../graph/graph.ts';
+import { unknownName } from '../../../json5/mistake.ts';
+import { describe, HubError } from '../../../model/error.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { RuleOutcome, RuleRun, RuleRuns } from '../../../model/rule-run.ts';
+import type { Value } from '../../../model/value.ts';
+
+/** How many runs of each rule are kept. */
+export const keptRuns = 50;
+/** Longer texts are kept in part. */
+export const keptLength = 200;
+/** How long after it was asked for a rule is watched closely. */
+const watchedMs = 300_000;
+
+/** The rule that a trace is of. */
+export interface TracedRule {
+  readonly name: string;
+  readonly file: string;
+  readonly to: readonly string[];
+  /** The source of a rule that only copies what changes there; undefined for any other rule. */
+  readonly copies: Parameter | undefined;
+}
+
+/** The traces of all rules that run. */
+export interface Traces {
+  /** Opens the trace of a rule; close it when the rule ends. */
+  open(rule: TracedRule): RuleTrace;
+  /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
+  runsOf(name: string): RuleRuns[];
+}
+
+export function createTraces(graph: Graph): Traces {
+  const traces = new Set<RuleTrace>();
+  return {
+    open(rule) {
+      const trace = new RuleTrace(rule, graph, () => traces.delete(trace));
+      traces.add(trace);
+      return trace;
+    },
+    runsOf(name) {
+      const found = [...traces].filter(({ rule }) => rule.name === name);
+      if (found.length > 0) return found.map((trace) => trace.read());
+      throw new HubError(
+        'not-found',
+        unknownName('rule', name, [...new Set([...traces].map(({ rule }) => rule.name))]),
+      );
+    },
+  };
+}
+
+/** One rule's last runs. A run: `begin`, then at most one of `stop` and `result`, `fail` where it fails, `end`. */
+export class RuleTrace {
+  readonly rule: TracedRule;
+  readonly close: () => void;
+  /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
+  isRecorded: boolean;
+  readonly #graph: Graph;
+  readonly #slots: Slot[] = [];
+  readonly #openedAt: number;
+  #count = 0;
+  #current = new Slot();
+  #isOpen = false;
+  #isWatched = false;
+  #watchedUntil = 0;
+  #beganAt = 0;
+
+  constructor(rule: TracedRule, graph: Graph, close: () => void) {
+    this.rule = rule;
+    this.close = close;
+    this.#graph = graph;
+    this.#openedAt = graph.revision;
+    this.isRecorded = rule.copies === undefined;
+  }
+
+  /** Begins a run, started by the change that is being told. */
+  begin(): void {
+    this.#isOpen = true;
+    this.#add(this.#graph.cause);
+    if (this.#isWatched) this.#beganAt = performance.now();
+  }
+
+  /** The condition was false. */
+  stop(): void {
+    if (this.isRecorded && this.#current.error === undefined) this.#current.outcome = 'stopped';
+  }
+
+  /** A value goes to the destinations; outside of a run, as after a `delay`, it is a run of its own. */
+  result(value: unknown): void {
+    if (!this.#isOpen) this.#add(this.#graph.cause);
+    this.#current.outcome = 'wrote';
+    this.#current.result = cut(typeof value === 'object' ? describe(value) : (value as Value));
+  }
+
+  /** The run failed, or one destination refused the value. */
+  fail(message: string, destination?: string): void {
+    if (!this.isRecorded) this.#addCopied();
+    const slot = this.#current;
+    slot.error ??= cut(message) as string;
+    if (destination === undefined) slot.outcome = 'failed';
+    else slot.refused = [...(slot.refused ?? []), destination];
+  }
+
+  /** The run has no result, as something that it reads is unknown. */
+  wait(message: string): void {
+    const slot = this.#current;
+    if (slot.outcome !== 'held') return;
+    slot.outcome = 'waited';
+    slot.error ??= cut(message) as string;
+  }
+
+  /** A value of the run was dropped by a limit of a step. */
+  limit(message: string): void {
+    this.#current.error ??= cut(message) as string;
+  }
+
+  end(): void {
+    this.#isOpen = false;
+    if (!this.#isWatched) return;
+    const now = performance.now();
+    this.#current.durationUs = (now - this.#beganAt) * 1000;
+    if (now < this.#watchedUntil) return;
+    this.#isWatched = false;
+    this.isRecorded = this.rule.copies === undefined;
+  }
+
+  /** Copies the runs, newest first, and has the next ones watched. */
+  read(): RuleRuns {
+    if (!this.isRecorded) this.#addCopied();
+    this.isRecorded = true;
+    this.#isWatched = true;
+    this.#watchedUntil = performance.now() + watchedMs;
+    const newest = this.#count % keptRuns;
+    const slots = [...this.#slots.slice(newest), ...this.#slots.slice(0, newest)].reverse();
+    const { name, file, to, copies } = this.rule;
+    const runs = slots.map((slot) => describeRun(slot, to));
+    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs };
+  }
+
+  #add(cause: Change | undefined): void {
+    const index = this.#count++ % keptRuns;
+    if (index === this.#slots.length) this.#slots.push(new Slot());
+    const slot = this.#slots[index]!;
+    this.#current = slot;
+    slot.source = cause?.parameter.address;
+    if (cause !== undefined) {
+      slot.value = cut(cause.value);
+      slot.revision = cause.revision;
+      slot.time = cause.time;
+    }
+    slot.outcome = 'held';
+    slot.error = undefined;
+    slot.refused = undefined;
+    slot.durationUs = -1;
+  }
+
+  /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
+  #addCopied(): void {
+    const change = this.rule.copies?.lastChange;
+    if (change === undefined || change.revision <= this.#openedAt || change.revision === this.#current.revision) return;
+    this.#add(change);
+    this.#current.outcome = 'wrote';
+    this.#current.result = cut(change.value);
+  }
+}
+
+class Slot {
+  source: string | undefined = undefined;
+  value: Value = 0;
+  revision = 0;
+  time = 0;
+  outcome: RuleOutcome = 'held';
+  result: Value = 0;
+  error: string | undefined = undefined;
+  refused: readonly string[] | undefined = undefined;
+  /** −1: not measured. */
+  durationUs = -1;
+}
+
+function describeRun(slot: Slot, to: readonly string[]): RuleRun {
+  const { source, revision, time, outcome, refused, error, durationUs } = slot;
+  const hasWritten = outcome === 'wrote';
+  return {
+    source,
+    value: source === undefined ? undefined : slot.value,
+    revision,
+    time,
+    outcome,
+    result: hasWritten ? slot.result : undefined,
+    to: hasWritten ? to.filter((address) => !refused?.includes(address)) : [],
+    error,
+    durationUs: durationUs < 0 ? undefined : Math.round(durationUs),
+  };
+}
+
+/** The value itself, or the beginning of a long text, copied so that it does not keep the whole. */
+function cut(value: Value): Value {
+  if (typeof value !== 'string' || value.length <= keptLength) return value;
+  return JSON.parse(JSON.stringify(`${value.slice(0, keptLength)}…`)) as string;
+}

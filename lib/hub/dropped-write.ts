@@ -1,0 +1,29 @@
+// Tells which limit of a turn a write was dropped by, and whose it was: each limit by its own name.
+
+import type { Log } from '../connections/connection.ts';
+import type { RuleStates } from '../flow/run/rules/rule-states.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../graph/graph.ts';
+import type { Origin } from '../model/parameter.ts';
+
+const mostWrites = maxWritesPerTurn.toLocaleString('en');
+
+/** Logs a dropped write, and shows the rules that led to it as limited. */
+export function reportDroppedWrite(log: Log, states: RuleStates, { limit, parameter, chain }: DroppedWrite): void {
+  const { address, lastChange } = parameter;
+  const isStuck = () => parameter.lastChange === lastChange;
+  const isLoop = limit === 'hops';
+  const origins = isLoop ? [...new Set(chain.map(({ origin }) => origin).filter(isRule))] : [chain.at(-1)!.origin];
+  const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
+  for (const origin of origins.filter(isRule))
+    states.limited(origin, `${reason}: a write to ${address} was dropped`, isStuck);
+  const rules = [...new Set(origins.map(({ name }) => name))];
+  const names = rules.map((name) => `"${name}"`).join(', ');
+  const sentence = isLoop
+    ? `rule loop: ${names} wrote past ${maxHops} hops in one turn`
+    : `${origins[0]!.kind} ${names} wrote past ${mostWrites} writes in one turn`;
+  log.warn({ rules, parameter: address }, `${sentence}, the write to ${address} was dropped`, `${limit} ${names}`);
+}
+
+function isRule({ kind }: Origin): boolean {
+  return kind === 'rule';
+}

@@ -1,0 +1,104 @@
+// Mistakes in the tests of flow files, all of them at once.
+
+import test from 'ava';
+import { loadFlows } from '../../../lib/hub.ts';
+import { createFolder } from '../../support/folder.ts';
+
+const connections = {
+  desk: { type: 'dummy', parameters: ['lamp,B', 'level,F', 'bell,T'] },
+  clock: { type: 'timer', timers: [1000] },
+  out: { type: 'xml-file-output', filename: 'out.xml', template: '<a>$Title</a>' },
+};
+const expect = { 'desk/lamp': true };
+
+const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
+  'no object': ['x', [/tests\[0\]: expected object, got "x" \(string\)$/]],
+  'no name': [{ steps: [{ expect }] }, [/tests\[0\]\.name: expected what the test shows, in text, got nothing$/]],
+  'no steps': [{ name: 'a', steps: [] }, [/tests\[0\]\.steps: expected at least one step, got \[\] \(array\)$/]],
+  'an unknown key': [
+    { name: 'a', steps: [{ expcet: {}, expect }] },
+    [/tests\[0\]\.steps\[0\]\.expcet: unknown setting "expcet", did you mean "expect"\?$/],
+  ],
+  'unknown addresses': [
+    { name: 'a', given: { 'desk/lamb': true }, steps: [{ set: { 'dask/lamp': 1 }, expect: { 'desk/levl': 1 } }] },
+    [
+      /tests\[0\]\.given\["desk\/lamb"\]: unknown parameter "desk\/lamb", did you mean "desk\/lamp"\?$/,
+      /tests\[0\]\.steps\[0\]\.set\["dask\/lamp"\]: unknown connection "dask", did you mean "desk"\? \(address "dask\/lamp"\)$/,
+      /tests\[0\]\.steps\[0\]\.expect\["desk\/levl"\]: unknown parameter "desk\/levl", did you mean "desk\/level"\?$/,
+    ],
+  ],
+  'values that do not convert': [
+    {
+      name: 'a',
+      given: { 'desk/level': 'loud', 'desk/bell': 1 },
+      steps: [
+        { set: { 'clock/timer/1/start': -1 }, expect: { 'desk/bell': 1.5 } },
+        { during: '1s', never: { 'desk/bell': false } },
+      ],
+    },
+    [
+      /given\["desk\/level"\]: expected a number, got "loud" \(string\)$/,
+      /given\["desk\/bell"\]: expected a parameter with a state, "desk\/bell" is a trigger$/,
+      /set\["clock\/timer\/1\/start"\]: expected a duration of 0\.\.2147483647 ms, got -1 \(number\)$/,
+      /expect\["desk\/bell"\]: expected true, false or how often the trigger has fired, got 1\.5 \(number\)$/,
+      /never\["desk\/bell"\]: expected true, which is that the trigger has fired, got false \(boolean\)$/,
+    ],
+  ],
+  'a set of what a running connection sets': [
+    { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
+    [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only and set by its connection$/],
+  ],
+  'bad times': [
+    {
+      name: 'a',
+      steps: [
+        { at: '5s', expect },
+        { at: '4s', expect },
+        { at: 'noon', expect },
+      ],
+    },
+    [
+      /steps\[1\]\.at: expected a time of at least 5000 ms, when the step before it is, got "4s" \(string\)$/,
+      /steps\[2\]\.at: expected milliseconds or a duration such as '1m30s', got "noon" \(string\)$/,
+    ],
+  ],
+  'a time of another type': [
+    { name: 'a', steps: [{ at: true, expect }] },
+    [/steps\[0\]\.at: expected milliseconds or a duration such as '1m30s', got true \(boolean\)$/],
+  ],
+  'half a never': [
+    { name: 'a', steps: [{ during: '1s', expect }, { never: { 'desk/lamp': true } }] },
+    [
+      /steps\[0\]: expected `during` and `never` together, got one of them$/,
+      /steps\[1\]: expected `during` and `never` together, got one of them$/,
+    ],
+  ],
+  'a test that cannot fail': [
+    { name: 'a', steps: [{ set: { 'desk/lamp': true } }, { at: '1s' }] },
+    [/steps\[1\]: expected `set`, `expect` or `never` in a step, got none of them$/, /it cannot fail$/],
+  ],
+};
+
+for (const [name, [item, mistakes]] of Object.entries(rows))
+  test(name, async (t) => {
+    const folder = await createFolder(t, { 'flow.json5': { connections, tests: [item] } });
+    const lines = (await t.throwsAsync(loadFlows([folder])))!.message.split('\n');
+    for (const mistake of mistakes)
+      t.true(
+        lines.some((line) => mistake.test(line)),
+        `${mistake} in\n${lines.join('\n')}`,
+      );
+    t.is(lines.length, mistakes.length, lines.join('\n'));
+    for (const line of lines) t.regex(line, /flow\.json5:\d+:\d+: tests/);
+  });
+
+test('a connection with mistakes of its own makes none in its tests', async (t) => {
+  const folder = await createFolder(t, {
+    'flow.json5': {
+      connections: { desk: { type: 'timer', timers: 'x' } },
+      tests: [{ name: 'a', steps: [{ expect: { 'desk/timer/1/trigger': true } }] }],
+    },
+  });
+  const { message } = (await t.throwsAsync(loadFlows([folder])))!;
+  t.is(message.split('\n').length, 1, message);
+});

@@ -1,0 +1,157 @@
+// The last runs of rules: what came in, what became of it, where it went; bounded, and found by name.
+
+import test, { type ExecutionContext } from 'ava';
+import { VirtualTimeScheduler } from 'rxjs';
+import { createTraces, keptLength, keptRuns } from '../../../../lib/flow/run/rules/trace.ts';
+import { Graph } from '../../../../lib/graph/graph.ts';
+import type { Origin } from '../../../../lib/model/parameter.ts';
+import { startTestHub } from '../../../support/hub.ts';
+
+const client: Origin = { kind: 'client', name: 'test' };
+
+const startDesk = (t: ExecutionContext, ...rules: object[]) =>
+  startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'n,I', 'text', 'copy', 'known,F,7'] } },
+    rules,
+  });
+
+test('a rule with a condition and an expression: each run with what came in and what became of it', async (t) => {
+  const hub = await startDesk(t, { name: 'double', from: 'desk/a', when: 'value > 1', map: 'value * 2', to: 'desk/b' });
+  t.deepEqual(hub.runsOf('double')[0]!.runs, []);
+  hub.write('desk/a', 0.5, client);
+  hub.write('desk/a', 3, client);
+  const [{ rule, file, runs, isAlwaysRecorded }] = hub.runsOf('double') as [ReturnType<typeof hub.runsOf>[number]];
+  t.is(rule, 'double');
+  t.true(isAlwaysRecorded);
+  t.regex(file, /flow\.json5$/);
+  t.like(runs[0], { source: 'desk/a', value: 3, outcome: 'wrote', result: 6, to: ['desk/b'], error: undefined });
+  t.like(runs[1], { source: 'desk/a', value: 0.5, outcome: 'stopped', result: undefined, to: [] });
+  t.is(runs[0]!.revision, hub.find('desk/a')!.lastChange!.revision);
+  t.is(runs[0]!.time, hub.find('desk/a')!.lastChange!.time);
+});
+
+test('durations are measured once somebody has asked', async (t) => {
+  const hub = await startDesk(t, { name: 'double', from: 'desk/a', map: 'value * 2', to: 'desk/b' });
+  hub.write('desk/a', 1, client);
+  t.is(hub.runsOf('double')[0]!.runs[0]!.durationUs, undefined);
+  hub.write('desk/a', 2, client);
+  const { durationUs } = hub.runsOf('double')[0]!.runs[0]!;
+  t.true(durationUs !== undefined && durationUs >= 0 && durationUs < 1e6, `${durationUs}`);
+});
+
+test('a run that fails, and a destination that refuses, are told', async (t) => {
+  const hub = await startDesk(
+    t,
+    { name: 'to number', from: 'desk/text', to: ['desk/n', 'desk/copy'] },
+    {
+      name: 'divide',
+      from: 'desk/n',
+      map: "1 / (value == 0 ? 0 : value) > 0 ? 'a'.substring(9) : ''",
+      to: 'desk/copy',
+    },
+  );
+  hub.write('desk/text', 'abc', client);
+  t.like(hub.runsOf('to number')[0]!.runs, [
+    { value: 'abc', outcome: 'wrote', to: ['desk/copy'], error: 'expected a number, got "abc" (string)' },
+  ]);
+  hub.write('desk/n', 1, client);
+  const [run] = hub.runsOf('divide')[0]!.runs;
+  t.like(run, { source: 'desk/n', value: 1, outcome: 'failed', to: [] });
+  t.truthy(run!.error);
+});
+
+test('a rule that only copies: its last run at once, all of them after somebody has asked', async (t) => {
+  const hub = await startDesk(
+    t,
+    { name: 'copy', from: 'desk/a', to: 'desk/b' },
+    { name: 'known', from: 'desk/known', to: 'desk/n' },
+  );
+  for (const value of [1, 2, 3]) hub.write('desk/a', value, client);
+  t.like(hub.runsOf('copy'), [{ isAlwaysRecorded: false, runs: [{ value: 3, result: 3, to: ['desk/b'] }] }]);
+  t.is(hub.runsOf('copy')[0]!.runs.length, 1);
+  for (const value of [4, 5]) hub.write('desk/a', value, client);
+  t.deepEqual(
+    hub.runsOf('copy')[0]!.runs.map(({ value }) => value),
+    [5, 4, 3],
+  );
+  t.deepEqual(hub.runsOf('known')[0]!.runs, [], 'a default value starts no rule');
+});
+
+test('the last fifty runs are kept, and of a long text the beginning', async (t) => {
+  const hub = await startDesk(t, { name: 'shout', from: 'desk/text', map: "value + '!'", to: 'desk/copy' });
+  for (let index = 0; index < 120; index++) hub.write('desk/text', `${index} ${'x'.repeat(1000)}`, client);
+  const { runs } = hub.runsOf('shout')[0]!;
+  t.is(runs.length, keptRuns);
+  t.deepEqual(
+    runs.map(({ value }) => Number.parseInt(value as string, 10)),
+    Array.from({ length: keptRuns }, (_, index) => 119 - index),
+  );
+  t.is((runs[0]!.value as string).length, keptLength + 1);
+  t.is((runs[0]!.result as string).length, keptLength + 1);
+});
+
+test('rules of one name are told one by one, an unknown name with the nearest one', async (t) => {
+  const hub = await startDesk(
+    t,
+    { name: 'lamp off', from: 'desk/a', to: 'desk/b' },
+    { name: 'lamp off', from: 'desk/n', to: 'desk/b' },
+    { from: 'desk/text', to: 'desk/copy' },
+  );
+  t.is(hub.runsOf('lamp off').length, 2);
+  t.is(hub.runsOf('desk/text → desk/copy').length, 1);
+  t.like(
+    t.throws(() => hub.runsOf('lamp of')),
+    { code: 'not-found', message: 'unknown rule "lamp of", did you mean "lamp off"?' },
+  );
+});
+
+test('a result outside of a run is one of its own, a run without a result is held, and a closed trace is gone', (t) => {
+  const graph = new Graph(() => 1000);
+  graph.declare({ kind: 'connection', name: 'desk' }, [{ id: 'a', type: 'I', access: 'read-write' }]);
+  const traces = createTraces(graph);
+  const trace = traces.open({ name: 'later', file: 'a.json5', to: ['desk/b'], copies: undefined });
+  graph.find('desk/a')!.subscribe((value) => {
+    if (value === undefined) return;
+    trace.begin();
+    trace.end();
+  });
+  graph.write('desk/a', 5, client);
+  graph.onBehalfOf(graph.find('desk/a')!.lastChange, () => trace.result(6));
+  t.like(traces.runsOf('later')[0]!.runs, [
+    { source: 'desk/a', value: 5, outcome: 'wrote', result: 6, to: ['desk/b'] },
+    { source: 'desk/a', value: 5, outcome: 'held' },
+  ]);
+  trace.close();
+  t.throws(() => traces.runsOf('later'), { message: /^unknown rule "later"/ });
+});
+
+test('steps of time: a delayed value has the change that it came from as its cause, a debounced one the newest', async (t) => {
+  const scheduler = new VirtualTimeScheduler(undefined, 0);
+  const flow = {
+    connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'c,F'] } },
+    rules: [
+      { name: 'late', from: 'desk/a', pipe: [{ delay: 1000 }], to: 'desk/b' },
+      { name: 'calm', from: 'desk/a', pipe: [{ debounceTime: 100 }], to: 'desk/c' },
+    ],
+  };
+  const hub = await startTestHub(t, flow, { scheduler });
+  const last = (id: string) => hub.find(`desk/${id}`)!.lastChange!;
+  hub.write('desk/a', 1, client);
+  const first = last('a');
+  hub.write('desk/a', 2, client);
+  const second = last('a');
+  scheduler.maxFrames = 500;
+  scheduler.flush();
+  t.is(last('c').cause, second);
+  scheduler.schedule(() => hub.write('desk/a', 3, client), 0);
+  const causes: unknown[] = [];
+  hub.changes$.subscribe(({ parameter, cause }) => parameter.address === 'desk/b' && causes.push(cause));
+  scheduler.maxFrames = 1000;
+  scheduler.flush();
+  t.deepEqual(causes, [first, second]);
+  t.like(hub.runsOf('late')[0]!.runs, [
+    { value: 2, outcome: 'wrote', result: 2 },
+    { value: 1, outcome: 'wrote', result: 1 },
+    { value: 3, outcome: 'held' },
+  ]);
+});

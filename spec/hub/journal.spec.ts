@@ -1,0 +1,64 @@
+// The newest entries of the log: bounded, by level, and only of the levels that are on.
+
+import test from 'ava';
+import { Journal } from '../../lib/hub/journal.ts';
+import { createLogRecorder } from '../support/connection.ts';
+
+test('the newest 2,000 entries are kept, long ones cut', (t) => {
+  const recorder = createLogRecorder();
+  const journal = Journal.of(recorder);
+  t.deepEqual(journal.read(0, 'debug'), { entries: [], next: 0 });
+  // The gate lets a hundred kinds of each connection through.
+  const logs = Array.from({ length: 46 }, (_, index) => journal.child({ connection: `c${index}` }));
+  for (let n = 1; n <= 4501; n++) logs[n % 46]!.warn({ rule: `r${n}` }, `entry ${n}`);
+  const { entries, next } = journal.read(0, 'debug');
+  t.is(next, 4501);
+  t.deepEqual(
+    entries.map(({ n, message }) => [n, message]),
+    Array.from({ length: 2000 }, (_, index) => [index + 2502, `entry ${index + 2502}`]),
+  );
+  t.like(entries.at(-1), { level: 'warn', connection: 'c39', rule: 'r4501' });
+  t.is(recorder.lines.length, 4501);
+  journal.info({}, 'x'.repeat(10_000));
+  t.is(journal.read(4501, 'debug').entries[0]!.message.length, 2001);
+});
+
+test('a page begins after an entry, and has a level and the graver ones', (t) => {
+  const journal = Journal.of(createLogRecorder());
+  for (const level of ['debug', 'info', 'warn', 'error'] as const) journal[level]({}, level);
+  const read = (...question: Parameters<Journal['read']>) =>
+    journal.read(...question).entries.map(({ level }) => level);
+  t.deepEqual(read(0, 'warn'), ['warn', 'error']);
+  t.deepEqual(read(3, 'debug'), ['error']);
+  t.deepEqual(read(4, 'debug'), []);
+  t.deepEqual(read(5, 'debug'), ['debug', 'info', 'warn', 'error'], 'a number of another run of the hub');
+});
+
+test('levels that are off are not kept, and all is passed on as it came', (t) => {
+  const recorder = createLogRecorder();
+  const isLevelEnabled = (level: string) => level !== 'debug';
+  const journal = Journal.of({ ...recorder, isLevelEnabled });
+  t.is(Journal.of(journal), journal);
+  journal.debug({}, 'quiet');
+  journal.child({}).debug({}, 'quiet');
+  journal.error({}, 'loud');
+  t.deepEqual(
+    journal.read(0, 'debug').entries.map(({ message }) => message),
+    ['loud'],
+  );
+  t.is(recorder.lines.length, 3);
+});
+
+test('what comes a thousand times is written once at first, and a second later with its count, each connection by itself', async (t) => {
+  const recorder = createLogRecorder();
+  const journal = Journal.of(recorder);
+  const [desk, api] = ['desk', 'api'].map((connection) => journal.child({ connection }));
+  for (let n = 1; n <= 1000; n++) desk!.error({}, `value ${n} is wrong`, 'wrong');
+  api!.error({}, 'of another connection', 'wrong');
+  t.deepEqual(
+    recorder.lines.map(({ message }) => message),
+    ['value 1 is wrong', 'of another connection'],
+  );
+  await recorder.logged(/^value 1000 is wrong \(999 times within a second\)$/);
+  t.like(journal.read(0, 'debug').entries.at(-1), { connection: 'desk', level: 'error' });
+});
