@@ -1,6 +1,7 @@
 // The link to the hub: opens a socket, notices when it is dead, and opens the next one after a growing pause of random
 // length (README.md "Resuming", "Keeping alive", "Limits and close codes").
 
+import { Backoff } from '../model/backoff.ts';
 import { type Endpoint, protocolName } from './endpoint.ts';
 import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import type { ServerMessage } from './messages.ts';
@@ -44,13 +45,14 @@ export class Link {
   #state: HubState = { name: 'connecting' };
   #socket: SocketLike | undefined;
   #bye: ServerMessage['bye'];
-  #failures = 0;
+  readonly #backoff: Backoff;
   #pings = 0;
   #cancel = () => {};
 
   constructor(endpoint: Endpoint, times: LinkTimes, platform: Platform, events: LinkEvents) {
     this.#endpoint = endpoint;
     this.#times = times;
+    this.#backoff = new Backoff({ firstMs: times.firstPauseMs, longestMs: times.longestPauseMs });
     this.#platform = platform;
     this.#events = events;
     this.#heartbeat = new Heartbeat(
@@ -84,7 +86,7 @@ export class Link {
   /** The picture is complete. */
   complete(): void {
     if (this.#state.name !== 'resuming') return;
-    this.#failures = 0;
+    this.#backoff.reset();
     this.#become({ name: 'live' });
   }
 
@@ -140,8 +142,7 @@ export class Link {
 
   #down(reason: string): void {
     this.#drop();
-    const pauseMs = Math.min(this.#times.firstPauseMs * 2 ** this.#failures++, this.#times.longestPauseMs);
-    const waitMs = pauseMs * (0.5 + this.#platform.random() / 2);
+    const waitMs = this.#backoff.next() * (0.5 + this.#platform.random() / 2);
     this.#cancel = this.#platform.after(waitMs, () => this.#open());
     this.#become({ name: 'waiting', retryAt: this.#platform.now() + waitMs, reason });
   }

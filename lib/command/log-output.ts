@@ -3,6 +3,7 @@
 
 import { write, writeSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
+import { within } from '../model/deadline.ts';
 import type { LogStatus } from '../model/log-entry.ts';
 
 /** How much waits to be written at most, in characters. Lines beyond are lost, until half of it has been written. */
@@ -117,13 +118,10 @@ export function createLogOutput(descriptor: number, tell: TellLogger): LogOutput
     },
     async flush(limitMs) {
       if (isIdle()) return;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, limitMs);
-        onIdle = () => {
-          clearTimeout(timer);
-          resolve();
-        };
+      const idle = new Promise<void>((resolve) => {
+        onIdle = resolve;
       });
+      await within(idle, limitMs);
     },
     flushSync() {
       try {

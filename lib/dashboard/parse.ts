@@ -4,6 +4,7 @@
 import { formatMistake, MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, HubError } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
 import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType, widgetSchemas } from './format.ts';
 import { placeItems } from './place.ts';
 
@@ -52,11 +53,11 @@ function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>
       return undefined;
     }
     const known = Object.keys(widgetSchemas).filter((type) => isOuter || type !== 'group');
-    if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    if (!isJsonObject(input)) {
       mistakes.add(file, path, `expected a widget { type, … }, got ${describe(input)}`);
       return undefined;
     }
-    const { type } = input as { type?: unknown };
+    const { type } = input;
     if (typeof type !== 'string' || !known.includes(type)) {
       const message =
         typeof type === 'string'

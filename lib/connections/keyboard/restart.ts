@@ -3,13 +3,11 @@
 
 import { concat, defer, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, ignoreElements, repeat } from 'rxjs/operators';
+import { Backoff } from '../../model/backoff.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
-const firstBackoffMs = 1000;
-const longestBackoffMs = 10_000;
-/** A session that ran this long starts its backoff anew. */
-const provenMs = 60_000;
+const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
 /** A session that has ended in the middle of what only the next one can put right. */
 export class Interrupted extends Error {}
@@ -23,19 +21,18 @@ export function restartWithBackoff(
   scheduler: SchedulerLike,
 ): Observable<ConnectionEvent> {
   return defer(() => {
-    let attempts = 0;
+    const backoff = new Backoff(backoffTimes);
     let startedAt = 0;
     return defer(() => {
       startedAt = scheduler.now();
       return session$;
     }).pipe(
       catchError((error) => {
-        if (scheduler.now() - startedAt >= provenMs) attempts = 0;
-        const backoffMs =
-          error instanceof Interrupted ? 0 : Math.min(firstBackoffMs * 2 ** attempts++, longestBackoffMs);
+        backoff.ran(scheduler.now() - startedAt);
+        const pauseMs = error instanceof Interrupted ? 0 : backoff.next();
         return concat(
           of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) }),
-          timer(backoffMs, scheduler).pipe(ignoreElements()),
+          timer(pauseMs, scheduler).pipe(ignoreElements()),
         );
       }),
       repeat(),

@@ -3,11 +3,11 @@
 
 import { defer, EMPTY, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, exhaustMap, finalize, map, repeat, startWith, tap } from 'rxjs/operators';
+import { Backoff } from '../../model/backoff.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
-const firstBackoffMs = 500;
-const longestBackoffMs = 5000;
+const backoffTimes = { firstMs: 500, longestMs: 5000 };
 
 export interface KeepSavedOptions {
   /** Saves the state as it is when called. */
@@ -22,7 +22,8 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   const { save, scheduler, finish } = options;
   return defer(() => {
     let isStale = false;
-    let failures = 0;
+    const backoff = new Backoff(backoffTimes);
+    let pauseMs = 0;
     let saving = Promise.resolve();
     const save$ = defer(() => {
       isStale = false;
@@ -30,15 +31,16 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
       return saving;
     }).pipe(
       map((): ConnectionEvent => {
-        failures = 0;
+        backoff.reset();
+        pauseMs = 0;
         return { state: 'running' };
       }),
       catchError((error) => {
-        failures++;
+        pauseMs = backoff.next();
         isStale = true;
         return of<ConnectionEvent>({ state: 'degraded', reason: messageOf(error) });
       }),
-      repeat({ delay: () => (isStale ? backoff(failures, scheduler) : EMPTY) }),
+      repeat({ delay: () => (isStale ? after(pauseMs, scheduler) : EMPTY) }),
     );
     const saveLast = () => (isStale ? save() : undefined);
     return changes$.pipe(
@@ -52,7 +54,7 @@ export function keepSaved(changes$: Observable<unknown>, options: KeepSavedOptio
   });
 }
 
-function backoff(failures: number, scheduler: SchedulerLike): Observable<unknown> {
-  if (failures === 0) return of(undefined);
-  return timer(Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs), scheduler);
+/** At once where there is no pause. */
+function after(pauseMs: number, scheduler: SchedulerLike): Observable<unknown> {
+  return pauseMs === 0 ? of(undefined) : timer(pauseMs, scheduler);
 }

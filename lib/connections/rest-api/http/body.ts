@@ -1,7 +1,8 @@
 // Bodies of POST requests: their type, their JSON, and the answer to what they ask for.
 
 import type { z } from 'zod';
-import { describe, HubError } from '../../../model/error.ts';
+import { HubError } from '../../../model/error.ts';
+import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
@@ -21,17 +22,9 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
-/** Reads a JSON object; `expected` says what it has to have. Errors: `bad-request`. */
-export function readObject(text: string, expected: string): object {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `body: expected JSON, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `body: expected an object with ${expected}, got ${describe(data)}`);
-  return data;
+/** Reads the JSON object of a body; `keys` says what it has to have. Errors: `bad-request`. */
+export function readObject(text: string, keys: string): object {
+  return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }
 
 /** Answers a POST of a JSON object with what `act` makes of it. Errors: `body-type`; others are answered when the body is there. */

@@ -2,6 +2,7 @@
 // message is, an address and a text or a number without escapes, is read from its bytes; the rest goes to the JSON parser.
 
 import { describe, HubError } from '../../../../model/error.ts';
+import { readJsonObject } from '../../../../model/json-object.ts';
 import { LimitError, limits } from '../../limits/limits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
@@ -10,6 +11,7 @@ const maxMessageBytes = limits.messageBytes.default;
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
+const expected = { json: 'JSON {"p":…,"v":…}', object: 'an object {"p":…,"v":…}' };
 const opening = Buffer.from('{"p":');
 const middle = Buffer.from(',"v":');
 const space = 0x20;
@@ -96,7 +98,7 @@ export class PlainReader {
   }
 
   #parse(): string {
-    const { p, v } = parseObject(textOf(this.#bytes, 0, this.#bytes.length));
+    const { p, v } = readJsonObject(textOf(this.#bytes, 0, this.#bytes.length), expected);
     if (typeof p !== 'string') throw new HubError('bad-request', `p: expected an address, got ${describe(p)}`);
     this.#from = 0;
     this.#value = v;
@@ -128,16 +130,4 @@ function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
 
 function textOf(bytes: Uint8Array, from: number, to: number): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset + from, to - from).toString();
-}
-
-function parseObject(text: string): { p?: unknown; v?: unknown } {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `expected JSON {"p":…,"v":…}, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `expected an object {"p":…,"v":…}, got ${describe(data)}`);
-  return data;
 }

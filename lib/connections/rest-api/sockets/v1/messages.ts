@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { describe, HubError } from '../../../../model/error.ts';
+import { readJsonObject } from '../../../../model/json-object.ts';
 import type { HubPort, Log } from '../../../connection.ts';
 import { asHubError } from '../../http/exchange.ts';
 import { parse } from '../../http/parse.ts';
@@ -52,23 +53,11 @@ export function receive(receiver: Receiver, client: Client, message: ArrayBuffer
       'bad-request',
       `expected at most ${maxMessageBytes} bytes, got ${message.byteLength}`,
     );
-  const data = readJson(Buffer.from(message).toString());
+  const data = readJsonObject(Buffer.from(message).toString());
   const kind = 'set' in data ? 'set' : kinds.find((name) => name in data);
   if (kind === undefined)
     throw new HubError('bad-request', `expected a message with one of ${kinds.join(', ')}, got ${describe(data)}`);
   return handlers[kind]!(receiver, client, data);
-}
-
-function readJson(text: string): object {
-  let data: unknown;
-  try {
-    data = JSON.parse(text);
-  } catch (error) {
-    throw new HubError('bad-request', `expected JSON, got ${(error as Error).message}`);
-  }
-  if (typeof data !== 'object' || data === null || Array.isArray(data))
-    throw new HubError('bad-request', `expected an object, got ${describe(data)}`);
-  return data;
 }
 
 /** `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}`: one turn. */

@@ -1,0 +1,12 @@
+// Waiting that comes to an end, whatever happens.
+
+/** What a promise resolves with, or undefined once this much time has passed; the work behind it goes on. Errors: its own. */
+export async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => late.resolve(undefined), limitMs);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,32 @@
+// Objects of JSON: what most that comes from outside has to be.
+
+import { describe, HubError } from './error.ts';
+
+/** Whether a value of JSON is an object: no list, and not null. */
+export function isJsonObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The words of a mistake: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
+export interface ExpectedObject {
+  /** What is read: `body`; left out: it needs no name. */
+  readonly where?: string;
+  readonly json?: string;
+  readonly object?: string;
+}
+
+/** Reads an object from a text in JSON. Errors: `bad-request`. */
+export function readJsonObject(
+  text: string,
+  { where, json = 'JSON', object = 'an object' }: ExpectedObject = {},
+): Readonly<Record<string, unknown>> {
+  const prefix = where === undefined ? '' : `${where}: `;
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch (error) {
+    throw new HubError('bad-request', `${prefix}expected ${json}, got ${(error as Error).message}`);
+  }
+  if (!isJsonObject(data)) throw new HubError('bad-request', `${prefix}expected ${object}, got ${describe(data)}`);
+  return data;
+}
