@@ -1,9 +1,10 @@
 // The hub as a program sees it: parameters, selections, writes, and how things stand with the link.
 
 import type { Value } from '../model/value.ts';
+import type { Delivery } from '../wire/v1/client-messages.ts';
+import type { ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type HubState, Link, type LinkTimes } from './link.ts';
-import type { Delivery, ServerMessage } from './messages.ts';
 import { createParameter, type Parameter, watchFires } from './param.ts';
 import { Picture } from './picture.ts';
 import type { Platform } from './platform.ts';
@@ -88,7 +89,7 @@ export function createHub(endpoint: Endpoint, settings: HubSettings, platform: P
     staleness.next(isStale);
   };
 
-  const take = (message: ServerMessage) => {
+  const take = (message: ReceivedMessage) => {
     picture.apply(message);
     subscriptions.take(message);
     if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);

@@ -1,11 +1,11 @@
 // `patchbay-hub/client`, and `/hub/client.js` of every hub: what dashboards and programs import to follow and set parameters.
 
 export type { Value, ValueType } from '../model/value.ts';
+export type { Delivery } from '../wire/v1/client-messages.ts';
 export { type ConnectOptions, connect } from './connect.ts';
 export type { Batch, Change } from './feed.ts';
 export type { Hub, HubSettings, Loss } from './hub.ts';
 export type { HubState, LinkTimes } from './link.ts';
-export type { Delivery } from './messages.ts';
 export type { Parameter } from './param.ts';
 export type { AddressPattern } from './pattern.ts';
 export type { ParameterView } from './picture.ts';

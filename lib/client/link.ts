@@ -2,9 +2,10 @@
 // length (README.md "Resuming", "Keeping alive", "Limits and close codes").
 
 import { Backoff } from '../model/backoff.ts';
+import { mayReturn } from '../wire/close-codes.ts';
+import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import { type Endpoint, protocolName } from './endpoint.ts';
 import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
-import type { ServerMessage } from './messages.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**
@@ -26,12 +27,10 @@ export interface LinkTimes extends HeartbeatTimes {
 
 export interface LinkEvents {
   state(state: HubState): void;
-  hello(hello: NonNullable<ServerMessage['hello']>): void;
-  message(message: ServerMessage): void;
+  hello(greeting: Greeting): void;
+  message(message: ReceivedMessage): void;
 }
 
-/** Close codes from here on say: do not try again. */
-const firstFinalCode = 4500;
 /** The close code of a link that broke without a goodbye. */
 const brokenCode = 1006;
 
@@ -44,7 +43,7 @@ export class Link {
   readonly #stopListening: () => void;
   #state: HubState = { name: 'connecting' };
   #socket: SocketLike | undefined;
-  #bye: ServerMessage['bye'];
+  #bye: ReceivedMessage['bye'];
   readonly #backoff: Backoff;
   #pings = 0;
   #cancel = () => {};
@@ -113,8 +112,8 @@ export class Link {
     socket.onclose = ({ code, reason }: { code: number; reason: string }) => isPresent() && broke(code, reason);
     socket.onerror = () => isPresent() && broke(brokenCode, ''); // Node tells no close of a handshake that was refused
     const broke = (code: number, reason: string) => {
-      const { retry = code < firstFinalCode, reason: said = reason } = this.#bye ?? {};
-      if (retry && code < firstFinalCode) {
+      const { retry = mayReturn(code), reason: said = reason } = this.#bye ?? {};
+      if (retry && mayReturn(code)) {
         this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
         if (!isOpen) this.#askWhyRefused();
       } else this.close(said || `the hub closed the connection with ${code}`);
@@ -123,7 +122,7 @@ export class Link {
   }
 
   #receive(text: string): void {
-    let message: ServerMessage;
+    let message: ReceivedMessage;
     try {
       message = JSON.parse(text);
     } catch {

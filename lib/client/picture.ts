@@ -3,8 +3,8 @@
 
 import type { Access } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
+import type { AccessCode, Definition, ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { Feed } from './feed.ts';
-import type { AccessCode, Definition, ServerMessage } from './messages.ts';
 import type { Emitter } from './stream.ts';
 
 /** A parameter as it is now; the object stays the same while it changes. */
@@ -109,7 +109,7 @@ export class Picture {
   }
 
   /** Takes in what a message says of parameters, then tells it. */
-  apply({ def = [], undef = [], set = [], fired = [] }: ServerMessage): void {
+  apply({ def = [], undef = [], set = [], fired = [] }: ReceivedMessage): void {
     for (const definition of def) this.#define(definition);
     for (const id of undef) this.#remove(this.#byId.get(id));
     for (const [id, value] of set) {

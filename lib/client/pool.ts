@@ -1,13 +1,13 @@
 // Parameters that are subscribed to by their address, gathered into few subscriptions of the protocol: those of one page
 // that come in one go make one. More are made as more come, until there are too many; then all are gathered anew.
 
-import { maxMessageBytes, maxPatterns, type SubscriptionRequest } from './messages.ts';
+import { maxMessageBytes, maxPatternLength, maxPatterns } from '../wire/limits.ts';
+import type { SubscriptionRequest } from '../wire/v1/client-messages.ts';
 import type { Entry, Picture } from './picture.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** As many while they are gathered anew; half of them otherwise. */
 export const maxGroups = 16;
-const maxAddressLength = 1024;
 /** What the rest of a message of subscription takes at most. */
 const frameBytes = 256;
 
@@ -60,8 +60,8 @@ export class Pool {
 
   /** Counts one more who wants to know a parameter. Errors: a `RangeError` for what is no address. */
   join(address: string): Entry {
-    if (address.length === 0 || address.length > maxAddressLength)
-      throw new RangeError(`address: expected 1 to ${maxAddressLength} characters, got ${address.length}`);
+    if (address.length === 0 || address.length > maxPatternLength)
+      throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);
     const entry = this.#options.picture.pool(address);
     this.#groupOf.get(entry)?.left.delete(entry);
     if (!this.#groupOf.has(entry)) {

@@ -1,7 +1,7 @@
 // Selections: lists of parameters by pattern. Those that ask for the same share one subscription of the protocol.
 
+import type { Delivery, SubscriptionRequest } from '../wire/v1/client-messages.ts';
 import { type Batch, type Change, Feed } from './feed.ts';
-import type { Delivery, SubscriptionRequest } from './messages.ts';
 import { type AddressPattern, createMatcher, encodePattern } from './pattern.ts';
 import type { ParameterView, Picture } from './picture.ts';
 import { createStream, type Observer, type Stream } from './stream.ts';

@@ -1,7 +1,8 @@
 // The subscriptions of the socket: sent as soon as the hub has said hello, and again after a break, from where the picture
 // was complete (README.md "Subscribing", "Resuming").
 
-import type { ServerMessage, SubscriptionRequest } from './messages.ts';
+import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../wire/v1/client-messages.ts';
+import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { Entry, Picture } from './picture.ts';
 
 /** One subscription of the protocol. */
@@ -17,14 +18,14 @@ export interface Subscription {
 
 interface Sent {
   readonly subscription: Subscription;
-  mode: ServerMessage['mode'];
+  mode: ReceivedMessage['mode'];
   /** Whether its end has come, in this connection or one that it may resume. */
   isWhole: boolean;
 }
 
 interface SubscriptionsOptions {
   readonly picture: Picture;
-  send(message: object): void;
+  send(message: Subscribe | Unsubscribe): void;
   /** Nothing is missing in the picture. */
   whole(): void;
 }
@@ -60,7 +61,7 @@ export class Subscriptions {
     this.#tellWhole();
   }
 
-  hello({ epoch }: NonNullable<ServerMessage['hello']>): void {
+  hello({ epoch }: Greeting): void {
     this.#isUp = true;
     this.#options.picture.connection++;
     if (epoch !== this.#epoch) {
@@ -79,7 +80,7 @@ export class Subscriptions {
   }
 
   /** Takes in what a message says of subscriptions; parameters have been taken in before. */
-  take({ sub, mode, error, end, rev }: ServerMessage): void {
+  take({ sub, mode, error, end, rev }: ReceivedMessage): void {
     if (sub !== undefined) this.#answered(sub, mode, error);
     if (end !== undefined) this.#ended(end);
     // While a picture is on its way, a break has to be resumed from where all was complete.
@@ -87,7 +88,7 @@ export class Subscriptions {
     if (end !== undefined) this.#tellWhole();
   }
 
-  #answered(number: number, mode: ServerMessage['mode'], error: string | undefined): void {
+  #answered(number: number, mode: ReceivedMessage['mode'], error: string | undefined): void {
     const sent = this.#all.get(number);
     if (sent === undefined) return;
     if (error !== undefined) {

@@ -2,8 +2,10 @@
 // refused at once, so that no old command reaches a machine minutes after it was given.
 
 import type { Value } from '../model/value.ts';
+import { maxMessageBytes } from '../wire/limits.ts';
+import type { Write } from '../wire/v1/client-messages.ts';
+import type { Mistake } from '../wire/v1/hub-messages.ts';
 import type { Link } from './link.ts';
-import { type Mistake, maxMessageBytes } from './messages.ts';
 
 /** Writes that wait for their acknowledgement, and bytes that wait for the network; more are refused. */
 const maxWaiting = 10_000;
@@ -36,7 +38,7 @@ export class Writes {
   write(link: Link, given: Entries): Promise<void> {
     const entries = Symbol.iterator in given ? [...given] : Object.entries(given);
     const ack = this.#nextAck;
-    const text = JSON.stringify({ set: entries, ack });
+    const text = JSON.stringify({ set: entries, ack } satisfies Write);
     const refusal = whatIsWrong(entries) ?? this.#whyNot(link, text);
     if (refusal !== undefined) return Promise.reject(new WriteError(refusal));
     this.#nextAck++;

@@ -2,7 +2,8 @@
 // told: values of the specs that use it only grow by one, so that a change that is missing or comes twice shows.
 
 import type { ExecutionContext } from 'ava';
-import { createPatternFilter, type Pattern } from '../../lib/connections/rest-api/filters/pattern.ts';
+import { createPatternFilter } from '../../lib/connections/rest-api/filters/pattern.ts';
+import type { Pattern } from '../../lib/wire/pattern.ts';
 import type { HubUnderTest } from './hub.ts';
 import { type Message, openV1, Picture, type V1Client } from './v1.ts';
 

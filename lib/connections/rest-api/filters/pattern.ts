@@ -1,11 +1,9 @@
 // Patterns of addresses that clients send: globs, and regular expressions. All of them match in linear time: no pattern can
 // stop the hub.
 
+import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
 import { createGlobFilter } from './glob.ts';
-
-/** `desk/*` or `{regex: '^desk/'}`. */
-export type Pattern = string | { readonly regex: string };
 
 /** Creates the filter of patterns, any of which may match; none matches nothing. Errors: `bad-request` for a bad regex. */
 export function createPatternFilter(patterns: readonly Pattern[]): Filter {

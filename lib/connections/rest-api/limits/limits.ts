@@ -3,6 +3,7 @@
 
 import { z } from 'zod';
 import { type ErrorCode, HubError } from '../../../model/error.ts';
+import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
 import { integerSetting } from '../../connection.ts';
 
 export interface Limit {
@@ -71,7 +72,7 @@ export const limits = {
     isFatal: true,
   },
   messageBytes: {
-    default: 64 * 1024,
+    default: maxMessageBytes,
     unit: 'bytes',
     setting: 'fixed',
     about: 'a message of a WebSocket client',
@@ -144,7 +145,7 @@ export const limits = {
     isFatal: true,
   },
   subscriptions: {
-    default: 32,
+    default: maxSubscriptions,
     unit: 'subscriptions',
     setting: 'fixed',
     about: 'subscriptions of a v1 client',
@@ -152,7 +153,7 @@ export const limits = {
     isFatal: false,
   },
   patterns: {
-    default: 2048,
+    default: maxPatterns,
     unit: 'patterns',
     setting: 'fixed',
     about: 'patterns of a v1 subscription, addresses included',
@@ -160,7 +161,7 @@ export const limits = {
     isFatal: false,
   },
   regexes: {
-    default: 16,
+    default: maxRegexes,
     unit: 'regexes',
     setting: 'fixed',
     about: 'regular expressions of a v1 subscription',
@@ -176,7 +177,7 @@ export const limits = {
     isFatal: false,
   },
   patternLength: {
-    default: 1024,
+    default: maxPatternLength,
     unit: 'characters',
     setting: 'fixed',
     about: 'a pattern or filter of a client',

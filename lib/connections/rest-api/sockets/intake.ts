@@ -2,11 +2,11 @@
 // event loop has gone on for long is kept per client and taken between rounds, each client in turn; a client of which too
 // much waits is ended, but none that has at most 64 KiB that the hub has not taken yet.
 
+import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Pace } from '../limits/pace.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
-import { closeCodes } from './close-codes.ts';
 import type { Session, Socket } from './session.ts';
 
 /** How long messages are taken as they come, within one round. */

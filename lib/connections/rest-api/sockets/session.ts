@@ -1,7 +1,7 @@
 // What the room knows of a WebSocket client, whichever protocol it speaks.
 
 import type { WebSocket } from '../../../net/uws.ts';
-import type { CloseCode } from './close-codes.ts';
+import type { CloseCode } from '../../../wire/close-codes.ts';
 import type { Interests, SessionStatus } from './status.ts';
 
 export type Socket = WebSocket<Tenant>;

@@ -3,10 +3,10 @@
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { readJsonObject } from '../../../../model/json-object.ts';
-import { LimitError, limits } from '../../limits/limits.ts';
+import { maxMessageBytes } from '../../../../wire/limits.ts';
+import { LimitError } from '../../limits/limits.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-const maxMessageBytes = limits.messageBytes.default;
 /** How many addresses are remembered by their bytes, one in each place of a table, and how long they may be. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;

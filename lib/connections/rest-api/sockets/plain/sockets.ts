@@ -4,12 +4,13 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../../../model/parameter.ts';
+import { type CloseCode, closeCodes } from '../../../../wire/close-codes.ts';
+import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { HubPort, Log } from '../../../connection.ts';
 import { createFilter } from '../../filters/filter.ts';
 import { asHubError } from '../../http/exchange.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Task, TaskQueue } from '../../limits/work-queue.ts';
-import { type CloseCode, closeCodes } from '../close-codes.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import type { Session, Socket } from '../session.ts';
 import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../status.ts';
@@ -144,7 +145,7 @@ class PlainClient implements Session, Task {
       else hub.writeTo(parameter, value, this.#origin);
     } catch (error) {
       hits.addError(error, this.address);
-      this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address }));
+      this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address } satisfies PlainRefusal));
     }
   }
 

@@ -1,15 +1,21 @@
 // The frames of patchbay.v1 that carry values (lib/client/README.md "What the hub sends"), and how they are cut: none is much
 // longer than what uWebSockets.js sends in one piece.
 
-import type { Parameter } from '../../../../model/parameter.ts';
+import type { Access, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
+import type { AccessCode, HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../channel.ts';
 import type { Slot } from './slot.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
 export const frameLength = 15_000;
 
-const accessTexts = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' } as const;
+const accessTexts: Readonly<Record<Access, AccessCode>> = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' };
+
+/** A message that carries no values. */
+export function encode(message: HubMessage): string {
+  return JSON.stringify(message);
+}
 
 /** `[7,"desk/lamp","B","rw"]`. */
 export function definition({ id, parameter: { address, type, access } }: Channel): string {

@@ -3,17 +3,19 @@
 import { z } from 'zod';
 import { describe, HubError } from '../../../../model/error.ts';
 import { readJsonObject } from '../../../../model/json-object.ts';
+import { maxMessageBytes, maxSubscriptions } from '../../../../wire/limits.ts';
+import type { Target } from '../../../../wire/v1/client-messages.ts';
+import type { Mistake } from '../../../../wire/v1/hub-messages.ts';
 import type { HubPort, Log } from '../../../connection.ts';
 import { asHubError } from '../../http/exchange.ts';
 import { parse } from '../../http/parse.ts';
 import { LimitError, limits } from '../../limits/limits.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
+import { encode } from './frames.ts';
 import { type SubscriptionRequest, subscriptionId } from './subscription.ts';
 import type { Views } from './views.ts';
 
-const maxMessageBytes = limits.messageBytes.default;
-const maxSubscriptions = limits.subscriptions.default;
 const maxSteps = limits.clientSteps.default;
 
 export interface Receiver {
@@ -73,9 +75,9 @@ function receiveSet(
   const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack');
   if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
   for (let index = 0; index < set.length; index++) if (!isItem(set[index])) throw noItem(index, set[index]);
-  const errors: [address: string | number, text: string][] = [];
+  const errors: Mistake[] = [];
   hub.turn(() => {
-    for (const [target, value] of set as readonly [string | number, unknown][]) {
+    for (const [target, value] of set as readonly [Target, unknown][]) {
       try {
         const parameter = typeof target === 'string' ? hub.find(target) : fanOut.parameterOf(target);
         if (parameter === undefined) errors.push([target, 'unknown parameter']);
@@ -85,8 +87,8 @@ function receiveSet(
       }
     }
   });
-  if (ack !== undefined) client.send(JSON.stringify({ ack, errors }));
-  else if (errors.length > 0) client.send(JSON.stringify({ errors }));
+  if (ack !== undefined) client.send(encode({ ack: ack as number, errors }));
+  else if (errors.length > 0) client.send(encode({ errors }));
 }
 
 function isItem(item: unknown): boolean {
@@ -141,8 +143,9 @@ function subscribe(
     client.firesDefinedAfter = hub.revision;
   }
   const from = isSame ? undefined : canResume ? since.rev : 0;
-  const answer = { sub: id, mode: from === 0 && !canResume ? 'snapshot' : 'resume', rate, delivery };
-  views.subscribe(client, subscription, from, JSON.stringify(answer));
+  const mode = from === 0 && !canResume ? 'snapshot' : 'resume';
+  const answer = { sub: id, mode, rate, delivery } as const;
+  views.subscribe(client, subscription, from, encode(answer));
 }
 
 const unsubSchema = z.strictObject({ unsub: subscriptionId });
@@ -151,11 +154,11 @@ function receiveUnsub({ views }: Receiver, client: Client, message: object): und
   const { unsub } = parse(unsubSchema, message);
   if (!client.subscriptions.some(({ id }) => id === unsub))
     throw new HubError('bad-request', `unsub: there is no subscription ${unsub}`);
-  views.unsubscribe(client, unsub, JSON.stringify({ unsub }));
+  views.unsubscribe(client, unsub, encode({ unsub }));
 }
 
 const pingSchema = z.strictObject({ ping: z.number({ error: 'number' }) });
 
 function receivePing(_: Receiver, client: Client, message: object): undefined {
-  client.send(JSON.stringify({ pong: parse(pingSchema, message).ping }));
+  client.send(encode({ pong: parse(pingSchema, message).ping }));
 }

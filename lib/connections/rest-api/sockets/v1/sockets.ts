@@ -3,21 +3,24 @@
 
 import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
+import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
+import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
+import type { Hello } from '../../../../wire/v1/hub-messages.ts';
 import { asHubError } from '../../http/exchange.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../limits/pace.ts';
 import type { Task, TaskQueue } from '../../limits/work-queue.ts';
 import type { Channel } from '../channel.ts';
-import { type CloseCode, closeCodes, mayReturn } from '../close-codes.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import type { Session, Socket } from '../session.ts';
 import type { Interests, SessionStatus } from '../status.ts';
 import { Client } from './client.ts';
+import { encode } from './frames.ts';
 import { type Receiver, type Rest, receive } from './messages.ts';
 import { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
-import { createSubscriptionReader, maxRate } from './subscription.ts';
+import { createSubscriptionReader } from './subscription.ts';
 import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
@@ -43,7 +46,7 @@ export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }
   const views = new Views(hub, fanOut, giveUp);
   const readSubscription = createSubscriptionReader(bound, fanOut);
   const receiver = { hub, log, fanOut, views, readSubscription, epoch: randomUUID() };
-  const shared = { receiver, hits, pace, tasks, sessions, stalls, hello: JSON.stringify(helloOf(receiver)) };
+  const shared = { receiver, hits, pace, tasks, sessions, stalls, hello: encode(helloOf(receiver)) };
 
   return {
     name: 'patchbay.v1',
@@ -156,24 +159,24 @@ class V1Session implements Session, Task {
   #answerMistake(error: unknown, sub: number | undefined): void {
     const { receiver, hits } = this.#shared;
     hits.addError(error, this.#client.address);
-    this.#client.send(JSON.stringify({ error: asHubError(error, receiver.log).message, sub }));
+    this.#client.send(encode({ error: asHubError(error, receiver.log).message, sub }));
     if (++this.#mistakes < maxMistakes) return;
     hits.add('mistakes', this.#client.address);
     this.#client.end(closeCodes.senseless, 'too many messages made no sense');
   }
 
   end(code: CloseCode, reason: string): void {
-    this.#client.send(JSON.stringify({ bye: { code, reason, retry: mayReturn(code) } }));
+    this.#client.send(encode({ bye: { code, reason, retry: mayReturn(code) } }));
     this.#client.end(code, reason);
   }
 }
 
-function helloOf({ epoch, hub }: Receiver): object {
+function helloOf({ epoch, hub }: Receiver): Hello {
   const told = {
-    messageBytes: limits.messageBytes.default,
-    subscriptions: limits.subscriptions.default,
-    patterns: limits.patterns.default,
-    regexes: limits.regexes.default,
+    messageBytes: maxMessageBytes,
+    subscriptions: maxSubscriptions,
+    patterns: maxPatterns,
+    regexes: maxRegexes,
     rate: maxRate,
   };
   return { hello: { epoch, hub: `patchbay ${hub.version}`, limits: told } };
@@ -181,7 +184,7 @@ function helloOf({ epoch, hub }: Receiver): object {
 
 /** The number of the subscription that a message is about, for the answer to a mistake. */
 function subscriptionOf(message: ArrayBuffer): number | undefined {
-  if (message.byteLength > limits.messageBytes.default) return undefined;
+  if (message.byteLength > maxMessageBytes) return undefined;
   try {
     const { sub } = JSON.parse(Buffer.from(message).toString()) as { sub?: unknown };
     return typeof sub === 'number' ? sub : undefined;

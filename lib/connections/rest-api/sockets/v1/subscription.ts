@@ -1,21 +1,16 @@
 // What a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing"), checked and ready to match.
 
 import { z } from 'zod';
+import { leastRate, maxPatternLength, maxPatterns, maxRate, maxRegexes } from '../../../../wire/limits.ts';
+import type { Pattern } from '../../../../wire/pattern.ts';
+import type { Delivery, Since } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
-import { createPatternFilter, isAddress, type Pattern } from '../../filters/pattern.ts';
+import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
 import { Selection } from '../../filters/selection.ts';
 import { parse } from '../../http/parse.ts';
-import { LimitError, limits } from '../../limits/limits.ts';
+import { LimitError } from '../../limits/limits.ts';
 import type { FanOut } from '../fan-out.ts';
 import { shownPatterns } from '../status.ts';
-
-const maxPatterns = limits.patterns.default;
-const maxRegexes = limits.regexes.default;
-const maxPatternLength = limits.patternLength.default;
-const leastRate = 0.1;
-export const maxRate = 1000;
-
-export type Delivery = 'latest' | 'all';
 
 export interface Subscription {
   readonly id: number;
@@ -28,7 +23,7 @@ export interface Subscription {
   /** What it matches, once that is ready. */
   readonly selection: Selection;
   /** What operators see of its patterns. */
-  readonly shown: { readonly include: readonly unknown[]; readonly exclude: readonly unknown[] };
+  readonly shown: { readonly include: readonly Pattern[]; readonly exclude: readonly Pattern[] };
   /** The only addresses that it can match; undefined: any. */
   readonly addresses: readonly string[] | undefined;
 }
@@ -36,7 +31,7 @@ export interface Subscription {
 /** A subscription as a client asks for it; `since`: where it was when its link broke. */
 export interface SubscriptionRequest {
   readonly subscription: Subscription;
-  readonly since: { readonly epoch: string; readonly rev: number } | undefined;
+  readonly since: Since | undefined;
 }
 
 const idExpected = 'integer 0..2147483647';
@@ -163,6 +158,6 @@ function keyOf(list: readonly Pattern[]): readonly string[] {
   return [...new Set(list.map((one) => JSON.stringify(one)))].sort();
 }
 
-function shownOf(key: readonly string[]): readonly unknown[] {
+function shownOf(key: readonly string[]): readonly Pattern[] {
   return key.slice(0, shownPatterns).map((pattern) => JSON.parse(pattern));
 }

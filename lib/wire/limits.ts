@@ -1,0 +1,19 @@
+// What the hub takes of a WebSocket client, as both sides have to know it. The table of all limits, with what becomes of whoever
+// goes past one, is lib/connections/rest-api/limits/limits.ts.
+
+/** Bytes of one message, of either protocol. */
+export const maxMessageBytes = 65_536;
+
+/** Subscriptions of one socket. */
+export const maxSubscriptions = 32;
+
+/** Patterns of one subscription, `include` and `exclude` together; and how many of them may be regular expressions. */
+export const maxPatterns = 2048;
+export const maxRegexes = 16;
+
+/** Characters of one pattern. */
+export const maxPatternLength = 1024;
+
+/** How often a second a subscription is sent something; 0 means as changes come. */
+export const leastRate = 0.1;
+export const maxRate = 1000;

@@ -1,0 +1,7 @@
+// Which addresses a client means.
+
+/**
+ * `desk/*`, a glob over the whole address, or `{regex: '^desk/'}`, searched in the address (RE2). In a glob `*` stands for any
+ * characters within a segment, `**` for any characters.
+ */
+export type Pattern = string | { readonly regex: string };

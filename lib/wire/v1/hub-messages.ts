@@ -1,0 +1,139 @@
+// What the hub sends to clients of `patchbay.v1` (lib/client/README.md). The keys of a message say what it is.
+// lib/client/asyncapi.json has the same for machines.
+
+import type { Value, ValueType } from '../../model/value.ts';
+import type { Delivery, Target } from './client-messages.ts';
+
+/** The first message. */
+export interface Hello {
+  readonly hello: Greeting;
+}
+
+/** `{"epoch":"1f0c…","hub":"patchbay 1.0.0","limits":{…}}`. */
+export interface Greeting {
+  /** Names this run of the hub. Ids and revisions of another epoch mean nothing. */
+  readonly epoch: string;
+  /** The name of the program and its version. */
+  readonly hub: string;
+  /** What the hub takes of this client. */
+  readonly limits: {
+    /** Bytes of one message. */
+    readonly messageBytes: number;
+    readonly subscriptions: number;
+    /** Of one subscription. */
+    readonly patterns: number;
+    readonly regexes: number;
+    /** The highest rate, per second. */
+    readonly rate: number;
+  };
+}
+
+/** `{"sub":1,"mode":"snapshot","rate":60,"delivery":"latest"}`: what the hub will do, which may be less than was asked for. */
+export interface Subscribed {
+  readonly sub: number;
+  /** snapshot: everything that matches is sent; resume: what has changed since. */
+  readonly mode: 'snapshot' | 'resume';
+  readonly rate: number;
+  readonly delivery: Delivery;
+}
+
+/** `{"unsub":1}`: subscription 1 has ended. */
+export interface Unsubscribed {
+  readonly unsub: number;
+}
+
+/** `{"def":[[7,"desk/lamp","B","rw"]]}`: parameters, before their ids are first used. */
+export interface Definitions {
+  readonly def: readonly Definition[];
+}
+
+export type Definition = readonly [id: number, address: string, type: ValueType, access: AccessCode];
+export type AccessCode = 'rw' | 'r' | 'w';
+
+/** `{"undef":[7]}`: these parameters are no more. */
+export interface Removals {
+  readonly undef: readonly number[];
+}
+
+/** `{"set":[[7,true],[8,-3.5]],"rev":130}`: values, in order; there may be none. */
+export interface Values {
+  readonly set: readonly (readonly [id: number, value: Value])[];
+  readonly rev: number;
+}
+
+/** `{"fired":[9,9],"rev":131}`: triggers, in order; one that fired twice is there twice. */
+export interface Fires {
+  readonly fired: readonly number[];
+  readonly rev?: number | undefined;
+}
+
+/** `{"end":1,"rev":130}`: the client has everything of subscription 1. */
+export interface Complete {
+  readonly end: number;
+  readonly rev: number;
+}
+
+/** `{"lost":{"9":3}}`: so many changes, or fires, of these ids were not sent, because the client did not read. */
+export interface Losses {
+  readonly lost: Readonly<Record<string, number>>;
+}
+
+/** `{"ack":5,"errors":[["desk/x","unknown parameter"]]}`: message 5 has been carried out, but for these. */
+export interface Acknowledgement extends Mistakes {
+  readonly ack: number;
+}
+
+/** `{"errors":[["desk/x","unknown parameter"]]}`: of a message without `ack` these were not carried out. */
+export interface Mistakes {
+  readonly errors: readonly Mistake[];
+}
+
+/** What was wrong with one parameter of a write: as it was named, and a sentence. */
+export type Mistake = readonly [target: Target, reason: string];
+
+/** `{"pong":1}`. */
+export interface Pong {
+  readonly pong: number;
+}
+
+/** `{"error":"include[0]: expected …, got …","sub":1}`: a message made no sense, and has changed nothing. */
+export interface Refusal {
+  readonly error: string;
+  /** The subscription that the message was about. */
+  readonly sub?: number | undefined;
+  /** The `ack` of the message. */
+  readonly ack?: number | undefined;
+}
+
+/** `{"bye":{"code":1001,"reason":"the hub stops","retry":true}}`: the hub is about to close the socket with this code. */
+export interface Goodbye {
+  readonly bye: {
+    /** One of lib/wire/close-codes.ts. */
+    readonly code: number;
+    readonly reason: string;
+    /** Whether it makes sense to connect again. */
+    readonly retry: boolean;
+  };
+}
+
+export type HubMessage =
+  | Hello
+  | Subscribed
+  | Unsubscribed
+  | Definitions
+  | Removals
+  | Values
+  | Fires
+  | Complete
+  | Losses
+  | Acknowledgement
+  | Mistakes
+  | Pong
+  | Refusal
+  | Goodbye;
+
+/** A message as a client reads it: any of the keys may be there, and others, that it does not know. */
+export type ReceivedMessage = { readonly [Key in KeyOf<HubMessage>]?: ValueOf<HubMessage, Key> | undefined };
+
+type KeyOf<Message> = Message extends unknown ? keyof Message : never;
+type ValueOf<Message, Key> = Message extends unknown ? (Key extends keyof Message ? Message[Key] : never) : never;
