@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { asyncScheduler, filter, firstValueFrom, type SchedulerLike } from 'rxjs';
-import type { AnyConnectionType, HubPort, Log } from './connections/connection.ts';
+import type { AnyConnectionType, Log } from './connections/connection.ts';
+import type { HubPort } from './connections/hub-port.ts';
 import { connectionTypes } from './connections/registry.ts';
 import { type FlowWatcher, watchFlowFiles } from './flow/files/watch.ts';
 import { FlowLoader, reportOf } from './flow/load.ts';

@@ -6,13 +6,12 @@ import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts'
 export {
   type ConnectionContext,
   type ConnectionEvent,
-  type ConnectionState,
-  type ConnectionStatus,
   defineConnectionType,
   defineGatewayType,
-  type HubPort,
 } from './connections/connection.ts';
+export type { HubPort } from './connections/hub-port.ts';
 export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
+export type { ConnectionState, ConnectionStatus } from './connections/status.ts';
 export type { FlowTest, FlowTestStep } from './flow/check/tests.ts';
 export type { FlowRule, Installation, On } from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';

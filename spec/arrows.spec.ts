@@ -1,4 +1,4 @@
-// The import arrows of design.md section 8: which room may know which.
+// The arrows between rooms: which of them may import which.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
@@ -6,6 +6,18 @@ import test from 'ava';
 
 const root = resolve(import.meta.dirname, '..');
 const lib = join(root, 'lib');
+
+const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const packages = Object.keys({ ...dependencies, ...optionalDependencies });
+
+/** The contract of connection types, which stands on the floor above their folders. */
+const contract = ['connection', 'claim', 'setting', 'status', 'hub-port'].map((name) => `connections/${name}.ts`);
+
+/** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
+const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
+  'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/'],
+  'connections/virtual-core/': ['expression/'],
+};
 
 /** For each room, by the longest prefix of a file: the rooms and packages that its files may import. */
 const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
@@ -16,56 +28,16 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['dashboard/', ['model/', 'json5/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],
-  ['connections/connection.ts', ['model/', 'rxjs', 'zod']],
+  ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
-  [
-    'connections/rest-api/',
-    [
-      'connections/connection.ts',
-      'model/',
-      'wire/',
-      'json5/',
-      'dashboard/',
-      'net/',
-      'rxjs',
-      'zod',
-      're2js',
-      'mime-types',
-    ],
-  ],
-  [
-    'connections/keyboard/',
-    [
-      'connections/connection.ts',
-      'model/',
-      'rxjs',
-      'zod',
-      'fastest-levenshtein',
-      'uiohook-napi',
-      '@nut-tree-fork/nut-js',
-    ],
-  ],
-  ['connections/virtual-core/', ['connections/connection.ts', 'model/', 'expression/', 'rxjs', 'zod']],
-  ['connections/xml-file-output/', ['connections/connection.ts', 'model/', 'rxjs', 'zod', 'saxes']],
-  ['connections/', ['connections/connection.ts', 'model/', 'rxjs', 'zod']],
-  ['flow/', ['model/', 'graph/', 'expression/', 'connections/connection.ts', 'rxjs', 'zod', 'json5/', 'chokidar']],
+  ['flow/', ['model/', 'graph/', 'expression/', ...contract, 'rxjs', 'zod', 'json5/', 'chokidar']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub.ts', ['*']],
-  ['hub/', ['model/', 'graph/', 'flow/', 'connections/connection.ts']],
+  ['hub/', ['model/', 'graph/', 'flow/', ...contract]],
   [
     'testing/',
-    [
-      'hub.ts',
-      'hub/journal.ts',
-      'model/',
-      'graph/',
-      'flow/',
-      'json5/',
-      'connections/connection.ts',
-      'connections/registry.ts',
-      'rxjs',
-    ],
+    ['hub.ts', 'hub/journal.ts', 'model/', 'graph/', 'flow/', 'json5/', ...contract, 'connections/registry.ts', 'rxjs'],
   ],
   [
     'command/',
@@ -101,6 +73,9 @@ async function importsOf(file: string): Promise<string[]> {
 }
 
 function roomOf(file: string): readonly [string, readonly string[]] | undefined {
+  const [typeFolder] = /^connections\/[^/]+\//.exec(file) ?? [];
+  if (typeFolder !== undefined)
+    return [typeFolder, [...contract, 'model/', ...packages, ...(furtherRoomsOfType[typeFolder] ?? [])]];
   return arrows.filter(([room]) => file.startsWith(room)).sort(([a], [b]) => b.length - a.length)[0];
 }
 

@@ -1,17 +1,12 @@
-// The contract of a connection type, and the words that settings schemas share. A connection is a cold Observable:
+// The contract of a connection type. A connection is a cold Observable:
 // subscribing starts it, unsubscribing stops it, an error is a crash that is logged and retried with backoff.
 
 import type { Observable, SchedulerLike } from 'rxjs';
-import { z } from 'zod';
-import type { LoadReport } from '../model/load-report.ts';
-import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
-import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
-import type { RuleRuns } from '../model/rule-run.ts';
-import type { RuleStatus } from '../model/rule-status.ts';
+import type { z } from 'zod';
+import type { Change, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
-
-/** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings, or stopped by hand. */
-export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
+import type { Claim } from './claim.ts';
+import type { HubPort } from './hub-port.ts';
 
 /**
  * What a running connection tells: a parameter it sets (`{set: 'pulse/1', value: true}`), or its own state. What it sets is
@@ -68,17 +63,6 @@ export type SettingMistake = { readonly path: readonly (string | number)[] } & (
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );
 
-/** Something that only one connection may hold: `{name: 'port 17011', scope: '127.0.0.1'}`; scope `*` is all of them. */
-export interface Claim {
-  readonly name: string;
-  readonly scope: string;
-}
-
-/** Whether two connections cannot both have what they claim. */
-export function isSameClaim(one: Claim, other: Claim): boolean {
-  return one.name === other.name && (one.scope === other.scope || one.scope === '*' || other.scope === '*');
-}
-
 interface ConnectionBasics<Config> {
   readonly type: string;
   /** true: it reaches out of the process; tests in virtual time declare it only, and set its parameters themselves. */
@@ -128,74 +112,6 @@ export function isExternal({ isExternal = false, isGateway = false }: AnyConnect
   return isExternal || isGateway;
 }
 
-/** How a connection is doing: `since` is milliseconds since 1970, `reason` one sentence, empty while all is well. */
-export interface ConnectionStatus {
-  readonly id: string;
-  readonly type: string;
-  readonly description: string;
-  readonly state: ConnectionState;
-  readonly reason: string;
-  readonly since: number;
-  /** As its settings say. */
-  readonly enabled: boolean;
-  /** How many parameters it has. */
-  readonly parameters: number;
-  /** The flow file that declares it. */
-  readonly file: string;
-}
-
-/** What can be done with a connection by hand. */
-export const connectionActions = ['start', 'stop', 'restart'] as const;
-
-export type ConnectionAction = (typeof connectionActions)[number];
-
-/** The whole graph, as gateways see it. */
-export interface HubPort {
-  readonly version: string;
-  /** Names this run of the hub; revisions of different epochs do not compare. */
-  readonly epoch: string;
-  readonly revision: number;
-  /** When the hub started, in milliseconds since 1970. */
-  readonly startedAt: number;
-  /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly changes$: Observable<Change>;
-  /** Parameters that a reload has added. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly declared$: Observable<Parameter>;
-  /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly removed$: Observable<Parameter>;
-  find(address: string): Parameter | undefined;
-  parameters(): Iterable<Parameter>;
-  /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
-  changedSince(revision: number): Iterable<Parameter>;
-  /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
-  write(address: string, input: unknown, origin: Origin): Value;
-  /** Writes to a parameter that was found. Errors: as `write`, but for `unknown-parameter`. */
-  writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
-  /** Makes one turn of all that `work` writes. Errors: those of `work`. */
-  turn(work: () => void): void;
-  connections(): readonly ConnectionStatus[];
-  /**
-   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
-   * when that makes no sense.
-   */
-  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
-  /** How each of the rules is doing, top to bottom. */
-  rules(): readonly RuleStatus[];
-  /**
-   * Switches a rule on or off, until it is switched again or its flow file is another. Errors: `not-found` with the nearest
-   * name, `conflict` when several rules have the name.
-   */
-  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
-  /** What the last load of the flow files said. */
-  files(): LoadReport;
-  /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
-  log(after: number, least: LogLevel): LogPage;
-  /** How the log is being written. */
-  logStatus(): LogStatus;
-  /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
-  runsOf(rule: string): readonly RuleRuns[];
-}
-
 /** Defines a connection type; its settings type follows from its schema. */
 export function defineConnectionType<Schema extends z.ZodObject>(
   type: ConnectionType<z.output<Schema>> & { readonly config: Schema },
@@ -208,24 +124,4 @@ export function defineGatewayType<Schema extends z.ZodObject>(
   type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & { readonly config: Schema },
 ): GatewayType {
   return { ...type, isGateway: true } as unknown as GatewayType;
-}
-
-/** The settings that every connection has beside those of its type. */
-export const commonSettings = {
-  enabled: z.boolean().default(true).describe('false: the connection is declared but not started'),
-  description: z.string().default('').describe('What the connection is for, in the words of its operator'),
-  statusParameter: z
-    .boolean()
-    .default(false)
-    .describe('true: adds the read-only parameter _status/connected (B), true while running'),
-};
-
-/** A setting that is an integer within bounds, both included; `unit` is shown in mistakes. */
-export function integerSetting(least: number, most: number, unit = ''): z.ZodNumber {
-  const expected = `integer ${least}..${most}${unit && ` (${unit})`}`;
-  return z
-    .number({ error: expected })
-    .int({ error: expected })
-    .min(least, { error: expected })
-    .max(most, { error: expected });
 }

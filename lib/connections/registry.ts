@@ -1,12 +1,13 @@
 // Every connection type of the hub, by the name that flow files use.
 
 import type { z } from 'zod';
-import type { AnyConnectionType, commonSettings } from './connection.ts';
+import type { AnyConnectionType } from './connection.ts';
 import { dummy, type config as dummySettings } from './dummy/dummy.ts';
 import { keyboard } from './keyboard/keyboard.ts';
 import type { settings as keyboardSettings } from './keyboard/settings.ts';
 import { restApi } from './rest-api/rest-api.ts';
 import type { settingsSchema as restApiSettings } from './rest-api/settings.ts';
+import type { commonSettings } from './setting.ts';
 import { timer, type config as timerSettings } from './timer/timer.ts';
 import type { config as coreSettings } from './virtual-core/settings.ts';
 import { virtualCore } from './virtual-core/virtual-core.ts';

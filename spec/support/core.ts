@@ -2,7 +2,7 @@
 
 import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import type { HubPort } from '../../lib/connections/connection.ts';
+import type { HubPort } from '../../lib/connections/hub-port.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
 import { createSupervisor } from '../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';

@@ -3,8 +3,8 @@
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, startWith, timeout } from 'rxjs/operators';
-import type { ConnectionStatus } from '../../lib/connections/connection.ts';
 import type { LimitName } from '../../lib/connections/rest-api/limits/limits.ts';
+import type { ConnectionStatus } from '../../lib/connections/status.ts';
 import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder, type LogLine, type LogRecorder } from './connection.ts';

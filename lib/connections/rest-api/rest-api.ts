@@ -3,13 +3,8 @@
 import { Observable } from 'rxjs';
 import type { Origin } from '../../model/parameter.ts';
 import type { HttpResponse } from '../../net/uws.ts';
-import {
-  type ConnectionContext,
-  type ConnectionEvent,
-  defineGatewayType,
-  type GatewayType,
-  type HubPort,
-} from '../connection.ts';
+import { type ConnectionContext, type ConnectionEvent, defineGatewayType, type GatewayType } from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
 import { type Entrance, openEntrance } from './entrance/entrance.ts';
 import { createGuard } from './http/guard/guard.ts';
 import { createOpenAnswer } from './http/headers.ts';

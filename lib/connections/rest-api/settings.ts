@@ -2,7 +2,7 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { integerSetting } from '../connection.ts';
+import { integerSetting } from '../setting.ts';
 import { limitSettings, limits } from './limits/limits.ts';
 
 export const settingsSchema = z.strictObject({

@@ -6,13 +6,8 @@ import { z } from 'zod';
 import { describe, HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { readNumber, type Value } from '../../model/value.ts';
-import {
-  type ConnectionContext,
-  type ConnectionEvent,
-  defineConnectionType,
-  integerSetting,
-  type Log,
-} from '../connection.ts';
+import { type ConnectionContext, type ConnectionEvent, defineConnectionType, type Log } from '../connection.ts';
+import { integerSetting } from '../setting.ts';
 
 export const maxTimers = 16;
 export const maxPulses = 16;

@@ -2,13 +2,8 @@
 // both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
 
 import { resolve } from 'node:path';
-import {
-  type AnyConnectionType,
-  type Claim,
-  isExternal,
-  isSameClaim,
-  type ResolvePath,
-} from '../../connections/connection.ts';
+import { type Claim, isSameClaim } from '../../connections/claim.ts';
+import { type AnyConnectionType, isExternal, type ResolvePath } from '../../connections/connection.ts';
 import { type MistakeList, type SettingPath, unknownName } from '../../json5/mistake.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../../model/address.ts';
 import { describe, messageOf } from '../../model/error.ts';

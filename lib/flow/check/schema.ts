@@ -2,7 +2,8 @@
 
 import { isObservable, type Observable } from 'rxjs';
 import { z } from 'zod';
-import { type AnyConnectionType, commonSettings } from '../../connections/connection.ts';
+import type { AnyConnectionType } from '../../connections/connection.ts';
+import { commonSettings } from '../../connections/setting.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
 import { stepTypes } from '../steps/steps.ts';

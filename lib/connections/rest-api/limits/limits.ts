@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
-import { integerSetting } from '../../connection.ts';
+import { integerSetting } from '../../setting.ts';
 
 export interface Limit {
   readonly default: number;

@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 import { decodePath } from './parameters.ts';
 
 export const explainPath = '/hub/explain/';

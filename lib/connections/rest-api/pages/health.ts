@@ -1,6 +1,6 @@
 // GET /hub/health: whether the hub and its connections are well, for people and for monitoring.
 
-import type { HubPort } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 
 /** `{"status":"ok","version":…,"epoch":…,"revision":…,"log":{…},"connections":[…]}`; `degraded` when one of them is not well. */
 export function healthOf(hub: HubPort): object {

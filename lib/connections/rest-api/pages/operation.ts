@@ -5,7 +5,9 @@ import { describe, HubError } from '../../../model/error.ts';
 import { type LogEntry, type LogLevel, logLevels } from '../../../model/log-entry.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import { type ConnectionStatus, connectionActions, type HubPort, type Log } from '../../connection.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { type ConnectionStatus, connectionActions } from '../../status.ts';
 import { answerPost } from '../http/body.ts';
 import { decodePath } from './parameters.ts';
 

@@ -3,7 +3,8 @@
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { HubPort, Log } from '../../connection.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 import { createFilter, type Filter } from '../filters/filter.ts';
 import { asHubError, type Exchange, keepResponse } from '../http/exchange.ts';
 import { beginValue } from '../http/headers.ts';

@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
-import type { HubPort } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 import { acceptsJson, replyValue } from '../http/reply.ts';
 
 export const parametersPath = '/parameters/';

@@ -1,7 +1,7 @@
 // GET /hub/trace?rule=<name>: the last runs of a rule.
 
 import { HubError } from '../../../model/error.ts';
-import type { HubPort } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 
 /** A list with one entry per rule of the name, `[{"rule":…,"file":…,"count":…,"runs":[…]}]`; 404 without any. */
 export function traceRule(hub: HubPort, query: string): object {

@@ -1,7 +1,8 @@
 // What a protocol of the socket is to the room, and what the room gives it.
 
 import type { Origin } from '../../../model/parameter.ts';
-import type { HubPort, Log } from '../../connection.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
 import type { Entrance } from '../entrance/entrance.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';

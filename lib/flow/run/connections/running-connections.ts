@@ -3,14 +3,10 @@
 
 import { resolve } from 'node:path';
 import type { SchedulerLike } from 'rxjs';
-import {
-  type Claim,
-  type ConnectionAction,
-  type ConnectionStatus,
-  type HubPort,
-  isSameClaim,
-  type Log,
-} from '../../../connections/connection.ts';
+import { type Claim, isSameClaim } from '../../../connections/claim.ts';
+import type { Log } from '../../../connections/connection.ts';
+import type { HubPort } from '../../../connections/hub-port.ts';
+import type { ConnectionAction, ConnectionStatus } from '../../../connections/status.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { unknownName } from '../../../json5/mistake.ts';

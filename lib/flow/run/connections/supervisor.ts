@@ -13,13 +13,9 @@ import {
   timer,
 } from 'rxjs';
 import { retry, switchMap, tap } from 'rxjs/operators';
-import type {
-  ConnectionEvent,
-  ConnectionState,
-  ConnectionStatus,
-  HubPort,
-  Log,
-} from '../../../connections/connection.ts';
+import type { ConnectionEvent, Log } from '../../../connections/connection.ts';
+import type { HubPort } from '../../../connections/hub-port.ts';
+import type { ConnectionState, ConnectionStatus } from '../../../connections/status.ts';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';

@@ -2,7 +2,7 @@
 
 import { errorCatalogue } from '../../../../model/error.ts';
 import { logLevels } from '../../../../model/log-entry.ts';
-import { connectionActions } from '../../../connection.ts';
+import { connectionActions } from '../../../status.ts';
 
 const text = { type: 'string' };
 const flag = { type: 'boolean' };

@@ -2,7 +2,7 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
-import type { HubPort } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { Selection } from '../../filters/selection.ts';
 import type { Channel, Observer, Subscriber } from '../channel.ts';

@@ -3,7 +3,7 @@
 // been sent is one number, the revision up to which the walk has come.
 
 import type { Parameter } from '../../../../model/parameter.ts';
-import type { HubPort } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { defFrame, definition, frameLength, isTrigger, setFrame } from './frames.ts';

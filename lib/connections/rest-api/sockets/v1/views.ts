@@ -1,7 +1,7 @@
 // The views of a server, and how clients move between them: what a client subscribes to anew it is sent whole, and of what it
 // had before it misses nothing.
 
-import type { HubPort } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
 import { WorkQueue } from '../../limits/work-queue.ts';
 import type { Channel } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';

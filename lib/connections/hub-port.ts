@@ -1,0 +1,57 @@
+// The hub as a gateway sees it: all parameters, all connections, all rules.
+
+import type { Observable } from 'rxjs';
+import type { LoadReport } from '../model/load-report.ts';
+import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
+import type { Change, Origin, Parameter } from '../model/parameter.ts';
+import type { RuleRuns } from '../model/rule-run.ts';
+import type { RuleStatus } from '../model/rule-status.ts';
+import type { Value } from '../model/value.ts';
+import type { ConnectionAction, ConnectionStatus } from './status.ts';
+
+/** The whole graph, as gateways see it. */
+export interface HubPort {
+  readonly version: string;
+  /** Names this run of the hub; revisions of different epochs do not compare. */
+  readonly epoch: string;
+  readonly revision: number;
+  /** When the hub started, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly changes$: Observable<Change>;
+  /** Parameters that a reload has added. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly declared$: Observable<Parameter>;
+  /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly removed$: Observable<Parameter>;
+  find(address: string): Parameter | undefined;
+  parameters(): Iterable<Parameter>;
+  /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
+  changedSince(revision: number): Iterable<Parameter>;
+  /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
+  write(address: string, input: unknown, origin: Origin): Value;
+  /** Writes to a parameter that was found. Errors: as `write`, but for `unknown-parameter`. */
+  writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
+  /** Makes one turn of all that `work` writes. Errors: those of `work`. */
+  turn(work: () => void): void;
+  connections(): readonly ConnectionStatus[];
+  /**
+   * Starts, stops or restarts a connection, until a reload changes it. Errors: `not-found` with the nearest name, `conflict`
+   * when that makes no sense.
+   */
+  control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
+  /** How each of the rules is doing, top to bottom. */
+  rules(): readonly RuleStatus[];
+  /**
+   * Switches a rule on or off, until it is switched again or its flow file is another. Errors: `not-found` with the nearest
+   * name, `conflict` when several rules have the name.
+   */
+  switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
+  /** What the last load of the flow files said. */
+  files(): LoadReport;
+  /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
+  log(after: number, least: LogLevel): LogPage;
+  /** How the log is being written. */
+  logStatus(): LogStatus;
+  /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
+  runsOf(rule: string): readonly RuleRuns[];
+}
