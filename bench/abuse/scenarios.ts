@@ -1,8 +1,10 @@
 // The abuses by name, one file each.
 
 import type { Scenario } from './scenario.ts';
+import { churn, longFrames, manyClients, trickle, unfinishedFrames } from './scenarios/connections.ts';
 import { lists, pageRequests, snapshots } from './scenarios/large-answers.ts';
 import { manyFilters } from './scenarios/many-filters.ts';
+import { manyFloods } from './scenarios/many-floods.ts';
 import { patternLists } from './scenarios/pattern-lists.ts';
 import { patternSubs } from './scenarios/pattern-subs.ts';
 import { requestFlood } from './scenarios/request-flood.ts';
@@ -15,6 +17,7 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   'v1-ping-flood': v1PingFlood,
   'ping-flood': pingFlood,
   'request-flood': requestFlood,
+  'many-floods': manyFloods,
   'unread-answers': unreadAnswers,
   'pattern-lists': patternLists,
   'pattern-subs': patternSubs,
@@ -23,4 +26,9 @@ export const scenarios: Readonly<Record<string, Scenario>> = {
   lists,
   pages: pageRequests,
   snapshots,
+  churn,
+  trickle,
+  'long-frames': longFrames,
+  'unfinished-frames': unfinishedFrames,
+  'many-clients': manyClients,
 };
