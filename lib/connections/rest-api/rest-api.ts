@@ -12,13 +12,13 @@ import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
 import { createConnectionFilter } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
-import { Pace } from './limits/pace.ts';
 import { remoteAddress } from './limits/remote-address.ts';
-import { createTaskQueue } from './limits/work-queue.ts';
-import { builtConsole } from './pages/console.ts';
-import { routesOf } from './pages/routes.ts';
+import { builtConsole } from './pages/browser/console.ts';
+import { routesOf } from './routes.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
+import { Pace } from './turns/pace.ts';
+import { createTaskQueue } from './turns/work-queue.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string): GatewayType {

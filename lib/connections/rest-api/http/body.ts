@@ -5,9 +5,9 @@ import { HubError } from '../../../model/error.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
+import { parse } from '../input/parse.ts';
 import { asHubError, keepResponse, readBody } from './exchange.ts';
 import { beginValue, jsonType } from './headers.ts';
-import { parse } from './parse.ts';
 import { wantsJsonErrors } from './reply.ts';
 import { send } from './send.ts';
 

@@ -9,7 +9,7 @@ import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type ConnectionStatus, connectionActions } from '../../status.ts';
 import { answerPost } from '../http/body.ts';
-import { decodePath } from './parameters.ts';
+import { decodePath } from './parameters/read.ts';
 
 /** How many characters of messages one answer has; the rest is asked for with its `next`. */
 const maxLogLength = 256 * 1024;

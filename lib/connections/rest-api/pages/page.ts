@@ -7,7 +7,7 @@ import { asHubError, keepResponse } from '../http/exchange.ts';
 import { replyJson, wantsJsonErrors } from '../http/reply.ts';
 import type { Handler } from '../http/router.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { TaskQueue } from '../limits/work-queue.ts';
+import type { TaskQueue } from '../turns/work-queue.ts';
 
 /** What a page is asked for with. */
 export interface PageRequest {

@@ -2,7 +2,7 @@
 // parameters, in turns with what others ask for.
 
 import type { Exchange } from '../http/exchange.ts';
-import type { Task } from '../limits/work-queue.ts';
+import type { Task } from '../turns/work-queue.ts';
 import type { Session } from './session.ts';
 
 export interface HandshakeOptions {

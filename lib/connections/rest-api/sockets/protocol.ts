@@ -6,9 +6,9 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Entrance } from '../entrance/entrance.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import type { Pace } from '../limits/pace.ts';
-import type { TaskQueue } from '../limits/work-queue.ts';
 import type { Settings } from '../settings.ts';
+import type { Pace } from '../turns/pace.ts';
+import type { TaskQueue } from '../turns/work-queue.ts';
 import type { FanOut } from './fan-out.ts';
 import type { Session } from './session.ts';
 

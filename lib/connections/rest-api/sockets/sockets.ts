@@ -14,7 +14,7 @@ import { remoteAddress } from '../limits/remote-address.ts';
 import { FanOut } from './fan-out.ts';
 import { Handshake } from './handshake.ts';
 import { Intake } from './intake.ts';
-import { servePlain } from './plain/sockets.ts';
+import { servePlain } from './plain/client.ts';
 import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Session, Tenant } from './session.ts';
 import { serveV1 } from './v1/sockets.ts';

@@ -5,7 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test, { type ExecutionContext } from 'ava';
 import { methodsOf } from '../../../../lib/connections/rest-api/http/router.ts';
-import { type RouteContext, routesOf } from '../../../../lib/connections/rest-api/pages/routes.ts';
+import { type RouteContext, routesOf } from '../../../../lib/connections/rest-api/routes.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, startHubFrom, writer } from '../../../support/hub.ts';

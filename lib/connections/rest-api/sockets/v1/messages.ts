@@ -9,7 +9,7 @@ import type { Mistake } from '../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../http/exchange.ts';
-import { parse } from '../../http/parse.ts';
+import { parse } from '../../input/parse.ts';
 import { LimitError, limits } from '../../limits/limits.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';

@@ -6,10 +6,10 @@ import type { Pattern } from '../../../../wire/pattern.ts';
 import type { Delivery, Since } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
-import { Selection } from '../../filters/selection.ts';
-import { parse } from '../../http/parse.ts';
+import { parse } from '../../input/parse.ts';
 import { LimitError } from '../../limits/limits.ts';
 import type { FanOut } from '../fan-out.ts';
+import { Selection } from '../selection.ts';
 import { shownPatterns } from '../status.ts';
 
 export interface Subscription {

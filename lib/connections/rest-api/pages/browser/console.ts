@@ -3,21 +3,21 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import type { HubPort } from '../../hub-port.ts';
-import { contentsOf } from '../files/contents.ts';
-import type { Disk } from '../files/disk.ts';
-import { findFile } from '../files/document-root.ts';
-import { realPathOf } from '../files/reading.ts';
-import { replyFile } from '../files/static-file.ts';
-import { beginValue, confine } from '../http/headers.ts';
-import { send } from '../http/send.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import type { Disk } from '../../files/disk.ts';
+import { findFile } from '../../files/document-root.ts';
+import { realPathOf } from '../../files/reading.ts';
+import { replyFile } from '../../files/static-file.ts';
+import { beginValue, confine } from '../../http/headers.ts';
+import { send } from '../../http/send.ts';
+import { contentsOf } from './contents.ts';
 
 export const consolePath = '/hub/console/';
 
 /** Where the console is built; the same place from lib in a clone and from dist in a package. */
-export const builtConsole = fileURLToPath(new URL('../../../../dist/web', import.meta.url));
+export const builtConsole = fileURLToPath(new URL('../../../../../dist/web', import.meta.url));
 
 /** Answers with the page of the console; with the contents as text where it has not been built. */
 export async function serveConsolePage(

@@ -1,8 +1,8 @@
 // Reading parameters by HTTP (spec.md "Read a parameter", D-01, D-03, design.md section 5).
 
 import test, { type ExecutionContext } from 'ava';
-import { ask, openWire, request } from '../../../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
+import { ask, openWire, request } from '../../../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
 
 const json = { headers: { accept: 'application/json' } };
 

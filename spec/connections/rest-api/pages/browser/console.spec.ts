@@ -2,11 +2,11 @@
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../../../lib/connections/registry.ts';
-import { createRestApi } from '../../../../lib/connections/rest-api/rest-api.ts';
-import { createFolder } from '../../../support/folder.ts';
-import { ask } from '../../../support/http.ts';
-import { api, startTestHub } from '../../../support/hub.ts';
+import { connectionTypes } from '../../../../../lib/connections/registry.ts';
+import { createRestApi } from '../../../../../lib/connections/rest-api/rest-api.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { ask } from '../../../../support/http.ts';
+import { api, startTestHub } from '../../../../support/hub.ts';
 
 const built = {
   'web/index.html': '<!doctype html><title>Patchbay</title>',

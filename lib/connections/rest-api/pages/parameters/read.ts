@@ -1,9 +1,9 @@
 // GET /parameters/<address> (spec.md "Read a parameter").
 
-import { HubError } from '../../../model/error.ts';
-import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
-import type { HubPort } from '../../hub-port.ts';
-import { acceptsJson, replyValue } from '../http/reply.ts';
+import { HubError } from '../../../../model/error.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import { acceptsJson, replyValue } from '../../http/reply.ts';
 
 export const parametersPath = '/parameters/';
 const acceptHeader = encodeText('accept');

@@ -4,12 +4,12 @@ import { cp, mkdir, readFile, symlink } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import { createFolder } from '../../../support/folder.ts';
-import { ask } from '../../../support/http.ts';
-import { api, startTestHub } from '../../../support/hub.ts';
-import { startHubProcess } from '../../../support/hub-process.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { ask } from '../../../../support/http.ts';
+import { api, startTestHub } from '../../../../support/hub.ts';
+import { startHubProcess } from '../../../../support/hub-process.ts';
 
-const root = resolve(import.meta.dirname, '../../../..');
+const root = resolve(import.meta.dirname, '../../../../..');
 
 test('one module of less than 8 kB compressed, that is asked for again only when it has changed', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });

@@ -1,9 +1,9 @@
 // Updating parameters by HTTP (spec.md "Update a parameter", D-02, design.md section 5), well-formed and not.
 
 import test, { type ExecutionContext } from 'ava';
-import { ask, openWire, request } from '../../../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
-import { openClient } from '../../../support/socket.ts';
+import { ask, openWire, request } from '../../../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
+import { openClient } from '../../../../support/socket.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';

@@ -1,9 +1,9 @@
 // GET /hub/explain/<address>: why a parameter is as it is, from its last change back to what happened outside.
 
-import { HubError } from '../../../model/error.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { HubPort } from '../../hub-port.ts';
-import { decodePath } from './parameters.ts';
+import { HubError } from '../../../../model/error.ts';
+import type { Change, Parameter } from '../../../../model/parameter.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import { decodePath } from './read.ts';
 
 export const explainPath = '/hub/explain/';
 

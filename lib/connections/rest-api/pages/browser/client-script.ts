@@ -1,15 +1,15 @@
 // GET /hub/client.js: the client library as one module for browsers, as `npm install` builds it.
 
 import { fileURLToPath } from 'node:url';
-import { HubError } from '../../../model/error.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import type { Disk } from '../files/disk.ts';
-import { type Reading, realPathOf } from '../files/reading.ts';
-import { type Place, replyFile } from '../files/static-file.ts';
+import { HubError } from '../../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Log } from '../../../connection.ts';
+import type { Disk } from '../../files/disk.ts';
+import { type Reading, realPathOf } from '../../files/reading.ts';
+import { type Place, replyFile } from '../../files/static-file.ts';
 
 /** The same place from lib in a clone and from dist in a package. */
-const file = fileURLToPath(new URL('../../../../dist/web/client.js', import.meta.url));
+const file = fileURLToPath(new URL('../../../../../dist/web/client.js', import.meta.url));
 
 export function serveClientScript(disk: Disk, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {
   return replyFile(response, request, log, disk, locate);

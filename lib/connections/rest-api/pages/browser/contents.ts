@@ -1,6 +1,6 @@
 // GET /hub/: what there is to ask for, for people who come by browser or curl.
 
-import type { HubPort } from '../../hub-port.ts';
+import type { HubPort } from '../../../hub-port.ts';
 
 const paths = [
   ['/parameters/<address>', 'the value of a parameter'],

@@ -1,17 +1,17 @@
 // GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in turns with what others
 // ask for, whatever its filter finds.
 
-import type { Parameter } from '../../../model/parameter.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import type { HubPort } from '../../hub-port.ts';
-import { createFilter, type Filter } from '../filters/filter.ts';
-import { asHubError, type Exchange, keepResponse } from '../http/exchange.ts';
-import { beginValue } from '../http/headers.ts';
-import { wantsJsonErrors } from '../http/reply.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
-import type { Task, TaskQueue } from '../limits/work-queue.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import { createFilter, type Filter } from '../../filters/filter.ts';
+import { asHubError, type Exchange, keepResponse } from '../../http/exchange.ts';
+import { beginValue } from '../../http/headers.ts';
+import { wantsJsonErrors } from '../../http/reply.ts';
+import type { LimitHits } from '../../limits/limit-hits.ts';
+import { remoteAddress } from '../../limits/remote-address.ts';
+import type { Task, TaskQueue } from '../../turns/work-queue.ts';
 
 const chunkLength = 16 * 1024;
 

@@ -2,8 +2,8 @@
 // hears by it: what a change costs then does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
-import type { FanOut } from '../sockets/fan-out.ts';
-import type { Filter } from './filter.ts';
+import type { Filter } from '../filters/filter.ts';
+import type { FanOut } from './fan-out.ts';
 
 /** A filter of at most so much work is asked each time. */
 const maxQuickWork = 1;

@@ -1,16 +1,16 @@
 // GET and POST /update (spec.md "Update a parameter"): `parameter` and `value`, from the query, a form or a JSON object.
 
-import { describe, HubError } from '../../../model/error.ts';
-import type { Origin } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import type { HubPort } from '../../hub-port.ts';
-import { bodyTypeOf, readObject } from '../http/body.ts';
-import { asHubError, keepResponse, readBody } from '../http/exchange.ts';
-import { beginValue, jsonType } from '../http/headers.ts';
-import { acceptsJson } from '../http/reply.ts';
-import { send } from '../http/send.ts';
+import { describe, HubError } from '../../../../model/error.ts';
+import type { Origin } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import { bodyTypeOf, readObject } from '../../http/body.ts';
+import { asHubError, keepResponse, readBody } from '../../http/exchange.ts';
+import { beginValue, jsonType } from '../../http/headers.ts';
+import { acceptsJson } from '../../http/reply.ts';
+import { send } from '../../http/send.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 

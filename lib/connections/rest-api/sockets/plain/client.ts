@@ -11,7 +11,7 @@ import type { HubPort } from '../../../hub-port.ts';
 import { createFilter } from '../../filters/filter.ts';
 import { asHubError } from '../../http/exchange.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import type { Task, TaskQueue } from '../../limits/work-queue.ts';
+import type { Task, TaskQueue } from '../../turns/work-queue.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import type { Session, Socket } from '../session.ts';
 import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../status.ts';
