@@ -11,10 +11,10 @@ export {
 } from './connections/connection.ts';
 export type { HubPort } from './connections/hub-port.ts';
 export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
-export type { ConnectionState, ConnectionStatus } from './connections/status.ts';
 export type { FlowTest, FlowTestStep } from './flow/check/tests.ts';
 export type { FlowRule, Installation, On } from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
+export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
 export type { RuleRun, RuleRuns } from './model/rule-run.ts';

@@ -1,13 +1,13 @@
 // The hub as a gateway sees it: all parameters, all connections, all rules.
 
 import type { Observable } from 'rxjs';
+import type { ConnectionAction, ConnectionStatus } from '../model/connection-status.ts';
 import type { LoadReport } from '../model/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value } from '../model/value.ts';
-import type { ConnectionAction, ConnectionStatus } from './status.ts';
 
 /** The whole graph, as gateways see it. */
 export interface HubPort {

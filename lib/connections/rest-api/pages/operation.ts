@@ -1,13 +1,13 @@
 // What operators ask and do below /hub/: connections, rules, flow files and the log.
 
 import { z } from 'zod';
+import { type ConnectionStatus, connectionActions } from '../../../model/connection-status.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import { type LogEntry, type LogLevel, logLevels } from '../../../model/log-entry.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { type ConnectionStatus, connectionActions } from '../../status.ts';
 import { answerPost } from '../http/body.ts';
 import { decodePath } from './parameters/read.ts';
 

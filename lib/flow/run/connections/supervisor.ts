@@ -15,11 +15,11 @@ import {
 import { retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionEvent, Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
-import type { ConnectionState, ConnectionStatus } from '../../../connections/status.ts';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { formatAddress } from '../../../model/address.ts';
+import type { ConnectionState, ConnectionStatus } from '../../../model/connection-status.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';

@@ -1,8 +1,8 @@
 // The schemas of the OpenAPI document. Answers have all of their properties but those that are told to be left out.
 
+import { connectionActions } from '../../../../model/connection-status.ts';
 import { errorCatalogue } from '../../../../model/error.ts';
 import { logLevels } from '../../../../model/log-entry.ts';
-import { connectionActions } from '../../../status.ts';
 
 const text = { type: 'string' };
 const flag = { type: 'boolean' };
