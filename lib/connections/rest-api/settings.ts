@@ -3,7 +3,8 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { integerSetting } from '../setting.ts';
-import { limitSettings, limits } from './limits/limits.ts';
+import { limitSettings } from './limits/limit-settings.ts';
+import { limits } from './limits/limits.ts';
 
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),

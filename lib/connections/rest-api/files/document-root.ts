@@ -4,7 +4,7 @@
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { decodePath } from '../pages/parameters/read.ts';
+import { decodePath } from '../http/path.ts';
 import type { Disk } from './disk.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { noSuchFile, type Place, replyFile } from './static-file.ts';

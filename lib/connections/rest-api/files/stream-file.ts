@@ -4,7 +4,7 @@ import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteRange } from '../http/conditional.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { giveFileBack } from '../limits/connection-count.ts';
+import { giveFileBack } from '../limits/descriptor-shares.ts';
 
 const chunkBytes = 64 * 1024;
 

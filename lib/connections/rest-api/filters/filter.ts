@@ -3,7 +3,8 @@
 
 import { RE2JS } from 're2js';
 import { HubError } from '../../../model/error.ts';
-import { LimitError, limits } from '../limits/limits.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
 import { estimateSteps } from './regex-steps.ts';
 
 /** Says whether an address is let through. */

@@ -1,15 +1,13 @@
-// Bodies of POST requests: their type, their JSON, and the answer to what they ask for.
+// The body of a POST request: its type, its bytes, and its JSON.
 
-import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import { parse } from '../input/parse.ts';
-import { asHubError, keepResponse, readBody } from './exchange.ts';
-import { beginValue, jsonType } from './headers.ts';
-import { wantsJsonErrors } from './reply.ts';
-import { send } from './send.ts';
+import type { HttpRequest } from '../../../net/uws.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
+import type { Exchange } from './exchange.ts';
+
+const maxBodyBytes = limits.bodyBytes.default;
 
 /** The media type of a body in UTF-8, in small letters; empty for another charset. */
 export function bodyTypeOf(request: HttpRequest): string {
@@ -22,29 +20,38 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
+/** Reads a body whole and calls back once. Errors, as the argument: `body-too-large`, `bad-request` for bad UTF-8. */
+export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
+  const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
+  const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
+  if (Number(request.getHeader('content-length')) > maxBodyBytes) {
+    done(tooLarge());
+    return;
+  }
+  const chunks: Buffer[] = [];
+  let bodyBytes = 0;
+  exchange.response.onData((chunk, isLast) => {
+    if (bodyBytes > maxBodyBytes) return;
+    bodyBytes += chunk.byteLength;
+    if (bodyBytes > maxBodyBytes) {
+      chunks.length = 0;
+      done(tooLarge());
+      return;
+    }
+    chunks.push(Buffer.from(Buffer.from(chunk))); // copied: the library takes the chunk back
+    if (isLast) done(decodeText(chunks));
+  });
+}
+
 /** Reads the JSON object of a body; `keys` says what it has to have. Errors: `bad-request`. */
 export function readObject(text: string, keys: string): object {
   return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }
 
-/** Answers a POST of a JSON object with what `act` makes of it. Errors: `body-type`; others are answered when the body is there. */
-export function answerPost<Schema extends z.ZodObject>(
-  { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
-  schema: Schema,
-  act: (body: z.output<Schema>) => object,
-): void {
-  const type = bodyTypeOf(request);
-  if (type !== jsonType) throw new HubError('body-type', `Content-Type: expected ${jsonType} in UTF-8, got "${type}"`);
-  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-  const expected = Object.keys(schema.shape).join(', ');
-  const exchange = keepResponse(response);
-  readBody(exchange, request, (body) => {
-    try {
-      if (body instanceof HubError) throw body;
-      const answer = act(parse(schema, readObject(body, expected)));
-      exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
-    } catch (error) {
-      exchange.fail(asHubError(error, log), asJson);
-    }
-  });
+function decodeText(chunks: readonly Buffer[]): string | HubError {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
+  } catch {
+    return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
+  }
 }

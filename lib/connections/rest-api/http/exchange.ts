@@ -1,14 +1,10 @@
 // One HTTP request and its answer, alive over awaits: what uWebSockets.js lends for the call only is read up front, and
 // nothing is sent once the client has gone.
 
-import { HubError, messageOf } from '../../../model/error.ts';
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import { servedHits, serveFor } from '../limits/limit-hits.ts';
-import { LimitError, limits } from '../limits/limits.ts';
+import type { HubError } from '../../../model/error.ts';
+import type { HttpResponse } from '../../../net/uws.ts';
 import { replyError } from './reply.ts';
-
-const maxBodyBytes = limits.bodyBytes.default;
+import { servedHits, serveFor } from './served-hits.ts';
 
 export interface Exchange {
   readonly response: HttpResponse;
@@ -60,42 +56,4 @@ export function keepResponse(response: HttpResponse): Exchange {
         wake = resolve;
       }),
   };
-}
-
-/** Reads a body whole and calls back once. Errors, as the argument: `body-too-large`, `bad-request` for bad UTF-8. */
-export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
-  const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
-  const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
-  if (Number(request.getHeader('content-length')) > maxBodyBytes) {
-    done(tooLarge());
-    return;
-  }
-  const chunks: Buffer[] = [];
-  let bodyBytes = 0;
-  exchange.response.onData((chunk, isLast) => {
-    if (bodyBytes > maxBodyBytes) return;
-    bodyBytes += chunk.byteLength;
-    if (bodyBytes > maxBodyBytes) {
-      chunks.length = 0;
-      done(tooLarge());
-      return;
-    }
-    chunks.push(Buffer.from(Buffer.from(chunk))); // copied: the library takes the chunk back
-    if (isLast) done(decodeText(chunks));
-  });
-}
-
-/** Any error as one of the catalogue. One that is not is a fault of ours: the log gets it, the client is told so. */
-export function asHubError(error: unknown, log: Log): HubError {
-  if (error instanceof HubError) return error;
-  log.error({ err: error }, `a request failed: ${messageOf(error)}`, 'request');
-  return new HubError('internal', 'the hub could not do that, its log says why', { cause: error });
-}
-
-function decodeText(chunks: readonly Buffer[]): string | HubError {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks));
-  } catch {
-    return new HubError('bad-request', 'body: expected UTF-8, got other bytes');
-  }
 }

@@ -4,33 +4,13 @@ import { createHash } from 'node:crypto';
 import { errorCatalogue, type HubError } from '../../../model/error.ts';
 import { toText, type Value } from '../../../model/value.ts';
 import { encodeText, type HttpResponse } from '../../../net/uws.ts';
-import { servedHits } from '../limits/limit-hits.ts';
-import { LimitError } from '../limits/limits.ts';
+import { LimitError } from '../limits/limit-error.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import { matchesTag } from './conditional.ts';
 import { begin, beginValue, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';
+import { servedHits } from './served-hits.ts';
 import { httpStatus } from './status.ts';
-
-/** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
-export function acceptsJson(accept: string): boolean {
-  if (accept === '' || accept === '*/*') return false;
-  if (accept === jsonType) return true;
-  let json = 0;
-  let text = 0;
-  for (const range of accept.split(',')) {
-    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-    const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
-    if (type === jsonType || type === 'application/problem+json') json = Math.max(json, quality);
-    else if (type === 'text/plain') text = Math.max(text, quality);
-  }
-  return json > 0 && json >= text;
-}
-
-/** Whether an error of this path is told as JSON: below /hub/ answers are JSON, and errors too unless text is asked for. */
-export function wantsJsonErrors(url: string, accept: string): boolean {
-  return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
-}
 
 /**
  * Answers with JSON that the client may keep: asked for again with its ETag it is 304 as long as it is the same

@@ -4,16 +4,18 @@
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { type LimitHits, serveFor } from '../limits/limit-hits.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import { asHubError } from './exchange.ts';
+import { wantsJsonErrors } from './accept.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import { retryAfterSeconds } from './guard/attempts.ts';
 import type { Act, Guard } from './guard/guard.ts';
 import { replyPreflight } from './guard/preflight.ts';
 import type { Header, OpenAnswer } from './headers.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
-import { endWithLength, replyError, wantsJsonErrors } from './reply.ts';
+import { endWithLength, replyError } from './reply.ts';
+import { serveFor } from './served-hits.ts';
 
 /** Answers a request, or keeps the response for later before it returns; may throw a `HubError` until then. */
 export type Handler = (response: HttpResponse, request: HttpRequest) => void;

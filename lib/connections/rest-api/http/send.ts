@@ -3,8 +3,8 @@
 // connection gets no further answer until it has read.
 
 import type { HttpResponse } from '../../../net/uws.ts';
-import { servedHits } from '../limits/limit-hits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
+import { servedHits } from './served-hits.ts';
 
 /** It is looked once in so many bytes of answers on average, since it costs as much as a short answer; an answer is this and its body. */
 const lookEvery = 64 * 1024;

@@ -2,7 +2,8 @@
 // of the log lets each client and limit through once a second, and a hundred of them together.
 
 import type { Log } from '../../connection.ts';
-import { type Limit, LimitError, type LimitName, limits, limitTable } from './limits.ts';
+import { LimitError } from './limit-error.ts';
+import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
 
 export interface LimitHits {
   /** How often each limit was gone past. */
@@ -29,16 +30,4 @@ export function createLimitHits(log: Log): LimitHits {
       if (error instanceof LimitError) add(error.limit, client);
     },
   };
-}
-
-let served: LimitHits | undefined;
-
-/** Says whose client is being answered, until another is; a request is handled in one piece. */
-export function serveFor(hits: LimitHits | undefined): void {
-  served = hits;
-}
-
-/** The hits of the connection whose client is being answered. */
-export function servedHits(): LimitHits | undefined {
-  return served;
 }

@@ -1,10 +1,7 @@
-// What clients may cost the hub, one row per limit. The settings `limits` of a REST API connection derive from it, and the README
-// of this room shows the same table; a spec holds both equal.
+// What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table, and the README of
+// the room shows the same one: a spec holds both equal.
 
-import { z } from 'zod';
-import { type ErrorCode, HubError } from '../../../model/error.ts';
 import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
-import { integerSetting } from '../../setting.ts';
 
 export interface Limit {
   readonly default: number;
@@ -213,39 +210,10 @@ export const limits = {
 
 export type LimitName = keyof typeof limits;
 
-/** Limits that are settings of their own, below `limits`. */
-type SettableLimit = {
-  [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
-}[LimitName];
-
 /** All limits by name, in the order of the table. */
 export const limitTable = Object.entries(limits) as readonly (readonly [LimitName, Limit])[];
 
 /** The metric that counts how often clients have gone past a limit: `patchbay_limit_hits_total{limit="bodyBytes"}`. */
 export function metricOf(limit: LimitName): string {
   return `patchbay_limit_hits_total{limit="${limit}"}`;
-}
-
-/** The setting `limits` of a connection. */
-export const limitSettings = z
-  .strictObject(
-    Object.fromEntries(
-      limitTable.flatMap(([name, { default: value, unit, setting, about }]) =>
-        typeof setting === 'string'
-          ? []
-          : [[name, integerSetting(setting[0], setting[1], unit).default(value).describe(`${unit}: ${about}`)]],
-      ),
-    ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
-  )
-  .prefault({})
-  .describe('What clients may cost; the README of the REST API lists all limits');
-
-/** A client has gone past a limit, and is answered. */
-export class LimitError extends HubError {
-  readonly limit: LimitName;
-
-  constructor(limit: LimitName, code: ErrorCode, message: string) {
-    super(code, message, { where: limit });
-    this.limit = limit;
-  }
 }

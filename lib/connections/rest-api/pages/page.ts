@@ -3,9 +3,11 @@
 import type { Log } from '../../connection.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Reading } from '../files/reading.ts';
-import { asHubError, keepResponse } from '../http/exchange.ts';
-import { replyJson, wantsJsonErrors } from '../http/reply.ts';
+import { wantsJsonErrors } from '../http/accept.ts';
+import { keepResponse } from '../http/exchange.ts';
+import { replyJson } from '../http/reply.ts';
 import type { Handler } from '../http/router.ts';
+import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { TaskQueue } from '../turns/work-queue.ts';
 

@@ -4,11 +4,13 @@
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t } from '../../../net/uws.ts';
 import { createConfiguredFilter } from '../filters/filter.ts';
-import { asHubError, keepResponse } from '../http/exchange.ts';
-import { acceptsJson } from '../http/reply.ts';
+import { acceptsJson } from '../http/accept.ts';
+import { keepResponse } from '../http/exchange.ts';
 import type { Router } from '../http/router.ts';
+import { asHubError } from '../input/fault-gate.ts';
 import { countSocketGone } from '../limits/connection-count.ts';
-import { LimitError, limits } from '../limits/limits.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import { FanOut } from './fan-out.ts';

@@ -2,7 +2,7 @@
 // buffer of 512 KB; so one client could keep a round going for ever, in which no other client, timer or signal has its turn.
 // What comes after the time of a round is kept, and worked on between rounds.
 
-import { cpuUsage } from 'node:process';
+import { processorMs } from './processor-time.ts';
 
 /** So much work is done between two looks at the clock, in bytes of messages. */
 const lookEvery = 4096;
@@ -84,9 +84,4 @@ export class Pace {
     }
     if (hasMore) this.request();
   }
-}
-
-function processorMs(): number {
-  const { user, system } = cpuUsage();
-  return (user + system) / 1000;
 }

@@ -1,7 +1,7 @@
 // Work that a client can make much of, such as lists of all parameters, is done in turns: some milliseconds of each round of the
 // event loop are for it, the rest is for all others. Clients take turns by their address, then what each of them asked for does.
 
-import { cpuUsage } from 'node:process';
+import { processorMs } from './processor-time.ts';
 
 /** How long something is worked off at most before it is the next one's turn. */
 const turnMs = 0.5;
@@ -103,10 +103,4 @@ export class WorkQueue<Work> {
     if (waiting.size > 0) this.#waiting.set(address, waiting);
     return work;
   }
-}
-
-/** Time that this process has worked: what others on the machine take is no fault of the work. */
-function processorMs(): number {
-  const { user, system } = cpuUsage();
-  return (user + system) / 1000;
 }

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
-import { logOf } from '../../../../lib/connections/rest-api/pages/operation.ts';
+import { logOf } from '../../../../lib/connections/rest-api/pages/log.ts';
 import { type Answer, ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 

@@ -1,7 +1,7 @@
 // Wrong credentials, per network: after some of them in a row only so many a second are compared at all. The others are refused,
 // the right ones as well: who guesses must not learn which they are. What has been let in stays.
 
-import { LimitError } from '../../limits/limits.ts';
+import { LimitError } from '../../limits/limit-error.ts';
 import { networkOf } from '../../limits/network.ts';
 
 /** How many may be wrong at once. */

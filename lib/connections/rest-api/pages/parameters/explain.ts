@@ -3,7 +3,7 @@
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { decodePath } from './read.ts';
+import { decodePath } from '../../http/path.ts';
 
 export const explainPath = '/hub/explain/';
 

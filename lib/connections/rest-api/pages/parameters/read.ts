@@ -3,7 +3,9 @@
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { acceptsJson, replyValue } from '../../http/reply.ts';
+import { acceptsJson } from '../../http/accept.ts';
+import { decodePath } from '../../http/path.ts';
+import { replyValue } from '../../http/reply.ts';
 
 export const parametersPath = '/parameters/';
 const acceptHeader = encodeText('accept');
@@ -16,14 +18,4 @@ export function readParameter(hub: HubPort, response: HttpResponse, request: Htt
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
   if (parameter.value === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
   replyValue(response, parameter.value, acceptsJson(request.getHeader(acceptHeader)));
-}
-
-/** Decodes a percent-encoded path. Errors: `bad-address`. */
-export function decodePath(path: string): string {
-  if (!path.includes('%')) return path;
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    throw new HubError('bad-address', `expected a percent-encoded UTF-8 path, got "${path}"`);
-  }
 }

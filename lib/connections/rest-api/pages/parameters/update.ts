@@ -6,11 +6,12 @@ import type { Value } from '../../../../model/value.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { bodyTypeOf, readObject } from '../../http/body.ts';
-import { asHubError, keepResponse, readBody } from '../../http/exchange.ts';
+import { acceptsJson } from '../../http/accept.ts';
+import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
+import { keepResponse } from '../../http/exchange.ts';
 import { beginValue, jsonType } from '../../http/headers.ts';
-import { acceptsJson } from '../../http/reply.ts';
 import { send } from '../../http/send.ts';
+import { asHubError } from '../../input/fault-gate.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 

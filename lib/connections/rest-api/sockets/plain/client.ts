@@ -9,7 +9,7 @@ import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { createFilter } from '../../filters/filter.ts';
-import { asHubError } from '../../http/exchange.ts';
+import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Task, TaskQueue } from '../../turns/work-queue.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';

@@ -4,7 +4,7 @@
 import { describe, HubError } from '../../../../model/error.ts';
 import { readJsonObject } from '../../../../model/json-object.ts';
 import { maxMessageBytes } from '../../../../wire/limits.ts';
-import { LimitError } from '../../limits/limits.ts';
+import { LimitError } from '../../limits/limit-error.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
 /** How many addresses are remembered by their bytes, one in each place of a table, and how long they may be. */

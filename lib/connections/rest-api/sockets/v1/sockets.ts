@@ -6,7 +6,7 @@ import type { Parameter } from '../../../../model/parameter.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
 import type { Hello } from '../../../../wire/v1/hub-messages.ts';
-import { asHubError } from '../../http/exchange.ts';
+import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../turns/pace.ts';

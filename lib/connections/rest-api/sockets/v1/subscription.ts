@@ -7,7 +7,7 @@ import type { Delivery, Since } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
 import { parse } from '../../input/parse.ts';
-import { LimitError } from '../../limits/limits.ts';
+import { LimitError } from '../../limits/limit-error.ts';
 import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../selection.ts';
 import { shownPatterns } from '../status.ts';

@@ -1,0 +1,23 @@
+// What a client takes as an answer, plain text or JSON (RFC 9110 section 12.5.1).
+
+import { jsonType } from './headers.ts';
+
+/** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
+export function acceptsJson(accept: string): boolean {
+  if (accept === '' || accept === '*/*') return false;
+  if (accept === jsonType) return true;
+  let json = 0;
+  let text = 0;
+  for (const range of accept.split(',')) {
+    const [type, ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
+    const quality = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
+    if (type === jsonType || type === 'application/problem+json') json = Math.max(json, quality);
+    else if (type === 'text/plain') text = Math.max(text, quality);
+  }
+  return json > 0 && json >= text;
+}
+
+/** Whether an error of this path is told as JSON: below /hub/ answers are JSON, and errors too unless text is asked for. */
+export function wantsJsonErrors(url: string, accept: string): boolean {
+  return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
+}

@@ -1,0 +1,35 @@
+// The answer to a POST of a JSON object.
+
+import type { z } from 'zod';
+import { HubError } from '../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Log } from '../../connection.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import { parse } from '../input/parse.ts';
+import { wantsJsonErrors } from './accept.ts';
+import { bodyTypeOf, readBody, readObject } from './body.ts';
+import { keepResponse } from './exchange.ts';
+import { beginValue, jsonType } from './headers.ts';
+import { send } from './send.ts';
+
+/** Answers a POST of a JSON object with what `act` makes of it. Errors: `body-type`; others are answered when the body is there. */
+export function answerPost<Schema extends z.ZodObject>(
+  { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
+  schema: Schema,
+  act: (body: z.output<Schema>) => object,
+): void {
+  const type = bodyTypeOf(request);
+  if (type !== jsonType) throw new HubError('body-type', `Content-Type: expected ${jsonType} in UTF-8, got "${type}"`);
+  const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+  const expected = Object.keys(schema.shape).join(', ');
+  const exchange = keepResponse(response);
+  readBody(exchange, request, (body) => {
+    try {
+      if (body instanceof HubError) throw body;
+      const answer = act(parse(schema, readObject(body, expected)));
+      exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
+    } catch (error) {
+      exchange.fail(asHubError(error, log), asJson);
+    }
+  });
+}

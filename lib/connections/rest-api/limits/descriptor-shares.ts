@@ -1,0 +1,34 @@
+// Each connection costs a descriptor, and each long file that is being sent. The process has only so many: three quarters of those that
+// are free at the start are for connections, an eighth is for files, and the rest stays free for all else.
+
+import { descriptorLimit, openDescriptors } from '../../../net/descriptors.ts';
+
+/** How much of what is free at the start is for connections. */
+const share = 0.75;
+/** How much of the rest is for files that are being sent. */
+const fileShare = 0.5;
+
+let free: number | undefined;
+let openFiles = 0;
+
+/** How many descriptors were free when the first REST API started; infinite where the system does not limit them. */
+export function freeDescriptors(): number {
+  free ??= Math.max(8, descriptorLimit() - openDescriptors());
+  return free;
+}
+
+/** How many connections there may be at once. */
+export function maxConnections(setting: number): number {
+  return Math.min(setting, Math.floor(freeDescriptors() * share));
+}
+
+/** Takes a descriptor for a file that is sent for as long as its reader takes; false: there are too many of them. */
+export function takeFile(): boolean {
+  if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
+  openFiles++;
+  return true;
+}
+
+export function giveFileBack(): void {
+  openFiles--;
+}

@@ -1,0 +1,24 @@
+// The setting `limits` of a REST API connection: one number for each limit that can be set.
+
+import { z } from 'zod';
+import { integerSetting } from '../../setting.ts';
+import { type LimitName, type limits, limitTable } from './limits.ts';
+
+/** Limits that are settings of their own, below `limits`. */
+type SettableLimit = {
+  [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
+}[LimitName];
+
+/** The setting `limits` of a connection. */
+export const limitSettings = z
+  .strictObject(
+    Object.fromEntries(
+      limitTable.flatMap(([name, { default: value, unit, setting, about }]) =>
+        typeof setting === 'string'
+          ? []
+          : [[name, integerSetting(setting[0], setting[1], unit).default(value).describe(`${unit}: ${about}`)]],
+      ),
+    ) as Record<SettableLimit, z.ZodDefault<z.ZodNumber>>,
+  )
+  .prefault({})
+  .describe('What clients may cost; the README of the REST API lists all limits');

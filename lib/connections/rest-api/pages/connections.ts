@@ -1,0 +1,36 @@
+// GET and POST /hub/connections: how connections are doing, and what operators do with them.
+
+import { z } from 'zod';
+import { type ConnectionStatus, connectionActions } from '../../../model/connection-status.ts';
+import { HubError } from '../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { answerPost } from '../http/answer-post.ts';
+import { decodePath } from '../http/path.ts';
+import type { Operation } from './operation.ts';
+
+export const connectionsPath = '/hub/connections';
+
+/** `{"connections":[{"id":"desk","state":"running",…}]}`, in the order of the flow files. */
+export function connectionsOf(hub: HubPort): object {
+  return { connections: hub.connections().map(describeConnection) };
+}
+
+const actionExpected = connectionActions.map((action) => `"${action}"`).join(', ');
+const controlSchema = z.strictObject({
+  action: z.enum(connectionActions, { error: `one of ${actionExpected}` }),
+});
+
+/** `POST /hub/connections/<id>`, `{"action":"restart"}`: answers with its status. Errors: `not-found`, `conflict`. */
+export function controlConnection({ id, hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {
+  const target = decodePath(request.getUrl().slice(connectionsPath.length + 1));
+  answerPost({ response, request, log }, controlSchema, ({ action }) => {
+    if (target === id && action !== 'start')
+      throw new HubError('conflict', `${action}: expected another connection, "${id}" is the one that you ask by`);
+    return describeConnection(hub.control(target, action, by));
+  });
+}
+
+function describeConnection({ since, ...status }: ConnectionStatus): object {
+  return { ...status, since: new Date(since).toISOString() };
+}

@@ -1,0 +1,39 @@
+// GET /hub/log: what was logged, page by page.
+
+import { describe, HubError } from '../../../model/error.ts';
+import { type LogEntry, type LogLevel, logLevels } from '../../../model/log-entry.ts';
+import type { HubPort } from '../../hub-port.ts';
+
+/** How many characters of messages one answer has; the rest is asked for with its `next`. */
+const maxLogLength = 256 * 1024;
+
+/** `{"entries":[{"n":7,"time":…,"level":"info",…}],"next":7}`; `?after=7&level=warn`. Errors: `bad-request`. */
+export function logOf(hub: HubPort, query: string): object {
+  const parameters = new URLSearchParams(query);
+  const after = parameters.get('after') ?? '0';
+  const level = parameters.get('level') ?? 'debug';
+  if (!/^\d{1,15}$/.test(after))
+    throw new HubError('bad-request', `after: expected the number of an entry, got ${describe(after)}`);
+  if (!isLevel(level))
+    throw new HubError('bad-request', `level: expected one of ${logLevels.join(', ')}, got ${describe(level)}`);
+  const { entries, next } = hub.log(Number(after), level);
+  const count = countOf(entries);
+  return {
+    entries: entries.slice(0, count).map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() })),
+    next: count < entries.length ? entries[count - 1]!.n : next,
+  };
+}
+
+/** How many entries one answer has: as many as are not much longer than it may be. */
+function countOf(entries: readonly LogEntry[]): number {
+  let length = 0;
+  for (const [index, { message }] of entries.entries()) {
+    length += message.length;
+    if (length > maxLogLength) return index + 1;
+  }
+  return entries.length;
+}
+
+function isLevel(text: string): text is LogLevel {
+  return (logLevels as readonly string[]).includes(text);
+}
