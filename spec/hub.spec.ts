@@ -19,7 +19,7 @@ import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';
 
 const client: Origin = { kind: 'client', name: 'test' };
-const config = z.strictObject({});
+const settingsSchema = z.strictObject({});
 const running = of<ConnectionEvent>({ state: 'running' });
 
 test('a rule carries value, condition and expression to one or many destinations', async (t) => {
@@ -120,7 +120,8 @@ test('a connection that crashes is logged, shown and started again with backoff;
   const starts: number[] = [];
   const shaky = defineConnectionType({
     type: 'shaky',
-    config,
+    isExternal: false,
+    settingsSchema,
     parameters: () => [{ id: 'n', type: 'I', access: 'read-only' }],
     run: () =>
       new Observable<ConnectionEvent>((subscriber) => {
@@ -146,13 +147,23 @@ test('a connection that crashes is logged, shown and started again with backoff;
 });
 
 test('a connection that ends by itself has crashed; one that cannot start has failed', async (t) => {
-  const types = new Map([
-    ['ends', defineConnectionType({ type: 'ends', config, parameters: () => [], run: () => running })],
+  const types = new Map<string, AnyConnectionType>([
+    [
+      'ends',
+      defineConnectionType({
+        type: 'ends',
+        isExternal: false,
+        settingsSchema,
+        parameters: () => [],
+        run: () => running,
+      }),
+    ],
     [
       'cannot',
       defineConnectionType({
         type: 'cannot',
-        config,
+        isExternal: false,
+        settingsSchema,
         parameters: () => [],
         run: () => throwError(() => new HubError('cannot-start', 'there is no such device')),
       }),
@@ -168,7 +179,8 @@ test('a connection that ends by itself has crashed; one that cannot start has fa
 test('a value that does not convert, or is set on no parameter, is logged and the connection goes on', async (t) => {
   const odd = defineConnectionType({
     type: 'odd',
-    config,
+    isExternal: false,
+    settingsSchema,
     parameters: () => [{ id: 'n', type: 'I', access: 'read-only' }],
     run: () =>
       of<ConnectionEvent[]>(
@@ -187,7 +199,8 @@ test('a gateway that cannot start ends the start: nothing is left running', asyn
   let isRunning = false;
   const device = defineConnectionType({
     type: 'device',
-    config,
+    isExternal: false,
+    settingsSchema,
     parameters: () => [],
     run: () =>
       new Observable<ConnectionEvent>(() => {
@@ -199,7 +212,8 @@ test('a gateway that cannot start ends the start: nothing is left running', asyn
   });
   const gate = defineGatewayType({
     type: 'gate',
-    config,
+    isExternal: true,
+    settingsSchema,
     parameters: () => [],
     run: () => throwError(() => new HubError('cannot-start', 'the port is in use')),
   });
@@ -218,7 +232,8 @@ test('stopping waits for what a connection has to finish', async (t) => {
   let isWritten = false;
   const writer = defineConnectionType({
     type: 'writer',
-    config,
+    isExternal: false,
+    settingsSchema,
     parameters: () => [],
     run: (context) =>
       new Observable<ConnectionEvent>((subscriber) => {

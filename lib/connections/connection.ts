@@ -1,5 +1,5 @@
-// The contract of a connection type. A connection is a cold Observable:
-// subscribing starts it, unsubscribing stops it, an error is a crash that is logged and retried with backoff.
+// The contract of a connection type, in the order in which somebody who writes one needs it. The README of this folder
+// shows how to add a type, step by step.
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
@@ -7,21 +7,132 @@ import type { Change, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
+import type { ResolvePath, SettingMistake } from './setting.ts';
+
+/** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */
+interface ConnectionTypeBasics<Settings> {
+  /** The name by which flow files call it, `virtual-core`; its folder has the same name. */
+  readonly type: string;
+  /**
+   * Whether it reaches out of the process: to the network, a file, a device. Tests in virtual time do not start a type that
+   * does; they set and read its parameters themselves.
+   */
+  readonly isExternal: boolean;
+  /** The shape of its settings, a strict object in which every setting has a description. */
+  readonly settingsSchema: z.ZodObject;
+  /**
+   * Declares the parameters of a connection with these settings. It is called whenever flow files are checked, also when
+   * nothing runs: it reads at most the files that the settings name, gives the same each time, and never throws.
+   */
+  parameters(settings: Settings, resolvePath: ResolvePath): readonly ParameterDeclaration[];
+  /**
+   * Tells what a connection with these settings needs for itself alone, such as a port; pure. A gateway frees it the moment
+   * it is unsubscribed, every other type by the end of the work that it hands to `finish`.
+   */
+  claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
+  /** Tells which parameters of others the connection listens to, by a name of its own: name → address; pure. */
+  inputs?(settings: Settings): Readonly<Record<string, string>>;
+  /** Tells which inputs a parameter of the connection depends on, so that cycles across connections are found; pure. */
+  follows?(settings: Settings): (parameterId: string) => Iterable<string>;
+  /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */
+  mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
+  /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
+  files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
+  /**
+   * Declares a parameter that a rule names and `parameters` lacks, because the file that would tell it is broken: then this
+   * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.
+   */
+  presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
+  /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
+  readonly declaring?: readonly string[];
+}
+
+/** A connection type that sees its own parameters and its inputs, and nothing else. */
+export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
+  readonly isGateway?: false;
+  /**
+   * Creates the running connection. The Observable is cold: subscribing starts the connection, unsubscribing stops it, and
+   * it may be started again afterwards. It never completes. How it errs is told at `ConnectionEvent`.
+   */
+  run(context: ConnectionContext<Settings>): Observable<ConnectionEvent>;
+}
+
+/** A connection type that opens the whole hub to others, such as the REST API. A hub does not start while one of them fails. */
+export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
+  readonly isGateway: true;
+  readonly isExternal: true;
+  run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
+}
+
+export type AnyConnectionType = ConnectionType | GatewayType;
 
 /**
- * What a running connection tells: a parameter it sets (`{set: 'pulse/1', value: true}`), or its own state. What it sets is
- * caused by the change that it is being told, or was told when it scheduled the work that sets it; `because` says better.
+ * What a running connection emits: a value for one of its parameters, `{ set: 'pulse/1', value: true }`, or its own state.
+ *
+ * A connection is in one of these states:
+ * - *running*: everything works. It emits `{ state: 'running' }` as soon as that is so.
+ * - *degraded*: it does not work at the moment, or only in part, and nobody has to change the settings for it to get well: the
+ *   disk is full, the device does not answer. It emits the state with a reason, goes on trying by itself, and emits `running`
+ *   once it works again.
+ * - *failed*: it cannot work as it is set up: the port is taken, the template does not parse. `run` errs with
+ *   `new HubError('cannot-start', reason)`.
+ * - *disabled*: its settings or somebody's hand keep it stopped. Only the hub says so.
+ *
+ * Whenever `run` has erred the hub subscribes to it again, after 1 s, 2 s, 4 s, … 30 s. An error that is not `cannot-start` is
+ * a crash: the connection is shown as degraded, with the message of the error. To complete is a crash as well.
  */
 export type ConnectionEvent =
-  | { readonly set: string; readonly value: unknown; readonly because?: Change | undefined }
-  | { readonly state: 'running' | 'degraded'; readonly reason?: string };
+  | {
+      readonly set: string;
+      readonly value: unknown;
+      /** The change that led to this value, where the hub cannot know it: see `ConnectionContext.scheduler`. */
+      readonly because?: Change | undefined;
+    }
+  | { readonly state: 'running' }
+  | {
+      readonly state: 'degraded';
+      /** One sentence for the operator: what does not work, and why. */
+      readonly reason: string;
+    };
 
-/** Resolves a path of the settings against the folder of the flow file. */
-export type ResolvePath = (path: string) => string;
+/** What a running connection has to work with. */
+export interface ConnectionContext<Settings> {
+  /** The Connection ID. */
+  readonly id: string;
+  /** The settings of the connection, as the schema has parsed them. */
+  readonly settings: Settings;
+  /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
+  inbox(parameterId: string): Observable<Value>;
+  /**
+   * The only clock of the connection; `now()` counts milliseconds and never jumps. It remembers causes: what a connection
+   * emits while it is told a change, or in work that it scheduled then, has that change as its cause.
+   */
+  readonly scheduler: SchedulerLike;
+  readonly log: Log;
+  /** Resolves a path of the settings against the folder of the flow file. */
+  readonly resolvePath: ResolvePath;
+  /** Hands over work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
+  finish(work: Promise<unknown>): void;
+  /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
+  input(name: string): Observable<Value | undefined>;
+  /** The value types of the inputs, by name. */
+  readonly inputTypes: InputTypes;
+  /** The last change of an input; while an input is told, the change that is told. */
+  lastChange(name: string): Change | undefined;
+  /**
+   * Prepares work that needs all inputs as of one moment, or that sets several parameters as one change. Each call of the
+   * function that it returns has the work run once, after all writes of the present turn, or in a turn of its own. What the
+   * work sets is one turn. The work must not throw.
+   */
+  atSettle(work: () => void): () => void;
+}
+
+/** The value types of the inputs of a connection, by name; an input whose address is a mistake has none. */
+export type InputTypes = ReadonlyMap<string, ValueType>;
 
 /**
- * Structured log of one connection: data first, then the sentence. Entries of one kind are written once a second at most, with
- * how often they came; left out, the kind is the sentence. Where it holds what clients send, a kind says what is told together.
+ * The log of one connection: data first, then the sentence. Entries of one kind are written once a second at most, with how
+ * often they came. The kind is the sentence unless it is given; give one where the sentence holds what others send.
  */
 export interface Log {
   debug(data: object, message: string, kind?: string): void;
@@ -30,98 +141,22 @@ export interface Log {
   error(data: object, message: string, kind?: string): void;
 }
 
-export interface ConnectionContext<Config> {
-  readonly id: string;
-  readonly config: Config;
-  /** The connection's only clock; `now()` is monotonic milliseconds. It remembers what caused the work it runs later. */
-  readonly scheduler: SchedulerLike;
-  readonly log: Log;
-  readonly resolvePath: ResolvePath;
-  /** Hands over work that has to end before the hub does, such as a file being written; call it when unsubscribed. */
-  finish(work: Promise<unknown>): void;
-  /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
-  inbox(parameterId: string): Observable<Value>;
-  /** The types of the inputs by name. */
-  readonly inputTypes: InputTypes;
-  /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
-  input(name: string): Observable<Value | undefined>;
-  /** The last change of an input, the one being told included. */
-  lastChange(name: string): Change | undefined;
-  /**
-   * Prepares work that needs consistent values. Each call of what it returns has the work run once: when no write of the
-   * present turn waits any more, or in a turn of its own. All that the work sets is one turn. It must not throw.
-   */
-  atSettle(work: () => void): () => void;
+/** The parts of a defined type from which TypeScript knows what flow files may say. */
+interface Defined<Name extends string, Schema extends z.ZodObject> {
+  readonly type: Name;
+  readonly settingsSchema: Schema;
 }
 
-/** The types of the inputs of a connection by name; an input whose address is a mistake has none. */
-export type InputTypes = ReadonlyMap<string, ValueType>;
-
-/** Something wrong with the settings at a path within them; of a name that is not known the nearest one is told. */
-export type SettingMistake = { readonly path: readonly (string | number)[] } & (
-  | { readonly message: string }
-  | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
-);
-
-interface ConnectionBasics<Config> {
-  readonly type: string;
-  /** true: it reaches out of the process; tests in virtual time declare it only, and set its parameters themselves. */
-  readonly isExternal?: boolean;
-  /** Settings of the type, a strict object; parsing reports every mistake at once. */
-  readonly config: z.ZodObject;
-  /** Settings that only `parameters` needs: they are let go of once the parameters are declared. */
-  readonly declaring?: readonly string[];
-  /** The parameters of a connection with these settings; reads at most the files that they name, and never throws. */
-  parameters(config: Config, resolvePath: ResolvePath): readonly ParameterDeclaration[];
-  /**
-   * Declares a parameter that an address names and `parameters` lacks, while what would tell it is broken: the connection
-   * shall fail by itself, and not the load of everything that leads to it. Left out: there are no such parameters.
-   */
-  presume?(config: Config, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
-  /** Files that the settings name and that it reads once, at its start: a change of one starts it anew; pure. */
-  files?(config: Config, resolvePath: ResolvePath): readonly string[];
-  /**
-   * What a connection with these settings needs for itself alone; pure. A gateway frees it the moment it is unsubscribed,
-   * all others by the end of the work that they hand to `finish`.
-   */
-  claims?(config: Config, resolvePath: ResolvePath): readonly Claim[];
-  /** The parameters that the connection listens to: name → address, as its setting `inputs` has them; pure. */
-  inputs?(config: Config): Readonly<Record<string, string>>;
-  /** Tells which inputs a parameter of the connection follows, so that cycles across connections are found; pure. */
-  follows?(config: Config): (parameterId: string) => Iterable<string>;
-  /** What is wrong with settings whose shape is right; pure. */
-  mistakes?(config: Config, inputTypes: InputTypes): readonly SettingMistake[];
+/** Defines a connection type; the type of its settings follows from its schema. */
+export function defineConnectionType<const Name extends string, Schema extends z.ZodObject>(
+  type: ConnectionType<z.output<Schema>> & Defined<Name, Schema>,
+): ConnectionType & Defined<Name, Schema> {
+  return type as unknown as ConnectionType & Defined<Name, Schema>;
 }
 
-/** A connection type that sees its own parameters only. `run` is cold and emits `{state: 'running'}` once it works. */
-export interface ConnectionType<Config = unknown> extends ConnectionBasics<Config> {
-  readonly isGateway?: false;
-  run(context: ConnectionContext<Config>): Observable<ConnectionEvent>;
-}
-
-/** A connection type that opens the whole graph to others. A gateway that cannot start ends the start of the hub. */
-export interface GatewayType<Config = unknown> extends ConnectionBasics<Config> {
-  readonly isGateway: true;
-  run(context: ConnectionContext<Config>, hub: HubPort): Observable<ConnectionEvent>;
-}
-
-export type AnyConnectionType = ConnectionType | GatewayType;
-
-/** Whether a connection type reaches out of the process, as gateways do. */
-export function isExternal({ isExternal = false, isGateway = false }: AnyConnectionType): boolean {
-  return isExternal || isGateway;
-}
-
-/** Defines a connection type; its settings type follows from its schema. */
-export function defineConnectionType<Schema extends z.ZodObject>(
-  type: ConnectionType<z.output<Schema>> & { readonly config: Schema },
-): ConnectionType {
-  return type as unknown as ConnectionType;
-}
-
-/** Defines a gateway type; its settings type follows from its schema. */
-export function defineGatewayType<Schema extends z.ZodObject>(
-  type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & { readonly config: Schema },
-): GatewayType {
-  return { ...type, isGateway: true } as unknown as GatewayType;
+/** Defines a gateway type; the type of its settings follows from its schema. */
+export function defineGatewayType<const Name extends string, Schema extends z.ZodObject>(
+  type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & Defined<Name, Schema>,
+): GatewayType & Defined<Name, Schema> {
+  return { ...type, isGateway: true } as unknown as GatewayType & Defined<Name, Schema>;
 }

@@ -1,31 +1,25 @@
-// Every connection type of the hub, by the name that flow files use.
+// The connection types that the hub has. To add one, import it and put it on the list: flow files, their JSON Schema and
+// their types in TypeScript follow from that.
 
 import type { z } from 'zod';
 import type { AnyConnectionType } from './connection.ts';
-import { dummy, type config as dummySettings } from './dummy/dummy.ts';
+import { dummy } from './dummy/dummy.ts';
 import { keyboard } from './keyboard/keyboard.ts';
-import type { settings as keyboardSettings } from './keyboard/settings.ts';
 import { restApi } from './rest-api/rest-api.ts';
-import type { settingsSchema as restApiSettings } from './rest-api/settings.ts';
 import type { commonSettings } from './setting.ts';
-import { timer, type config as timerSettings } from './timer/timer.ts';
-import type { config as coreSettings } from './virtual-core/settings.ts';
+import { timer } from './timer/timer.ts';
 import { virtualCore } from './virtual-core/virtual-core.ts';
-import { xmlFileOutput, type config as xmlSettings } from './xml-file-output/xml-file-output.ts';
+import { xmlFileOutput } from './xml-file-output/xml-file-output.ts';
 
-const types: readonly AnyConnectionType[] = [restApi, dummy, timer, xmlFileOutput, keyboard, virtualCore];
+/** In the order in which documents and schemas list them. */
+const types = [restApi, dummy, timer, xmlFileOutput, keyboard, virtualCore] as const;
 
-/** The connection types, in the order of the README's table. */
+/** The connection types by name. */
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(types.map((type) => [type.type, type]));
 
-type Settings<Type extends string, Schema extends z.ZodType> = { readonly type: Type } & z.input<Schema> &
-  z.input<z.ZodObject<typeof commonSettings>>;
+type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly settingsSchema: infer Schema }
+  ? { readonly type: Name } & z.input<Schema> & z.input<z.ZodObject<typeof commonSettings>>
+  : never;
 
 /** The settings of a connection as flow files write them, for each type. */
-export type ConnectionSettings =
-  | Settings<'rest-api', typeof restApiSettings>
-  | Settings<'dummy', typeof dummySettings>
-  | Settings<'timer', typeof timerSettings>
-  | Settings<'xml-file-output', typeof xmlSettings>
-  | Settings<'keyboard', typeof keyboardSettings>
-  | Settings<'virtual-core', typeof coreSettings>;
+export type ConnectionSettings = SettingsOf<(typeof types)[number]>;

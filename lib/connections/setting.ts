@@ -1,5 +1,6 @@
-// The words that the settings schemas of all types share.
+// What the settings of all connection types share.
 
+import { isIP } from 'node:net';
 import { z } from 'zod';
 
 /** The settings that every connection has beside those of its type. */
@@ -21,3 +22,28 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .min(least, { error: expected })
     .max(most, { error: expected });
 }
+
+/** A setting that is the local address to listen on; empty, unless said: all interfaces. */
+export function bindIpSetting(): z.ZodDefault<z.ZodString> {
+  return z
+    .string()
+    .refine((ip) => ip === '' || isIP(ip) !== 0, {
+      error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
+    })
+    .default('')
+    .describe('Local address to listen on; empty: all interfaces');
+}
+
+/** Whether a local address to listen on means all interfaces of the machine. */
+export function isEveryInterface(bindIp: string): boolean {
+  return ['', '0.0.0.0', '::'].includes(bindIp);
+}
+
+/** Resolves a path of the settings against the folder of the flow file. */
+export type ResolvePath = (path: string) => string;
+
+/** Something wrong with the settings at a path within them; for a name that is not known the nearest known one is told. */
+export type SettingMistake = { readonly path: readonly (string | number)[] } & (
+  | { readonly message: string }
+  | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
+);

@@ -16,7 +16,7 @@ export interface ConnectionPlan extends CheckedInputs {
   /** The flow file that declares it. */
   readonly file: string;
   readonly type: AnyConnectionType;
-  readonly config: unknown;
+  readonly settings: unknown;
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];

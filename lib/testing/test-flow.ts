@@ -1,7 +1,7 @@
 // Tests of flows from TypeScript: the steps of flow files, as data or one call each.
 
 import { resolve } from 'node:path';
-import { type AnyConnectionType, isExternal } from '../connections/connection.ts';
+import type { AnyConnectionType } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/registry.ts';
 import { checkFlowFiles } from '../flow/check/check.ts';
 import { checkGiven, checkSteps, type FlowTestStep, type Testable } from '../flow/check/tests.ts';
@@ -64,7 +64,7 @@ export async function testFlow(
       parameters.map((parameter) => [formatAddress(id, parameter.id), parameter]),
     ),
   );
-  const externals = new Set(plan.connections.filter(({ type }) => isExternal(type)).map(({ id }) => id));
+  const externals = new Set(plan.connections.filter(({ type }) => type.isExternal).map(({ id }) => id));
   const find = (mistakes: MistakeList) => (file: FlowFile, path: readonly (string | number)[], address: string) => {
     const found = declarations.get(address);
     if (found === undefined) mistakes.add(file, path, unknownName('parameter', address, [...declarations.keys()]));

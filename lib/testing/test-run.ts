@@ -2,7 +2,7 @@
 // process (network, keyboard, files) is declared only, and the test sets its parameters as it would.
 
 import { concatWith, NEVER, of, type Subscription } from 'rxjs';
-import { type AnyConnectionType, type ConnectionEvent, isExternal } from '../connections/connection.ts';
+import type { AnyConnectionType, ConnectionEvent } from '../connections/connection.ts';
 import { formatValue, timesFired } from '../flow/check/tests.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { Assignment, Expectation, TestStep } from '../flow/test-plan.ts';
@@ -163,7 +163,7 @@ function simulate(plan: Plan): Plan {
   return {
     ...plan,
     connections: plan.connections.map((connection) =>
-      isExternal(connection.type) ? { ...connection, type: standIn(connection.type) } : connection,
+      connection.type.isExternal ? { ...connection, type: standIn(connection.type) } : connection,
     ),
   };
 }

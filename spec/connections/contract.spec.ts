@@ -39,7 +39,7 @@ for (const [name, type] of connectionTypes) {
   test(`${name}: refuses unknown settings and describes each of its own`, (t) => {
     const result = connectionSchema(type).safeParse({ type: name, ...sample, 'no-such-setting': 1 });
     t.like(result.error?.issues[0], { code: 'unrecognized_keys', keys: ['no-such-setting'] });
-    for (const [setting, schema] of Object.entries(type.config.shape)) t.truthy(schema.description, setting);
+    for (const [setting, schema] of Object.entries(type.settingsSchema.shape)) t.truthy(schema.description, setting);
   });
 
   test(`${name}: declares valid parameters, the same each time, and leaves its settings alone`, (t) => {

@@ -144,13 +144,14 @@ test('what is written to a connection that waits for the one before it is kept, 
   let finish = () => {};
   const slow = defineConnectionType({
     type: 'slow',
-    config: z.strictObject({ name: z.string() }),
+    settingsSchema: z.strictObject({ name: z.string() }),
     parameters: () => [{ id: 'n', type: 'I', access: 'write-only' }],
-    claims: () => [{ name: 'the device', scope: '*' }],
-    run: ({ config, inbox, finish: keep }) =>
+    isExternal: true,
+    claims: () => [{ kind: 'device', name: 'the device', scope: '*' }],
+    run: ({ settings, inbox, finish: keep }) =>
       new Observable<ConnectionEvent>((subscriber) => {
         subscriber.next({ state: 'running' });
-        const subscription = inbox('n').subscribe({ next: (value) => heard.push(`${config.name}${value}`) });
+        const subscription = inbox('n').subscribe({ next: (value) => heard.push(`${settings.name}${value}`) });
         return () => {
           subscription.unsubscribe();
           keep(

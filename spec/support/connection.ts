@@ -57,15 +57,15 @@ export function connect(
   settings: object,
   options: { scheduler?: SchedulerLike; folder?: string } = {},
 ): ConnectionUnderTest {
-  const config = connectionSchema(type).parse({ type: type.type, ...settings });
+  const parsed = connectionSchema(type).parse({ type: type.type, ...settings });
   const resolvePath = (path: string) => resolve(options.folder ?? '.', path);
-  const parameters = type.parameters(config, resolvePath);
+  const parameters = type.parameters(parsed, resolvePath);
   const inboxes = new Map(parameters.map(({ id }) => [id, new Subject<Value>()]));
   const unfinished: Promise<unknown>[] = [];
   const log = createLogRecorder();
   const context: ConnectionContext<unknown> = {
     id: 'test',
-    config,
+    settings: parsed,
     log,
     scheduler: options.scheduler ?? monotonicScheduler,
     resolvePath,

@@ -12,7 +12,7 @@ import { createFolder } from './folder.ts';
 const keys = defineConnectionType({
   type: 'keys',
   isExternal: true,
-  config: z.strictObject({}),
+  settingsSchema: z.strictObject({}),
   parameters: () => [
     { id: 'input/f1', type: 'T', access: 'read-only' },
     { id: 'layout', type: 'S', access: 'read-only' },

@@ -39,7 +39,7 @@ export function next<T>(source$: Observable<T>, count: number): Promise<T[]> {
 export async function state({ events$ }: RunningKeyboard, name: string, nth = 1): Promise<string> {
   const reasons$ = events$.pipe(
     filter((event) => 'state' in event && event.state === name),
-    map((event) => ('state' in event && event.reason) || ''),
+    map((event) => ('reason' in event ? event.reason : '')),
   );
   return (await next(reasons$, nth)).at(-1)!;
 }

@@ -134,7 +134,8 @@ test('a connection type that is not external runs', async (t) => {
   let starts = 0;
   const lamp = defineConnectionType({
     type: 'lamp',
-    config: z.strictObject({}),
+    isExternal: false,
+    settingsSchema: z.strictObject({}),
     parameters: () => [],
     run: () => {
       starts++;

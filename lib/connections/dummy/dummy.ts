@@ -10,7 +10,7 @@ import { convert, type Value, type ValueType, valueTypes } from '../../model/val
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
 /** Settings of a Dummy connection. */
-export const config = z.strictObject({
+export const settingsSchema = z.strictObject({
   parameters: z
     .union([z.string(), z.array(z.string({ error: 'a line <Parameter ID>[,<Value Type>[,<Default Value>]]' }))], {
       error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one text',
@@ -22,7 +22,8 @@ export const config = z.strictObject({
 
 export const dummy = defineConnectionType({
   type: 'dummy',
-  config,
+  isExternal: false,
+  settingsSchema,
   declaring: ['parameters'],
   parameters: (settings) => settings.parameters,
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),

@@ -12,28 +12,28 @@ import { type LostPresses, PressQueue } from './press-queue.ts';
 import { releaseHeld } from './release-held.ts';
 import { restartWithBackoff } from './restart.ts';
 import { runSession } from './session.ts';
-import { type KeyboardSettings, settings } from './settings.ts';
+import { type KeyboardSettings, settingsSchema } from './settings.ts';
 
 const lossLogMs = 1000;
 
 export const keyboard = defineConnectionType({
   type: 'keyboard',
   isExternal: true,
-  config: settings,
+  settingsSchema,
   parameters: declareParameters,
   run: (context) =>
     defer(() => {
-      const { config, inbox, scheduler, log } = context;
+      const { settings, inbox, scheduler, log } = context;
       const presses = new PressQueue();
       let end: Promise<unknown> = Promise.resolve();
       const finish = (work: Promise<unknown>) => {
         end = work;
         context.finish(work);
       };
-      const requests$ = config.outputKeys.map((combination) =>
+      const requests$ = settings.outputKeys.map((combination) =>
         inbox(`output/${combination.written}`).pipe(tap(() => presses.push(combination))),
       );
-      warnOfX11(config, log);
+      warnOfX11(settings, log);
       return merge(
         merge(logLosses(presses.lost$, scheduler, log), ...requests$).pipe(ignoreElements()),
         restartWithBackoff(runSession({ ...context, finish }, presses), scheduler),

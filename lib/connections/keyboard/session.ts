@@ -27,8 +27,8 @@ export function runSession(
   context: ConnectionContext<KeyboardSettings>,
   presses: PressQueue,
 ): Observable<ConnectionEvent> {
-  const { config, scheduler, log } = context;
-  const { inputKeys, outputKeys } = config;
+  const { settings, scheduler, log } = context;
+  const { inputKeys, outputKeys } = settings;
   return defer(() => {
     const toProcess$ = new Subject<ToProcess>();
     const doing$ = new BehaviorSubject('starting');

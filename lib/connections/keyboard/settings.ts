@@ -4,11 +4,11 @@ import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';
 import { identityOf, readCombination, type Side } from './combination.ts';
 
-export const settings = z.strictObject({
+export const settingsSchema = z.strictObject({
   inputKeys: combinations('input').describe('Global hotkeys, such as ctrl-f1; each is the trigger input/<combination>'),
   outputKeys: combinations('output').describe('Virtual keys, such as ctrl-f2; output/<combination> presses them'),
 });
-export type KeyboardSettings = z.output<typeof settings>;
+export type KeyboardSettings = z.output<typeof settingsSchema>;
 
 function combinations(side: Side) {
   return z

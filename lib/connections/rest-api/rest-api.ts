@@ -3,8 +3,10 @@
 import { Observable } from 'rxjs';
 import type { Origin } from '../../model/parameter.ts';
 import type { HttpResponse } from '../../net/uws.ts';
-import { type ConnectionContext, type ConnectionEvent, defineGatewayType, type GatewayType } from '../connection.ts';
+import { claimTcpPort } from '../claim.ts';
+import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
+import { isEveryInterface } from '../setting.ts';
 import { type Entrance, openEntrance } from './entrance/entrance.ts';
 import { createGuard } from './http/guard/guard.ts';
 import { createOpenAnswer } from './http/headers.ts';
@@ -21,12 +23,13 @@ import { Pace } from './turns/pace.ts';
 import { createTaskQueue } from './turns/work-queue.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
-export function createRestApi(consoleFolder: string): GatewayType {
+export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
     type: 'rest-api',
-    config: settingsSchema,
+    isExternal: true,
+    settingsSchema,
     parameters: () => [],
-    claims: ({ port, bindIp }) => (port === 0 ? [] : [{ name: `port ${port}`, scope: isOpen(bindIp) ? '*' : bindIp }]),
+    claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
         const server = startServer(context, hub, consoleFolder);
@@ -69,23 +72,23 @@ interface Server {
 }
 
 function startServer(
-  { id, config, log, scheduler, resolvePath }: ConnectionContext<Settings>,
+  { id, settings, log, scheduler, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,
   consoleFolder: string,
 ): Server {
-  const guard = createGuard(config);
+  const guard = createGuard(settings);
   const hits = createLimitHits(log);
   const pace = new Pace();
   const postponed = new PostponedRequests(pace, hits);
-  const openAnswer = createOpenAnswer(config);
+  const openAnswer = createOpenAnswer(settings);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
   const publish: Entrance['publish'] = (topic, frame) => entrance.publish(topic, frame);
   const tasks = createTaskQueue();
-  const sockets = serveSockets({ publish, hub, settings: config, log, hits, pace, tasks, originOf });
+  const sockets = serveSockets({ publish, hub, settings, log, hits, pace, tasks, originOf });
   const routes = routesOf({
     id,
     hub,
-    settings: config,
+    settings,
     log,
     tasks,
     hits,
@@ -94,7 +97,7 @@ function startServer(
     originOf,
     consoleFolder,
   });
-  const { bindIp, port, tls } = config;
+  const { bindIp, port, tls } = settings;
   const entrance = openEntrance({
     bindIp,
     port,
@@ -103,14 +106,14 @@ function startServer(
     scheduler,
     furnish(app) {
       const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
-      app.filter(createConnectionFilter(config.limits, hits, () => entrance.port));
+      app.filter(createConnectionFilter(settings.limits, hits, () => entrance.port));
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);
     },
   });
   const scheme = tls ? 'https' : 'http';
   log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
-  if (isOpen(bindIp) && guard.challenges.length === 0)
+  if (isEveryInterface(bindIp) && guard.challenges.length === 0)
     log.warn(
       {},
       'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
@@ -126,11 +129,6 @@ function startServer(
       entrance.close();
     },
   };
-}
-
-/** Whether all interfaces of the machine are listened on. */
-function isOpen(bindIp: string): boolean {
-  return ['', '0.0.0.0', '::'].includes(bindIp);
 }
 
 function urlHost(bindIp: string): string {

@@ -1,20 +1,13 @@
 // Settings of a REST API connection (spec.md "REST API connection configuration", design.md sections 5 and 7).
 
-import { isIP } from 'node:net';
 import { z } from 'zod';
-import { integerSetting } from '../setting.ts';
+import { bindIpSetting, integerSetting } from '../setting.ts';
 import { limitSettings } from './limits/limit-settings.ts';
 import { limits } from './limits/limits.ts';
 
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
-  bindIp: z
-    .string()
-    .refine((ip) => ip === '' || isIP(ip) !== 0, {
-      error: ({ input }) => `expected an IP address, got ${JSON.stringify(input)}`,
-    })
-    .default('')
-    .describe('Local address to listen on; empty: all interfaces'),
+  bindIp: bindIpSetting(),
   documentRoot: z.string().default('').describe('Folder whose files are served below /; empty: none'),
   username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),

@@ -22,7 +22,7 @@ const pulseSettings = z.strictObject({
 });
 
 /** Settings of a Timer connection. */
-export const config = z.strictObject({
+export const settingsSchema = z.strictObject({
   timers: z
     .array(integerSetting(0, longestMs, 'ms'))
     .max(maxTimers, { error: `at most ${maxTimers} timers` })
@@ -34,20 +34,21 @@ export const config = z.strictObject({
     .default([])
     .describe('Pulse 1, 2, …'),
 });
-type TimerSettings = z.output<typeof config>;
+type TimerSettings = z.output<typeof settingsSchema>;
 type PulseSettings = z.output<typeof pulseSettings>;
 
 export const timer = defineConnectionType({
   type: 'timer',
-  config,
+  isExternal: false,
+  settingsSchema,
   parameters: declareParameters,
   run: (context) =>
     concat(
       of<ConnectionEvent>({ state: 'running' }),
       merge(
         NEVER,
-        ...context.config.timers.map((_, index) => runTimer(context, index + 1)),
-        ...context.config.pulses.map((pulse, index) => runPulse(context, pulse, `pulse/${index + 1}`)),
+        ...context.settings.timers.map((_, index) => runTimer(context, index + 1)),
+        ...context.settings.pulses.map((pulse, index) => runPulse(context, pulse, `pulse/${index + 1}`)),
       ),
     ),
 });

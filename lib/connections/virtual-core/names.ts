@@ -5,7 +5,8 @@ import { freeNames } from '../../expression/expression.ts';
 import { parameterIdMistake } from '../../model/address.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import type { ValueType } from '../../model/value.ts';
-import type { InputTypes, SettingMistake } from '../connection.ts';
+import type { InputTypes } from '../connection.ts';
+import type { SettingMistake } from '../setting.ts';
 import { blockTypes } from './blocks.ts';
 import type { CoreSettings, Output } from './settings.ts';
 
@@ -30,9 +31,9 @@ export class Names {
   readonly #namesOfIdentifier = new Map<string, string[]>();
   readonly #reads = new Map<string, readonly string[]>();
 
-  constructor(config: CoreSettings, inputTypes: InputTypes) {
-    this.#outputs = new Map(Object.entries(config.outputs));
-    for (const name of Object.keys(config.inputs))
+  constructor(settings: CoreSettings, inputTypes: InputTypes) {
+    this.#outputs = new Map(Object.entries(settings.outputs));
+    for (const name of Object.keys(settings.inputs))
       this.#add(name, { type: inputTypes.get(name), output: undefined }, ['inputs', name]);
     for (const [name, output] of this.#outputs)
       for (const { id, type } of parametersOf(name, output)) this.#add(id, { type, output: name }, ['outputs', name]);
@@ -100,10 +101,10 @@ export class Names {
 }
 
 /** Tells which inputs a parameter follows, through as many outputs as it takes. */
-export function followInputs(config: CoreSettings): (parameterId: string) => Set<string> {
+export function followInputs(settings: CoreSettings): (parameterId: string) => Set<string> {
   let names: Names | undefined;
   return (parameterId) => {
-    names ??= new Names(config, new Map());
+    names ??= new Names(settings, new Map());
     const inputs = new Set<string>();
     const seen = new Set([parameterId]);
     for (const name of seen) {

@@ -5,7 +5,8 @@ import { compileExpression, freeNames, isLanguageName } from '../../expression/e
 import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import type { Value } from '../../model/value.ts';
-import type { InputTypes, SettingMistake } from '../connection.ts';
+import type { InputTypes } from '../connection.ts';
+import type { SettingMistake } from '../setting.ts';
 import { type ArgumentKind, blockTypes } from './blocks.ts';
 import { createComputation } from './computation.ts';
 import { Cell, Unit } from './engine.ts';
@@ -21,15 +22,15 @@ export interface Program {
   readonly units: readonly Unit[];
 }
 
-export function compile(config: CoreSettings, inputTypes: InputTypes): Program {
-  const names = new Names(config, inputTypes);
+export function compile(settings: CoreSettings, inputTypes: InputTypes): Program {
+  const names = new Names(settings, inputTypes);
   const mistakes = [...names.mistakes];
-  const { order, cycles } = sortByDependency(Object.keys(config.outputs), (name) => names.outputsReadBy(name));
+  const { order, cycles } = sortByDependency(Object.keys(settings.outputs), (name) => names.outputsReadBy(name));
   for (const cycle of cycles)
     mistakes.push({ path: ['outputs', cycle[0]!], message: `expected no cycle, got ${formatCycle(cycle)}` });
   const cells = new Map(names.all().map((name) => [name, new Cell(name, names.get(name)!.type === 'T')]));
   const units = order.flatMap((name, rank) => {
-    const output = config.outputs[name]!;
+    const output = settings.outputs[name]!;
     const path = ['outputs', name];
     const part = output.block === undefined ? compileExpressionOutput(output, names) : compileBlock(output, names);
     for (const mistake of part.mistakes) mistakes.push({ ...mistake, path: [...path, ...mistake.path] });
@@ -38,7 +39,7 @@ export function compile(config: CoreSettings, inputTypes: InputTypes): Program {
     const gives = parametersOf(name, output).map(({ id }) => cells.get(id)!);
     return [new Unit(name, rank, reads, gives, part.logic)];
   });
-  const inputs = new Map(Object.keys(config.inputs).map((name) => [name, cells.get(name)!]));
+  const inputs = new Map(Object.keys(settings.inputs).map((name) => [name, cells.get(name)!]));
   return { mistakes, inputs, units };
 }
 

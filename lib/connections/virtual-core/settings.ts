@@ -48,7 +48,7 @@ const output = z.discriminatedUnion('block', [...blockOutputs, expressionOutput]
   error: `an output with type and expression, or with a block of ${Object.keys(blockTypes).join(', ')}`,
 }) as unknown as z.ZodType<Output>;
 
-export const config = z.strictObject({
+export const settingsSchema = z.strictObject({
   inputs: z
     .record(z.string(), z.string({ error: 'an address <Connection ID>/<Parameter ID>' }), {
       error: 'an object of addresses by name',
@@ -63,4 +63,4 @@ export const config = z.strictObject({
     .describe('Read-only parameters by name, each computed by an expression or a function block'),
 });
 
-export type CoreSettings = z.output<typeof config>;
+export type CoreSettings = z.output<typeof settingsSchema>;

@@ -8,13 +8,14 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import { Engine } from './engine.ts';
 import { followInputs, parametersOf } from './names.ts';
 import { compile } from './program.ts';
-import { type CoreSettings, config } from './settings.ts';
+import { type CoreSettings, settingsSchema } from './settings.ts';
 
 /** How often the faults of one output are logged at most. */
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',
-  config,
+  isExternal: false,
+  settingsSchema,
   parameters: (settings) => Object.entries(settings.outputs).flatMap(([name, output]) => parametersOf(name, output)),
   inputs: (settings) => settings.inputs,
   follows: followInputs,
@@ -30,7 +31,7 @@ interface Listener {
 
 function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener): Subscription {
   const { scheduler, log } = context;
-  const { inputs, units } = compile(context.config, context.inputTypes);
+  const { inputs, units } = compile(context.settings, context.inputTypes);
   const engine = new Engine(units, {
     onSet: (name, value, because) => subscriber.next({ set: name, value, because }),
     onFault: (output, error) => {

@@ -8,7 +8,9 @@ import { z } from 'zod';
 import { HubError } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import { type ConnectionContext, defineConnectionType, type ResolvePath } from '../connection.ts';
+import { claimFile } from '../claim.ts';
+import { type ConnectionContext, defineConnectionType } from '../connection.ts';
+import type { ResolvePath } from '../setting.ts';
 import { sourceOfBytes, sourceOfText } from './encoding.ts';
 import { keepSaved } from './keep-saved.ts';
 import { leftoverAgeMs, reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
@@ -17,7 +19,7 @@ import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 
 /** Settings of an XML File Output connection. */
-export const config = z
+export const settingsSchema = z
   .strictObject({
     filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
     template: z
@@ -32,24 +34,24 @@ export const config = z
   .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
     error: 'expected exactly one of template and templateFile',
   });
-type XmlSettings = z.output<typeof config>;
+type XmlSettings = z.output<typeof settingsSchema>;
 
 export const xmlFileOutput = defineConnectionType({
   type: 'xml-file-output',
   isExternal: true,
-  config,
+  settingsSchema,
   parameters: (settings, resolvePath) => readTemplateIfAny(settings, resolvePath)?.names.map(declare) ?? [],
   presume: (settings, parameterId, resolvePath) =>
     readTemplateIfAny(settings, resolvePath) === undefined && isPlaceholderName(parameterId)
       ? declare(parameterId)
       : undefined,
   files: ({ templateFile }, resolvePath) => (templateFile === undefined ? [] : [resolvePath(templateFile)]),
-  claims: ({ filename }, resolvePath) => [{ name: `file ${resolvePath(filename)}`, scope: '*' }],
+  claims: ({ filename }, resolvePath) => claimFile(resolvePath(filename)),
   run: (context) =>
     defer(() => {
       const { resolvePath, scheduler, finish } = context;
-      const template = readTemplate(context.config, resolvePath);
-      const path = resolvePath(context.config.filename);
+      const template = readTemplate(context.settings, resolvePath);
+      const path = resolvePath(context.settings.filename);
       const values = new Map<string, string>();
       const sets = template.names.map((name) =>
         inboxOf(context, name).pipe(tap((value) => values.set(name, value as string))),

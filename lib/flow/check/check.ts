@@ -2,8 +2,9 @@
 // both claim. Everything that is wrong goes to the list of mistakes; what is right becomes the plan of a hub.
 
 import { resolve } from 'node:path';
-import { type Claim, isSameClaim } from '../../connections/claim.ts';
-import { type AnyConnectionType, isExternal, type ResolvePath } from '../../connections/connection.ts';
+import { type Claim, claimsClash } from '../../connections/claim.ts';
+import type { AnyConnectionType } from '../../connections/connection.ts';
+import type { ResolvePath } from '../../connections/setting.ts';
 import { type MistakeList, type SettingPath, unknownName } from '../../json5/mistake.ts';
 import { connectionIdMistake, formatAddress, parseAddress } from '../../model/address.ts';
 import { describe, messageOf } from '../../model/error.ts';
@@ -38,7 +39,7 @@ export function checkFlowFiles(files: readonly FlowFile[], types: Types, mistake
     else rules.addAll(file, ['rules'], data.rules ?? []);
   const testable: Testable = {
     find: (file, path, address) => connections.declaration(file, path, address),
-    isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && isExternal(type)),
+    isExternal: (connectionId) => plans.some(({ id, type }) => id === connectionId && type.isExternal),
   };
   const tests = contents.flatMap(({ file, data }) => checkTests(file, data.tests, testable, mistakes));
   const checked = rules.finish(plans);
@@ -91,17 +92,17 @@ class ConnectionCheck {
     this.#fileOfId.set(id, file.name);
     const type = this.#typeOf(file, path, data);
     if (type === undefined) return;
-    const config = this.#mistakes.parse(connectionSchema(type), data, file, path);
-    if (config === undefined) return;
+    const settings = this.#mistakes.parse(connectionSchema(type), data, file, path);
+    if (settings === undefined) return;
     const plan = {
       file,
       data,
       id,
       type,
-      config,
-      enabled: config.enabled as boolean,
-      description: config.description as string,
-      parameters: withStatus(type.parameters(config, resolver(file.folder)), config.statusParameter as boolean),
+      settings,
+      enabled: settings.enabled as boolean,
+      description: settings.description as string,
+      parameters: withStatus(type.parameters(settings, resolver(file.folder)), settings.statusParameter as boolean),
       folder: file.folder,
     };
     this.#found.push(plan);
@@ -113,7 +114,7 @@ class ConnectionCheck {
     const find: FindDeclaration = (file, path, address) => this.declaration(file, path, address);
     const checked = checkInputs(this.#found, find, this.#mistakes);
     return this.#found.map(({ file, data, ...plan }) => {
-      const files = plan.type.files?.(plan.config, resolver(plan.folder)) ?? [];
+      const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];
       this.namedFiles.push(...files);
       return { ...plan, file: file.name, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
     });
@@ -168,9 +169,9 @@ class ConnectionCheck {
     return undefined;
   }
 
-  #claim({ file, id, type, config, folder }: FoundConnection): void {
-    for (const claim of type.claims?.(config, resolver(folder)) ?? []) {
-      const other = this.#claims.find(({ claim: taken }) => isSameClaim(claim, taken));
+  #claim({ file, id, type, settings, folder }: FoundConnection): void {
+    for (const claim of type.claims?.(settings, resolver(folder)) ?? []) {
+      const other = this.#claims.find(({ claim: taken }) => claimsClash(claim, taken));
       if (other)
         this.#mistakes.add(file, ['connections', id], `expected ${claim.name} for itself, "${other.id}" has it too`);
       this.#claims.push({ claim, id });
@@ -178,8 +179,8 @@ class ConnectionCheck {
   }
 
   #presume(connectionId: string, parameterId: string): ParameterDeclaration | undefined {
-    const { type, config, folder, parameters } = this.#found.find(({ id }) => id === connectionId)!;
-    const declaration = type.presume?.(config, parameterId, resolver(folder));
+    const { type, settings, folder, parameters } = this.#found.find(({ id }) => id === connectionId)!;
+    const declaration = type.presume?.(settings, parameterId, resolver(folder));
     if (declaration === undefined) return undefined;
     parameters.push(declaration);
     this.#declarations.get(connectionId)?.set(parameterId, declaration);

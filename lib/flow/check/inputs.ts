@@ -11,7 +11,7 @@ import type { FlowFile } from '../files/read.ts';
 export interface Listening {
   readonly id: string;
   readonly type: AnyConnectionType;
-  readonly config: unknown;
+  readonly settings: unknown;
   readonly file: FlowFile;
 }
 
@@ -35,10 +35,10 @@ export function checkInputs(
   find: FindDeclaration,
   mistakes: MistakeList,
 ): ReadonlyMap<string, CheckedInputs> {
-  const inputsOf = new Map(connections.map(({ id, type, config }) => [id, type.inputs?.(config) ?? {}]));
+  const inputsOf = new Map(connections.map(({ id, type, settings }) => [id, type.inputs?.(settings) ?? {}]));
   const sources = new Map<string, Set<string>>();
   const checked = new Map<string, Omit<CheckedInputs, 'settleOrder'>>();
-  for (const { id, type, config, file } of connections) {
+  for (const { id, type, settings, file } of connections) {
     const inputs = inputsOf.get(id)!;
     const inputTypes = new Map<string, ParameterDeclaration['type']>();
     sources.set(id, new Set());
@@ -48,7 +48,7 @@ export function checkInputs(
       inputTypes.set(name, declaration.type);
       sources.get(id)!.add(split(address).id);
     }
-    for (const mistake of type.mistakes?.(config, inputTypes) ?? []) {
+    for (const mistake of type.mistakes?.(settings, inputTypes) ?? []) {
       const message =
         'message' in mistake ? mistake.message : unknownName(mistake.unknown, mistake.name, mistake.known);
       mistakes.add(file, ['connections', id, ...mistake.path], message);
@@ -66,7 +66,7 @@ function addCycles(
   inputsOf: ReadonlyMap<string, Readonly<Record<string, string>>>,
   mistakes: MistakeList,
 ): void {
-  const followsOf = new Map(connections.map(({ id, type, config }) => [id, type.follows?.(config)]));
+  const followsOf = new Map(connections.map(({ id, type, settings }) => [id, type.follows?.(settings)]));
   const addresses = new Set([...inputsOf.values()].flatMap((inputs) => Object.values(inputs)));
   const { cycles } = sortByDependency(addresses, (address) => {
     const { id, parameterId } = split(address);

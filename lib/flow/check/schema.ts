@@ -77,7 +77,7 @@ type RulesFunction = (on: On) => unknown;
 
 /** The whole settings schema of a connection type: its own, the common ones, and `type`. */
 export function connectionSchema(type: AnyConnectionType): z.ZodObject {
-  return type.config.extend({ type: z.literal(type.type), ...commonSettings });
+  return type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings });
 }
 
 /** The JSON Schema of flow files with these connection types, for editors that complete and check. */

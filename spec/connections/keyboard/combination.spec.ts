@@ -53,8 +53,8 @@ test('two spellings of one combination are the same, of two they are not', (t) =
 });
 
 test('parameters are named as the author wrote the combinations', (t) => {
-  const config = keyboard.config.parse({ inputKeys: ['Ctrl-F1'], outputKeys: ['ctrl-f1', 'media-play'] });
-  t.deepEqual(keyboard.parameters(config, String), [
+  const settings = keyboard.settingsSchema.parse({ inputKeys: ['Ctrl-F1'], outputKeys: ['ctrl-f1', 'media-play'] });
+  t.deepEqual(keyboard.parameters(settings, String), [
     { id: 'input/Ctrl-F1', type: 'T', access: 'read-only' },
     { id: 'output/ctrl-f1', type: 'T', access: 'write-only' },
     { id: 'output/media-play', type: 'T', access: 'write-only' },

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import type { SchedulerLike } from 'rxjs';
-import { type Claim, isSameClaim } from '../../../connections/claim.ts';
+import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -193,7 +193,7 @@ export class RunningConnections {
     const others = [...this.#entries.values()].filter(({ supervisor }) => supervisor.status.state !== 'disabled');
     for (const { plan: other } of others)
       for (const claim of claimsOf(plan))
-        if (claimsOf(other).some((taken) => isSameClaim(claim, taken)))
+        if (claimsOf(other).some((taken) => claimsClash(claim, taken)))
           throw new HubError('conflict', `start: expected ${claim.name} for itself, "${other.id}" has it too`);
   }
 
@@ -250,12 +250,12 @@ function createEntry(plan: ConnectionPlan): UnstartedEntry {
 function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
   const { declaring = [] } = plan.type;
   if (declaring.length === 0) return plan;
-  const needed = Object.entries(plan.config as object).filter(([setting]) => !declaring.includes(setting));
-  return { ...plan, parameters: [], config: Object.fromEntries(needed) };
+  const needed = Object.entries(plan.settings as object).filter(([setting]) => !declaring.includes(setting));
+  return { ...plan, parameters: [], settings: Object.fromEntries(needed) };
 }
 
-function claimsOf({ type, config, folder }: ConnectionPlan): readonly Claim[] {
-  return type.claims?.(config, (path) => resolve(folder, path)) ?? [];
+function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] {
+  return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
 }
 
 function statusOf({ plan, enabled, parameters, supervisor }: Entry): ConnectionStatus {

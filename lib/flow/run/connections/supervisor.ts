@@ -101,7 +101,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     if (node !== undefined) graph.writeTo(node, isConnected, owner);
   };
   const handle = (event: ConnectionEvent) => {
-    if ('state' in event) return enter(event.state, event.reason ?? '');
+    if ('state' in event) return enter(event.state, event.state === 'degraded' ? event.reason : '');
     try {
       const node = nodeOf(event.set);
       if (node === undefined) throw new Error('the connection has no such parameter');
@@ -121,7 +121,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     startedAt = scheduler.now();
     const context = {
       id: plan.id,
-      config: plan.config,
+      settings: plan.settings,
       scheduler: createCausalScheduler(graph, scheduler),
       log,
       resolvePath: options.resolvePath,

@@ -12,7 +12,8 @@ import { openClient } from '../../../support/socket.ts';
 
 const faulty = defineConnectionType({
   type: 'faulty',
-  config: z.strictObject({}),
+  isExternal: false,
+  settingsSchema: z.strictObject({}),
   parameters: () => [
     {
       id: 'p',
