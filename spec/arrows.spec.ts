@@ -1,13 +1,11 @@
 // The arrows between rooms: which of them may import which.
 
-import { readdir, readFile } from 'node:fs/promises';
-import { dirname, join, relative, resolve } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
+import { importsOf, lib, libFiles, readLib } from './support/imports.ts';
 
-const root = resolve(import.meta.dirname, '..');
-const lib = join(root, 'lib');
-
-const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(lib, '../package.json'), 'utf8'));
 const packages = Object.keys({ ...dependencies, ...optionalDependencies });
 
 /** The contract of connection types, which stands on the floor above their folders. */
@@ -61,17 +59,6 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['patchbay.ts', ['command/node-version.ts', 'main.ts']],
 ];
 
-const importPattern = /(?:^|\n)(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/g;
-
-async function libFiles(): Promise<string[]> {
-  return (await readdir(lib, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
-}
-
-async function importsOf(file: string): Promise<string[]> {
-  const text = await readFile(join(lib, file), 'utf8');
-  return [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2]!);
-}
-
 function roomOf(file: string): readonly [string, readonly string[]] | undefined {
   const [typeFolder] = /^connections\/[^/]+\//.exec(file) ?? [];
   if (typeFolder !== undefined)
@@ -84,13 +71,12 @@ test('every file imports only what the arrows of its room allow', async (t) => {
     const room = roomOf(file);
     t.truthy(room, `${file} is in no room`);
     const [name, allowed] = room!;
-    for (const specifier of await importsOf(file)) {
-      if (specifier.startsWith('node:')) {
-        t.false(['model/', 'wire/', 'client/', 'console/'].includes(name), `${file} imports ${specifier}`);
+    for (const target of await importsOf(file)) {
+      if (target.startsWith('node:')) {
+        t.false(['model/', 'wire/', 'client/', 'console/'].includes(name), `${file} imports ${target}`);
         continue;
       }
-      const target = specifier.startsWith('.') ? relative(lib, join(lib, dirname(file), specifier)) : specifier;
-      t.false(target.startsWith('..'), `${file} leaves lib: ${specifier}`);
+      t.false(target.startsWith('..'), `${file} leaves lib: ${target}`);
       const isOwn = name.endsWith('/') && name !== 'connections/' && target.startsWith(name);
       const isAllowed =
         isOwn ||
@@ -100,9 +86,54 @@ test('every file imports only what the arrows of its room allow', async (t) => {
   }
 });
 
+/**
+ * The floors of the REST API, by the longest prefix of a file: each may know itself, and of the others those that are named. What is
+ * on no floor, the connection type and its routes, may know them all.
+ */
+const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly string[]])[] = [
+  ['limits/', []],
+  ['turns/', []],
+  ['input/', []],
+  ['entrance/', []],
+  ['settings.ts', ['limits/']],
+  ['filters/', ['limits/']],
+  ['http/guard/', ['limits/', 'settings.ts']],
+  ['http/', ['http/guard/', 'input/', 'limits/', 'turns/', 'settings.ts']],
+  ['files/', ['http/', 'input/', 'limits/']],
+  ['pages/openapi/', ['settings.ts']],
+  ['pages/', ['files/', 'filters/', 'http/', 'input/', 'limits/', 'turns/', 'sockets/session.ts', 'sockets/status.ts']],
+  ['sockets/', ['filters/', 'http/', 'input/', 'limits/', 'turns/', 'settings.ts']],
+  ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'turns/']],
+  ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'turns/']],
+  [
+    'sockets/sockets.ts',
+    ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'input/', 'limits/', 'turns/'],
+  ],
+];
+
+test('every floor of the REST API knows only those that it may know', async (t) => {
+  const room = 'connections/rest-api/';
+  const floorOf = (file: string) =>
+    floorsOfRestApi.filter(([floor]) => file.startsWith(floor)).sort(([a], [b]) => b.length - a.length)[0];
+  const mistakes: string[] = [];
+  for (const file of (await libFiles()).filter((name) => name.startsWith(room))) {
+    const floor = floorOf(file.slice(room.length));
+    if (floor === undefined) continue;
+    const [name, allowed] = floor;
+    const targets = (await importsOf(file))
+      .filter((path) => path.startsWith(room))
+      .map((path) => path.slice(room.length));
+    for (const target of targets) {
+      const targetFloor = floorOf(target)?.[0] ?? 'no floor';
+      if (targetFloor !== name && !allowed.includes(target) && !allowed.includes(targetFloor))
+        mistakes.push(`${file} must not import ${target}`);
+    }
+  }
+  t.deepEqual(mistakes, []);
+});
+
 test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
-  for (const file of await libFiles())
-    if ((await readFile(join(lib, file), 'utf8')).includes('uws-')) t.is(file, 'net/uws.ts');
+  for (const file of await libFiles()) if ((await readLib(file)).includes('uws-')) t.is(file, 'net/uws.ts');
 });
 
 test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
@@ -114,5 +145,5 @@ test('only programs touch process: lib/main.ts, the process of the keyboard, and
     'command/node-version.ts',
   ];
   for (const file of await libFiles())
-    if (/\bprocess\.\w/.test(await readFile(join(lib, file), 'utf8'))) t.true(programs.includes(file), file);
+    if (/\bprocess\.\w/.test(await readLib(file))) t.true(programs.includes(file), file);
 });

@@ -7,7 +7,7 @@ import { createLiveValues } from '../live-values.ts';
 import { linkTo, route, setParams } from '../route.ts';
 import { formatClock } from '../units.ts';
 import { keepAwake } from './awake.ts';
-import { Grid } from './widget.tsx';
+import { Grid } from './grid.tsx';
 
 /** As often as the eye sees; what comes faster is merged by the hub. */
 const rate = 30;

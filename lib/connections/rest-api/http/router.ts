@@ -11,9 +11,9 @@ import { wantsJsonErrors } from './accept.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import { retryAfterSeconds } from './guard/attempts.ts';
 import type { Act, Guard } from './guard/guard.ts';
-import { replyPreflight } from './guard/preflight.ts';
 import type { Header, OpenAnswer } from './headers.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
+import { replyPreflight } from './preflight.ts';
 import { endWithLength, replyError } from './reply.ts';
 import { serveFor } from './served-hits.ts';
 

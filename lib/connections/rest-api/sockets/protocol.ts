@@ -3,7 +3,6 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Entrance } from '../entrance/entrance.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Settings } from '../settings.ts';
@@ -25,7 +24,7 @@ export interface Protocol {
 /** What protocols are made of. */
 export interface ProtocolContext {
   /** Hands a frame to the sockets that subscribe to a topic. */
-  readonly publish: Entrance['publish'];
+  readonly publish: (topic: ArrayBuffer, frame: Uint8Array) => void;
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;

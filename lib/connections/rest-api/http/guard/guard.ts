@@ -10,7 +10,6 @@ import { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
 import { createCredentials } from './credentials.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
-import { isPreflight } from './preflight.ts';
 
 /** What a request is about to do; an upgrade opens a way to write. */
 export type Act = 'read' | 'write' | 'write by GET';
@@ -52,7 +51,7 @@ export function createGuard(settings: Settings): Guard {
   return {
     challenges: credentials.challenges,
     isPreflight: (request) =>
-      isPreflight(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
+      asksFirst(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
     check(request, act, addressOf) {
       const host = request.getHeader(hostHeader);
       if (!isOwnHost(host))
@@ -70,6 +69,11 @@ export function createGuard(settings: Settings): Guard {
       throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
     },
   };
+}
+
+/** Whether a browser asks before it sends what forms cannot (Fetch, "CORS-preflight request"). */
+function asksFirst(request: HttpRequest): boolean {
+  return request.getMethod() === 'options' && request.getHeader('access-control-request-method') !== '';
 }
 
 /**

@@ -1,14 +1,10 @@
-// What browsers ask before a page of allowedOrigins may send what forms cannot (Fetch, "CORS-preflight request").
+// The answer to a preflight: browsers ask before a page of allowedOrigins may send what forms cannot (Fetch, "CORS-preflight request").
 
-import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import { begin } from '../headers.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import { begin } from './headers.ts';
 
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range';
-
-export function isPreflight(request: HttpRequest): boolean {
-  return request.getMethod() === 'options' && request.getHeader('access-control-request-method') !== '';
-}
 
 /** Answers 204 with what may be sent; to hubs in a private network the browser wants one word more. */
 export function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {

@@ -1,0 +1,68 @@
+// Widgets on a grid, each on its place, by its type.
+
+import { For, type JSX, lazy } from 'solid-js';
+import type { Widget } from '../../dashboard/format.ts';
+import type { LiveValues } from '../live-values.ts';
+import { ButtonWidget } from './button.tsx';
+import { FaderWidget } from './fader.tsx';
+import { Label, Lamp, Meter, Reading } from './readings.tsx';
+
+const Plot = lazy(() => import('./plot.tsx'));
+
+export function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
+  const { at, size, type } = props.widget;
+  return (
+    <div
+      class={`widget ${type}`}
+      classList={{ broad: type === 'group' || (size[0] > 2 && size[0] > size[1] * 1.5) }}
+      style={{
+        '--column': at[0],
+        '--row': at[1],
+        '--wide': size[0],
+        '--high': size[1],
+      }}
+    >
+      {contentOf(props.widget, props.values)}
+    </div>
+  );
+}
+
+function contentOf(widget: Widget, values: LiveValues): JSX.Element {
+  switch (widget.type) {
+    case 'label':
+      return <Label widget={widget} values={values} />;
+    case 'value':
+      return <Reading widget={widget} values={values} />;
+    case 'lamp':
+      return <Lamp widget={widget} values={values} />;
+    case 'meter':
+      return <Meter widget={widget} values={values} />;
+    case 'button':
+      return <ButtonWidget widget={widget} values={values} />;
+    case 'fader':
+      return <FaderWidget widget={widget} values={values} />;
+    case 'plot':
+      return <Plot widget={widget} values={values} />;
+    case 'group':
+      return (
+        <>
+          <h2 class="truncate">{widget.label}</h2>
+          <Grid columns={widget.columns} rows={widget.rows} widgets={widget.widgets} values={values} />
+        </>
+      );
+  }
+}
+
+/** Widgets on a grid that fills what there is. */
+export function Grid(props: {
+  readonly columns: number;
+  readonly rows: number;
+  readonly widgets: readonly Widget[];
+  readonly values: LiveValues;
+}) {
+  return (
+    <div class="widgets" style={{ '--columns': props.columns, '--rows': props.rows }}>
+      <For each={props.widgets}>{(widget) => <WidgetPlace widget={widget} values={props.values} />}</For>
+    </div>
+  );
+}
