@@ -38,6 +38,8 @@ export interface Options {
   readonly resumeParameters: readonly number[];
   readonly filters: readonly number[];
   readonly idleClients: number;
+  /** How many outputs a large Virtual Core has. */
+  readonly coreOutputs: number;
   readonly writes: number;
   readonly parameters: number;
 }
@@ -67,6 +69,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --resume-parameters <n,…>  v1-resume: parameters in the hub (1000,100000)
   --filters <n,…>            filter-cost: different subscriptions (1,100,1000)
   --idle-clients <n>         idle: sockets (10000)
+  --core-outputs <n>         virtual-core: outputs of a large core (10000)
   --writes <n>               write-rule: writes (3000000)
   --parameters <n>           memory: parameters (1000000)
   --help`;
@@ -99,6 +102,7 @@ const numberOptions = {
     [1, 20],
   ],
   'idle-clients': [[10_000], [100]],
+  'core-outputs': [[10_000], [500]],
   writes: [[3_000_000], [200_000]],
   parameters: [[1_000_000], [20_000]],
 } satisfies Record<string, readonly [full: readonly number[], quick: readonly number[]]>;
@@ -154,6 +158,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     resumeParameters: numbers('resume-parameters'),
     filters: numbers('filters'),
     idleClients: number('idle-clients'),
+    coreOutputs: number('core-outputs'),
     writes: number('writes'),
     parameters: number('parameters'),
   };

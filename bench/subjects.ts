@@ -17,6 +17,7 @@ import { v1Dashboards, v1Stalled } from './subjects/v1-dashboards.ts';
 import { v1FanOut } from './subjects/v1-fan-out.ts';
 import { v1Ingest } from './subjects/v1-ingest.ts';
 import { v1Resume } from './subjects/v1-resume.ts';
+import { virtualCore } from './subjects/virtual-core.ts';
 import { writeRule } from './subjects/write-rule.ts';
 
 export const subjects: readonly Subject[] = [
@@ -32,6 +33,7 @@ export const subjects: readonly Subject[] = [
   filterCost,
   idle,
   writeRule,
+  virtualCore,
   memory,
 ];
 

@@ -3,6 +3,7 @@
 import type { Socket } from 'node:net';
 import { messageOf } from '../../lib/model/error.ts';
 import type { Entry, Receiver } from './dialects/dialect.ts';
+import type { Watch } from './watch.ts';
 import { openWebSocket } from './web-socket.ts';
 
 export interface Subscribers {
@@ -10,8 +11,6 @@ export interface Subscribers {
   readonly publisher: Socket;
   /** What each has received. */
   readonly receivers: readonly Receiver[];
-  /** Rejects as soon as a socket receives anything else, or is closed. */
-  readonly failed: Promise<never>;
 }
 
 /** What sockets do when they are open, and what checks what they receive. */
@@ -22,16 +21,18 @@ export interface Listening {
 
 const handshakesAtOnce = 100;
 
-/** Opens sockets; resolves when all are ready. `advance` is called when one has received more; `batches` are whole ones. */
+/**
+ * Opens sockets; resolves when all are ready. `advance` is called when one has received more; `batches` are whole ones. The
+ * watch fails as soon as a socket receives anything else, or is closed.
+ */
 export async function openSubscribers(
   port: number,
   count: number,
   { entry, createReceiver }: Listening,
+  watch: Watch,
   advance: (subscriber: number, batches: number) => void,
 ): Promise<Subscribers> {
   const receivers = Array.from({ length: count }, createReceiver);
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  failed.catch(() => {}); // whoever waits for the work hears of it, and nobody else need
   const open = async (subscriber: number): Promise<Socket> => {
     const receiver = receivers[subscriber]!;
     const { promise: ready, resolve: becomeReady } = Promise.withResolvers<void>();
@@ -45,13 +46,13 @@ export async function openSubscribers(
             const answer = receiver.read(chunk, length);
             if (answer !== undefined) void socket.then((opened) => opened.write(answer));
           } catch (error) {
-            fail(new Error(`socket ${subscriber}, ${messageOf(error)}`));
+            watch.fail(`socket ${subscriber}, ${messageOf(error)}`);
             return;
           }
           if (wasReady) advance(subscriber, receiver.batches);
           else if (receiver.isReady) becomeReady();
         },
-        onClose: (reason) => fail(new Error(`socket ${subscriber} was closed: ${reason}`)),
+        onClose: (reason) => watch.fail(`socket ${subscriber} was closed: ${reason}`),
       },
       entry.protocol,
     );
@@ -64,9 +65,9 @@ export async function openSubscribers(
   while (sockets.length < count) {
     const next = Math.min(handshakesAtOnce, count - sockets.length);
     const opening = Promise.all(Array.from({ length: next }, (_, index) => open(sockets.length + index)));
-    sockets.push(...(await Promise.race([opening, failed])));
+    sockets.push(...(await watch.wait(opening)));
   }
-  return { publisher: sockets[0]!, receivers, failed };
+  return { publisher: sockets[0]!, receivers };
 }
 
 /** Says which socket has not received all of so many batches, or more; undefined when all have exactly those. */

@@ -4,12 +4,12 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { busyMsOfAll, waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
-import { Dashboard } from '../load/dashboard.ts';
-import { within } from '../load/deadline.ts';
+import { Dashboard, type DashboardSettings } from '../load/dashboard.ts';
+import { EvenWriter } from '../load/even-writer.ts';
 import { Histogram } from '../load/histogram.ts';
 import { PictureReader } from '../load/picture.ts';
 import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
-import { openV1Socket } from '../load/v1-socket.ts';
+import { Watch } from '../load/watch.ts';
 import { runTask } from './task.ts';
 
 export interface DashboardsTask {
@@ -46,131 +46,123 @@ export interface DashboardsResult {
 }
 
 const tickMs = 1;
-const longestBatch = 2000;
 const sampleEveryMs = 5;
 const longestSettleMs = 500;
 const openAtOnce = 100;
 const deadlineMs = 20_000;
 
-await runTask(async (task: DashboardsTask) => {
-  const { port, serverPid, parameters, warmUpMs, measureMs, stalled, tellsMemory } = task;
+await runTask(async (task: DashboardsTask): Promise<DashboardsResult> => {
+  const { port, serverPid, parameters, rate, warmUpMs, measureMs, tellsMemory } = task;
   const settleMs = Math.min(longestSettleMs, measureMs);
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  failed.catch(() => {});
-  const onEnd = (reason: string) => fail(new Error(reason));
+  const watch = new Watch();
   const reader = new PictureReader();
   const arrival = new Histogram();
-  const shown = new Histogram();
   const startedAt = performance.now();
   const nowMs = () => performance.now() - startedAt;
 
-  const dashboards: Dashboard[] = [];
-  while (dashboards.length < task.dashboards) {
-    const count = Math.min(openAtOnce, task.dashboards - dashboards.length);
-    const opening = Array.from({ length: count }, () =>
-      Dashboard.open(port, reader, { parameters, rate: task.rate, arrival, nowMs }, onEnd),
-    );
-    dashboards.push(
-      ...(await Promise.race([within(deadlineMs, 'dashboards to be complete', Promise.all(opening)), failed])),
-    );
-  }
-  const live = dashboards.slice(stalled);
-  const stalling = dashboards.slice(0, stalled);
+  const dashboards = await openDashboards(task, reader, { parameters, rate, arrival, nowMs }, watch);
   keepApart(serverPid);
-  const stopWriting = await startWriting();
-  await Promise.race([after(warmUpMs), failed]);
+  const writer = await EvenWriter.open(port, reader, { ...task, nowMs }, watch);
+  await watch.pass(warmUpMs);
   const memoryBefore = tellsMemory ? await memoryOf(serverPid) : undefined;
-  if (tellsMemory) await Promise.race([after(settleMs), failed]);
-
+  if (tellsMemory) await watch.pass(settleMs);
+  const stalling = dashboards.slice(0, task.stalled);
+  const live = dashboards.slice(task.stalled);
   for (const dashboard of stalling) dashboard.pause();
-  for (const dashboard of dashboards) dashboard.bytes = 0;
-  arrival.clear();
-  let turn = 0;
-  const sampler = setInterval(() => live[turn++ % live.length]!.sample(shown), sampleEveryMs);
-  const waited = () => waitedMs(serverPid, process.pid);
-  const before = {
-    at: performance.now(),
-    server: busyMsOfAll(serverPid),
-    load: busyMsOfAll(process.pid),
-    waited: waited(),
-  };
-  await Promise.race([after(measureMs), failed]);
-  clearInterval(sampler);
-  const figures = {
-    elapsedMs: performance.now() - before.at,
-    serverBusyMs: busyMsOfAll(serverPid) - before.server,
-    loadBusyMs: busyMsOfAll(process.pid) - before.load,
-    waitedMs: waited() - before.waited,
-    arrival: [arrival.percentile(0.5), arrival.percentile(0.99)],
-    shown: [shown.percentile(0.5), shown.percentile(0.99)],
-    values: arrival.total,
-  } as const;
+  const figures = await measure(task, dashboards, live, arrival, watch);
   const memoryAfter = tellsMemory ? await memoryOf(serverPid) : undefined;
   for (const dashboard of stalling) dashboard.resume();
-  await Promise.race([after(settleMs), failed]);
-  const newest = await stopWriting();
-  await Promise.race([within(deadlineMs, 'the newest values on every dashboard', untilAllShow(newest)), failed]).catch(
-    (error: Error) => {
-      throw new Error(`${error.message}: ${firstDifference(newest) ?? 'they came late'}`);
-    },
-  );
-  await Promise.race([after(settleMs), failed]);
-  const difference = firstDifference(newest);
-  if (difference !== undefined) throw new Error(difference);
-  const bytesOf = (some: readonly Dashboard[]) => some.reduce((sum, { bytes }) => sum + bytes, 0) / some.length;
+  await watch.pass(settleMs);
+  await expectNewest(dashboards, task.stalled, await writer.stop(), settleMs, watch);
   return {
     ...figures,
     growth: memoryAfter && {
       heapBytes: memoryAfter.heapBytes - memoryBefore!.heapBytes,
       residentBytes: memoryAfter.residentBytes - memoryBefore!.residentBytes,
     },
-    spared: stalled === 0 ? 0 : 1 - bytesOf(stalling) / bytesOf(live),
-  } satisfies DashboardsResult;
-
-  /** Writes all parameters in turn, evenly; what is returned stops it and tells the newest values. */
-  async function startWriting(): Promise<() => Promise<Float64Array>> {
-    const newest = new Float64Array(parameters);
-    const { promise: written, resolve: finish } = Promise.withResolvers<void>();
-    const onText = (payload: Buffer) => {
-      const { ack } = reader.cache.parsedAt(reader.cache.find(payload, 0));
-      if (ack !== undefined) finish();
-    };
-    const writer = await openV1Socket(port, onText, onEnd);
-    const perMs = (parameters * task.changesPerSecond) / 1000;
-    const from = nowMs();
-    let sent = 0;
-    let timer: NodeJS.Timeout | undefined;
-    const writeDue = () => {
-      const due = Math.min(Math.floor((nowMs() - from) * perMs) - sent, longestBatch);
-      const value = Math.round(nowMs() * 1000) / 1000;
-      const set = Array.from({ length: due }, (_, index) => {
-        const parameter = (sent + index) % parameters;
-        newest[parameter] = value;
-        return [reader.idOf(parameter), value] as const;
-      });
-      if (due > 0) writer.send({ set });
-      sent += Math.max(0, due);
-      timer = setTimeout(writeDue, tickMs);
-    };
-    writeDue();
-    return async () => {
-      clearTimeout(timer);
-      writer.send({ set: [], ack: 1 });
-      await Promise.race([within(deadlineMs, 'an acknowledgement', written), failed]);
-      return newest;
-    };
-  }
-
-  async function untilAllShow(newest: Float64Array): Promise<void> {
-    while (dashboards.some((dashboard) => dashboard.differenceTo(newest) !== undefined)) await after(tickMs);
-  }
-
-  function firstDifference(newest: Float64Array): string | undefined {
-    for (const [index, dashboard] of dashboards.entries()) {
-      const difference = dashboard.differenceTo(newest);
-      if (difference !== undefined)
-        return `dashboard ${index}${index < stalled ? ', which had stalled,' : ''} ${difference}`;
-    }
-    return undefined;
-  }
+    spared: task.stalled === 0 ? 0 : 1 - meanBytes(stalling) / meanBytes(live),
+  };
 });
+
+/** Opens the dashboards; resolves when all of them are complete. */
+async function openDashboards(
+  task: DashboardsTask,
+  reader: PictureReader,
+  settings: DashboardSettings,
+  watch: Watch,
+): Promise<readonly Dashboard[]> {
+  const all: Dashboard[] = [];
+  while (all.length < task.dashboards) {
+    const count = Math.min(openAtOnce, task.dashboards - all.length);
+    const opening = Array.from({ length: count }, () => Dashboard.open(task.port, reader, settings, watch.fail));
+    all.push(...(await watch.within(deadlineMs, 'dashboards to be complete', Promise.all(opening))));
+  }
+  return all;
+}
+
+/** Measures for a while: what arrives at all dashboards, and what the live ones show, one after the other. */
+async function measure(
+  { serverPid, measureMs }: DashboardsTask,
+  dashboards: readonly Dashboard[],
+  live: readonly Dashboard[],
+  arrival: Histogram,
+  watch: Watch,
+): Promise<Omit<DashboardsResult, 'growth' | 'spared'>> {
+  const shown = new Histogram();
+  for (const dashboard of dashboards) dashboard.bytes = 0;
+  arrival.clear();
+  let turn = 0;
+  const sampler = setInterval(() => live[turn++ % live.length]!.sample(shown), sampleEveryMs);
+  const now = () => ({
+    elapsedMs: performance.now(),
+    serverBusyMs: busyMsOfAll(serverPid),
+    loadBusyMs: busyMsOfAll(process.pid),
+    waitedMs: waitedMs(serverPid, process.pid),
+  });
+  const start = now();
+  await watch.pass(measureMs);
+  clearInterval(sampler);
+  const end = now();
+  return {
+    elapsedMs: end.elapsedMs - start.elapsedMs,
+    serverBusyMs: end.serverBusyMs - start.serverBusyMs,
+    loadBusyMs: end.loadBusyMs - start.loadBusyMs,
+    waitedMs: end.waitedMs - start.waitedMs,
+    arrival: [arrival.percentile(0.5), arrival.percentile(0.99)],
+    shown: [shown.percentile(0.5), shown.percentile(0.99)],
+    values: arrival.total,
+  };
+}
+
+/** Every dashboard shows the newest values, and goes on showing them. Errors: one of them does not. */
+async function expectNewest(
+  dashboards: readonly Dashboard[],
+  stalled: number,
+  newest: Float64Array,
+  settleMs: number,
+  watch: Watch,
+): Promise<void> {
+  const difference = () => firstDifference(dashboards, stalled, newest);
+  const untilAllShow = async () => {
+    while (difference() !== undefined) await after(tickMs);
+  };
+  await watch.within(deadlineMs, 'the newest values on every dashboard', untilAllShow()).catch((error: Error) => {
+    throw new Error(`${error.message}: ${difference() ?? 'they came late'}`);
+  });
+  await watch.pass(settleMs);
+  const wrong = difference();
+  if (wrong !== undefined) throw new Error(wrong);
+}
+
+function firstDifference(dashboards: readonly Dashboard[], stalled: number, newest: Float64Array): string | undefined {
+  for (const [index, dashboard] of dashboards.entries()) {
+    const difference = dashboard.differenceTo(newest);
+    if (difference !== undefined)
+      return `dashboard ${index}${index < stalled ? ', which had stalled,' : ''} ${difference}`;
+  }
+  return undefined;
+}
+
+function meanBytes(dashboards: readonly Dashboard[]): number {
+  return dashboards.reduce((sum, { bytes }) => sum + bytes, 0) / dashboards.length;
+}

@@ -1,9 +1,9 @@
 // Load of idle clients: opens many sockets, then keeps still while the server tells what it holds in memory.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { within } from '../load/deadline.ts';
 import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
 import { openV1Socket } from '../load/v1-socket.ts';
+import { Watch } from '../load/watch.ts';
 import { openWebSocket } from '../load/web-socket.ts';
 import { runTask } from './task.ts';
 
@@ -26,50 +26,49 @@ const openAtOnce = 100;
 const settleMs = 300;
 const deadlineMs = 60_000;
 
-await runTask(async ({ port, serverPid, clients, include }: IdleTask) => {
-  const { promise: failed, reject: fail } = Promise.withResolvers<never>();
-  failed.catch(() => {});
-  const onEnd = (reason: string) => fail(new Error(reason));
-  let ended = 0;
-
-  await openAll(firstClients);
+await runTask(async ({ port, serverPid, clients, include }: IdleTask): Promise<IdleResult> => {
+  const watch = new Watch();
+  const ends: number[] = [];
+  const open = (client: number) =>
+    include === undefined ? openPlain(port, watch) : openV1(port, include, watch, () => ends.push(client));
+  await openAll(firstClients, open, watch);
   await after(settleMs);
   const before = await memoryOf(serverPid);
   const startedAt = performance.now();
-  await openAll(clients);
+  await openAll(clients, open, watch);
   const seconds = (performance.now() - startedAt) / 1000;
   await after(settleMs);
   const memory = await memoryOf(serverPid);
-  if (include !== undefined && ended !== firstClients + clients)
-    throw new Error(`expected ${firstClients + clients} ends of pictures, got ${ended}`);
-  await Promise.race([after(0), failed]);
+  if (include !== undefined && ends.length !== firstClients + clients)
+    throw new Error(`expected ${firstClients + clients} ends of pictures, got ${ends.length}`);
+  await watch.pass(0);
   return {
     heapBytes: (memory.heapBytes - before.heapBytes) / clients,
     residentBytes: (memory.residentBytes - before.residentBytes) / clients,
     seconds,
-  } satisfies IdleResult;
-
-  async function openAll(count: number): Promise<void> {
-    for (let opened = 0; opened < count; opened += openAtOnce) {
-      const opening = Array.from({ length: Math.min(openAtOnce, count - opened) }, open);
-      await Promise.race([within(deadlineMs, 'sockets to open', Promise.all(opening)), failed]);
-    }
-  }
-
-  async function open(): Promise<void> {
-    if (include === undefined) {
-      const onBytes = () => onEnd('expected nothing to come');
-      await openWebSocket(port, '/ws', { onBytes, onClose: onEnd });
-      return;
-    }
-    const { promise: complete, resolve } = Promise.withResolvers<void>();
-    const onText = (payload: Buffer) => {
-      if (!payload.toString().startsWith('{"end":1')) return;
-      ended++;
-      resolve();
-    };
-    const socket = await openV1Socket(port, onText, onEnd);
-    socket.send({ sub: 1, include: [include], rate: 30 });
-    await complete;
-  }
+  };
 });
+
+async function openAll(count: number, open: (client: number) => Promise<void>, watch: Watch): Promise<void> {
+  for (let opened = 0; opened < count; opened += openAtOnce) {
+    const opening = Array.from({ length: Math.min(openAtOnce, count - opened) }, (_, index) => open(opened + index));
+    await watch.within(deadlineMs, 'sockets to open', Promise.all(opening));
+  }
+}
+
+async function openPlain(port: number, watch: Watch): Promise<void> {
+  await openWebSocket(port, '/ws', { onBytes: () => watch.fail('expected nothing to come'), onClose: watch.fail });
+}
+
+/** Opens a client; resolves when its picture is complete, which `ended` hears as often as it is told. */
+async function openV1(port: number, include: string, watch: Watch, ended: () => void): Promise<void> {
+  const { promise: complete, resolve } = Promise.withResolvers<void>();
+  const onText = (payload: Buffer) => {
+    if (!payload.toString().startsWith('{"end":1')) return;
+    ended();
+    resolve();
+  };
+  const { send } = await openV1Socket(port, onText, watch.fail);
+  send({ sub: 1, include: [include], rate: 30 });
+  await complete;
+}

@@ -5,6 +5,7 @@ import { waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
 import { countMistake, openSubscribers } from '../load/subscribers.ts';
+import { Watch } from '../load/watch.ts';
 import { percentile } from '../statistics.ts';
 import { runTask } from './task.ts';
 
@@ -30,56 +31,85 @@ const tickMs = 1;
 const arrivalDeadlineMs = 5000;
 const silenceMs = 30;
 
-await runTask(async ({ port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs }: LatencyTask) => {
+await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
+  const { port, serverPid, address, sockets, changesPerSecond, warmUpMs, measureMs } = task;
   const dialect = createPlainDialect(address, 1);
+  const watch = new Watch();
   const warmUpChanges = Math.floor((warmUpMs * changesPerSecond) / 1000);
   const allChanges = warmUpChanges + Math.floor((measureMs * changesPerSecond) / 1000);
-  const sentAt = new Float64Array(allChanges);
-  const received = new Uint32Array(sockets);
-  const latenciesMs = new Float64Array((allChanges - warmUpChanges) * sockets);
-  const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-  let sent = 0;
-  let counted = 0;
-  let complete = 0;
-
-  const subscribers = await openSubscribers(port, sockets, dialect, (subscriber, changes) => {
-    const now = performance.now();
-    let change = received[subscriber]!;
-    for (; change < changes; change++) if (change >= warmUpChanges) latenciesMs[counted++] = now - sentAt[change]!;
-    received[subscriber] = change;
-    if (change === allChanges && ++complete === sockets) finish();
-  });
-
+  const arrivals = new Arrivals(sockets, warmUpChanges, allChanges);
+  const subscribers = await openSubscribers(port, sockets, dialect, watch, (subscriber, changes) =>
+    arrivals.add(subscriber, changes),
+  );
   keepApart(serverPid);
   const startedAt = performance.now();
   const waitedBefore = waitedMs(serverPid, process.pid);
-  const sendDue = () => {
-    const due = Math.min(allChanges, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
-    for (; sent < due; sent++) {
-      sentAt[sent] = performance.now();
-      subscribers.publisher.write(dialect.batch(sent));
-    }
-    if (sent < allChanges) setTimeout(sendDue, tickMs);
-  };
-  sendDue();
-  const deadline = after(warmUpMs + measureMs + arrivalDeadlineMs).then(() => {
-    throw new Error(`not all changes arrived: ${countMistake(subscribers, allChanges)}`);
+  sendEvenly(changesPerSecond, allChanges, (change) => {
+    arrivals.sentAt[change] = performance.now();
+    subscribers.publisher.write(dialect.batch(change));
   });
-  await Promise.race([done, subscribers.failed, deadline]);
+  const late = (error: Error) => {
+    throw new Error(`${error.message}: ${countMistake(subscribers, allChanges)}`);
+  };
+  await watch.within(warmUpMs + measureMs + arrivalDeadlineMs, 'all changes', arrivals.complete).catch(late);
   const waited = waitedMs(serverPid, process.pid) - waitedBefore;
   const elapsedMs = performance.now() - startedAt;
-  await Promise.race([after(silenceMs), subscribers.failed]);
+  await watch.pass(silenceMs);
   const mistake = countMistake(subscribers, allChanges);
   if (mistake !== undefined) throw new Error(mistake);
-  latenciesMs.sort();
-  return {
-    p50: percentile(latenciesMs, 0.5),
-    p99: percentile(latenciesMs, 0.99),
-    waited: (waited / elapsedMs) * 100,
-    changesPerSecond: ((allChanges - warmUpChanges - 1) * 1000) / (sentAt.at(-1)! - sentAt[warmUpChanges]!),
-  } satisfies LatencyResult;
+  return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100 };
 });
 
-function after(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs));
+/** Sends changes 0, 1, 2 …, each when it is due. */
+function sendEvenly(changesPerSecond: number, changes: number, send: (change: number) => void): void {
+  const startedAt = performance.now();
+  let sent = 0;
+  const sendDue = () => {
+    const due = Math.min(changes, Math.floor(((performance.now() - startedAt) * changesPerSecond) / 1000));
+    while (sent < due) send(sent++);
+    if (sent < changes) setTimeout(sendDue, tickMs);
+  };
+  sendDue();
+}
+
+/** When changes were sent, and how long each took to each socket; those of the warm-up are left out. */
+class Arrivals {
+  readonly sentAt: Float64Array;
+  readonly #done = Promise.withResolvers<void>();
+  readonly #warmUp: number;
+  readonly #received: Uint32Array;
+  readonly #latenciesMs: Float64Array;
+  #counted = 0;
+  #completeSockets = 0;
+
+  constructor(sockets: number, warmUp: number, changes: number) {
+    this.sentAt = new Float64Array(changes);
+    this.#warmUp = warmUp;
+    this.#received = new Uint32Array(sockets);
+    this.#latenciesMs = new Float64Array((changes - warmUp) * sockets);
+  }
+
+  /** Resolves when all sockets have received all changes. */
+  get complete(): Promise<void> {
+    return this.#done.promise;
+  }
+
+  /** A socket has received so many changes by now. */
+  add(socket: number, changes: number): void {
+    const now = performance.now();
+    for (let change = Math.max(this.#warmUp, this.#received[socket]!); change < changes; change++)
+      this.#latenciesMs[this.#counted++] = now - this.sentAt[change]!;
+    this.#received[socket] = changes;
+    if (changes === this.sentAt.length && ++this.#completeSockets === this.#received.length) this.#done.resolve();
+  }
+
+  figures(): Pick<LatencyResult, 'p50' | 'p99' | 'changesPerSecond'> {
+    const sorted = this.#latenciesMs.sort();
+    const spanMs = this.sentAt.at(-1)! - this.sentAt[this.#warmUp]!;
+    return {
+      p50: percentile(sorted, 0.5),
+      p99: percentile(sorted, 0.99),
+      changesPerSecond: ((this.sentAt.length - this.#warmUp - 1) * 1000) / spanMs,
+    };
+  }
 }

@@ -1,7 +1,8 @@
 // What the subjects of fan-outs share: a desk with one parameter, and how a contender's fan-out is measured.
 
+import type { Measured } from '../load/measuring-window.ts';
 import type { ServerProcess } from '../process.ts';
-import type { FanOutResult, FanOutTask } from '../processes/fan-out-load.ts';
+import type { FanOutTask } from '../processes/fan-out-load.ts';
 import type { Contender } from '../subject.ts';
 import { measureServer } from './servers.ts';
 
@@ -17,16 +18,17 @@ export function fanOutContender(
   return {
     ...identity,
     async measure() {
-      const { changes, deliveries, elapsedMs, serverBusyMs } = await measureServer<FanOutResult>(
+      const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
         start,
         'fan-out-load',
         ({ port, pid }): FanOutTask => ({ ...task, port, serverPid: pid }),
       );
+      const deliveries = done * task.sockets;
       return {
         rate: (deliveries / elapsedMs) * 1000,
         perBusySecond: (deliveries / serverBusyMs) * 1000,
         busy: (serverBusyMs / elapsedMs) * 100,
-        busyNs: (serverBusyMs * 1e6) / changes,
+        busyNs: (serverBusyMs * 1e6) / done,
       };
     },
   };

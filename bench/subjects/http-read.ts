@@ -1,12 +1,13 @@
-// HTTP read (design.md section 5): GET /parameters/<address> of a known value, over connections that are kept alive. What
+// HTTP read: GET /parameters/<address> of a known value, over connections that are kept alive. What
 // the hub answers is asked once before the rounds; the ceiling sends the same headers and the same body.
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import type { Measured } from '../load/measuring-window.ts';
 import type { Options } from '../options.ts';
 import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { HttpAnswerTask } from '../processes/http-answer.ts';
-import type { HttpResult, HttpTask } from '../processes/http-load.ts';
+import type { HttpTask } from '../processes/http-load.ts';
 import type { Contender, Subject } from '../subject.ts';
 import { measureServer, relayName } from './servers.ts';
 
@@ -33,7 +34,7 @@ export const httpRead: Subject = {
       name,
       role,
       async measure() {
-        const { answers, elapsedMs, serverBusyMs } = await measureServer<HttpResult>(
+        const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
           start,
           'http-load',
           ({ port, pid }): HttpTask => ({
@@ -48,8 +49,8 @@ export const httpRead: Subject = {
           }),
         );
         return {
-          rate: (answers / elapsedMs) * 1000,
-          perBusySecond: (answers / serverBusyMs) * 1000,
+          rate: (done / elapsedMs) * 1000,
+          perBusySecond: (done / serverBusyMs) * 1000,
           busy: (serverBusyMs / elapsedMs) * 100,
         };
       },

@@ -1,4 +1,4 @@
-// Plain fan-out (design.md section 6): one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
+// Plain fan-out: one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
 
 import { startHub, startServer } from '../process.ts';
 import type { Contender, Subject } from '../subject.ts';

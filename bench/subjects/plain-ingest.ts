@@ -1,7 +1,8 @@
-// Plain ingest (design.md section 6): one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
+// Plain ingest: one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
 
+import type { Measured } from '../load/measuring-window.ts';
 import { type ServerProcess, startHub, startServer } from '../process.ts';
-import type { IngestResult, IngestTask } from '../processes/ingest-load.ts';
+import type { IngestTask } from '../processes/ingest-load.ts';
 import type { RelayTask } from '../processes/relay.ts';
 import type { Contender, Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
@@ -22,7 +23,7 @@ export const plainIngest: Subject = {
       name,
       role,
       async measure() {
-        const { messages, elapsedMs, serverBusyMs } = await measureServer<IngestResult>(
+        const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
           start,
           'ingest-load',
           ({ port, pid }): IngestTask => ({
@@ -34,7 +35,7 @@ export const plainIngest: Subject = {
             measureMs,
           }),
         );
-        return { rate: (messages / elapsedMs) * 1000, busy: (serverBusyMs / elapsedMs) * 100 };
+        return { rate: (done / elapsedMs) * 1000, busy: (serverBusyMs / elapsedMs) * 100 };
       },
     });
     return [true, false].map((isHeard) => ({

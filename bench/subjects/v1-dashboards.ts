@@ -1,4 +1,4 @@
-// Many dashboards of many parameters that change all the time (design.md section 6): what they cost the hub, and how old is
+// Many dashboards of many parameters that change all the time: what they cost the hub, and how old is
 // what they show. And what becomes of the others while some of them read nothing.
 
 import { plantOf } from '../load/many-parameters.ts';

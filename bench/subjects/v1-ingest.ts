@@ -1,8 +1,9 @@
 // Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
 
 import { plantOf } from '../load/many-parameters.ts';
+import type { Measured } from '../load/measuring-window.ts';
 import { startHub } from '../process.ts';
-import type { V1IngestResult, V1IngestTask } from '../processes/v1-ingest-load.ts';
+import type { V1IngestTask } from '../processes/v1-ingest-load.ts';
 import type { Subject } from '../subject.ts';
 import { measureServer } from './servers.ts';
 
@@ -32,12 +33,12 @@ export const v1Ingest: Subject = {
           name: 'hub',
           role: 'hub',
           async measure() {
-            const { changes, elapsedMs, serverBusyMs } = await measureServer<V1IngestResult>(
+            const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
               () => startHub(plantOf(parameters), folder, options),
               'v1-ingest-load',
               ({ port, pid }): V1IngestTask => ({ port, serverPid: pid, parameters, isById, warmUpMs, measureMs }),
             );
-            return { rate: (changes / elapsedMs) * 1000, perBusySecond: (changes / serverBusyMs) * 1000 };
+            return { rate: (done / elapsedMs) * 1000, perBusySecond: (done / serverBusyMs) * 1000 };
           },
         },
       ],

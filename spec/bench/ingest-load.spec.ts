@@ -1,8 +1,9 @@
 // The load of an ingest against servers that are right, and that are wrong in one way each.
 
 import test from 'ava';
+import type { Measured } from '../../bench/load/measuring-window.ts';
 import { performTask } from '../../bench/process.ts';
-import type { IngestResult, IngestTask } from '../../bench/processes/ingest-load.ts';
+import type { IngestTask } from '../../bench/processes/ingest-load.ts';
 import { createApp, listen, type WebSocket } from '../../lib/net/uws.ts';
 
 type Take = (socket: WebSocket<unknown>, text: string, count: number) => void;
@@ -27,7 +28,7 @@ async function loadOn(
   app.get('/parameters/*', (response) => void response.end(valueAfter(last)));
   const { port } = listen(app, '127.0.0.1', 0);
   try {
-    const { messages } = await performTask<IngestResult>('ingest-load', {
+    const { done } = await performTask<Measured>('ingest-load', {
       port,
       serverPid: process.pid,
       address: 'desk/level',
@@ -35,7 +36,7 @@ async function loadOn(
       warmUpMs: 10,
       measureMs: 50,
     } satisfies IngestTask);
-    return messages;
+    return done;
   } finally {
     app.close();
   }

@@ -1,0 +1,79 @@
+// A writer of random parameters, one change after the other at an even rate, that can be held still.
+
+import { setTimeout as after } from 'node:timers/promises';
+import type { PictureReader } from './picture.ts';
+import type { Truth } from './truth.ts';
+import { openV1Socket, type V1Socket } from './v1-socket.ts';
+import type { Watch } from './watch.ts';
+
+const tickMs = 1;
+const deadlineMs = 20_000;
+
+export class RandomWriter {
+  readonly #parameters: number;
+  readonly #reader: PictureReader;
+  readonly #truth: Truth;
+  readonly #watch: Watch;
+  #socket!: V1Socket;
+  #acknowledged = () => {};
+  #isResting = false;
+  #isStopped = false;
+
+  static async open(
+    port: number,
+    parameters: number,
+    reader: PictureReader,
+    truth: Truth,
+    watch: Watch,
+  ): Promise<RandomWriter> {
+    const writer = new RandomWriter(parameters, reader, truth, watch);
+    writer.#socket = await openV1Socket(port, (payload) => writer.#take(payload), watch.fail);
+    return writer;
+  }
+
+  private constructor(parameters: number, reader: PictureReader, truth: Truth, watch: Watch) {
+    this.#parameters = parameters;
+    this.#reader = reader;
+    this.#truth = truth;
+    this.#watch = watch;
+  }
+
+  /** Writes until it is stopped; the truth is told of each write. */
+  async write(changesPerSecond: number): Promise<void> {
+    let lastMs = performance.now();
+    while (!this.#isStopped) {
+      await after(tickMs);
+      if (this.#isResting) {
+        lastMs = performance.now();
+        continue;
+      }
+      const count = Math.floor(((performance.now() - lastMs) * changesPerSecond) / 1000);
+      lastMs += (count * 1000) / changesPerSecond;
+      const set = Array.from({ length: count }, () => {
+        const parameter = Math.floor(Math.random() * this.#parameters);
+        return [this.#reader.idOf(parameter), this.#truth.write(parameter)] as const;
+      });
+      if (count > 0) this.#socket.send({ set });
+    }
+  }
+
+  /** Does some work while nothing is written, and all that was written has been taken. */
+  async atRest(work: () => Promise<void>): Promise<void> {
+    const { promise: taken, resolve } = Promise.withResolvers<void>();
+    this.#acknowledged = resolve;
+    this.#isResting = true;
+    this.#socket.send({ set: [], ack: this.#truth.writes });
+    await this.#watch.within(deadlineMs, 'an acknowledgement', taken);
+    await work();
+    this.#isResting = false;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #take(payload: Buffer): void {
+    const { cache } = this.#reader;
+    if (cache.parsedAt(cache.find(payload, 0)).ack !== undefined) this.#acknowledged();
+  }
+}

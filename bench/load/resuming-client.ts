@@ -1,0 +1,79 @@
+// A client of patchbay.v1 whose link is killed, and which resumes with each new one. It keeps the picture of all parameters.
+
+import { connectionId } from './many-parameters.ts';
+import type { PictureReader } from './picture.ts';
+import { openV1Socket } from './v1-socket.ts';
+import type { Watch } from './watch.ts';
+
+/** One connection to the hub. */
+export interface ClientLink {
+  /** Resolves with the bytes that came until the picture was complete. */
+  readonly complete: Promise<number>;
+  isComplete: boolean;
+  /** The revision at which it was, and when. */
+  completeAt: number;
+  completeMs: number;
+}
+
+export class ResumingClient {
+  readonly picture: Float64Array;
+  /** Where the client was when its picture was complete last. */
+  known: { readonly epoch: string; readonly rev: number } | undefined;
+  /** Says what is wrong in a picture that is complete up to a revision. */
+  judge: (revision: number, picture: Float64Array) => string | undefined = () => undefined;
+  readonly #port: number;
+  readonly #reader: PictureReader;
+  readonly #watch: Watch;
+  #kill = () => {};
+
+  constructor(port: number, parameters: number, reader: PictureReader, watch: Watch) {
+    this.picture = new Float64Array(parameters);
+    this.#port = port;
+    this.#reader = reader;
+    this.#watch = watch;
+  }
+
+  /** Opens a link and subscribes to all, from where the client was. */
+  async connect(): Promise<ClientLink> {
+    const { promise: complete, resolve } = Promise.withResolvers<number>();
+    const link: ClientLink = { complete, isComplete: false, completeAt: 0, completeMs: 0 };
+    const since = this.known;
+    let isKilled = false;
+    const onText = this.#receiver(link, since !== undefined, () => resolve(socket.receivedBytes()));
+    const onEnd = (reason: string) => isKilled || this.#watch.fail(reason);
+    const socket = await openV1Socket(this.#port, onText, onEnd);
+    socket.send({ sub: 1, include: [`${connectionId}/**`], ...(since && { since }) });
+    this.#kill = () => {
+      isKilled = true;
+      socket.socket.resetAndDestroy();
+    };
+    return link;
+  }
+
+  /** Cuts the present link, without a goodbye. */
+  kill(): void {
+    this.#kill();
+  }
+
+  /** Takes the messages of one link. */
+  #receiver(link: ClientLink, resumes: boolean, completed: () => void): (payload: Buffer) => void {
+    let next = 0;
+    let epoch = '';
+    return (payload) => {
+      const place = this.#reader.cache.find(payload, next);
+      next = place + 1;
+      const { hello, mode, parameters, values, rev, end } = this.#reader.cache.parsedAt(place);
+      if (hello !== undefined) epoch = hello.epoch;
+      if (mode !== undefined && mode !== (resumes ? 'resume' : 'snapshot'))
+        throw new Error(`expected a resume, got ${mode}`);
+      for (const [index, parameter] of parameters.entries()) this.picture[parameter] = values[index]!;
+      if (end !== undefined) {
+        Object.assign(link, { isComplete: true, completeAt: rev!, completeMs: performance.now() });
+        const difference = resumes ? this.judge(rev!, this.picture) : undefined;
+        if (difference !== undefined) throw new Error(difference);
+        completed();
+      }
+      if (link.isComplete && rev !== undefined) this.known = { epoch, rev };
+    };
+  }
+}

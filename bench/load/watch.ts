@@ -1,0 +1,48 @@
+// Waiting within a load: whatever goes wrong anywhere meanwhile ends the waiting, and so do a deadline and a standstill.
+
+import { setTimeout as after } from 'node:timers/promises';
+import { within } from './deadline.ts';
+
+export class Watch {
+  readonly #failure = Promise.withResolvers<never>();
+
+  constructor() {
+    this.failed.catch(() => {}); // whoever waits hears of it, and nobody else need
+  }
+
+  /** Rejects as soon as something has failed. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
+  }
+
+  /** Something has failed; may be handed on as it is, such as to sockets. */
+  readonly fail = (reason: string): void => this.#failure.reject(new Error(reason));
+
+  /** Resolves as `work` does. Errors: what has failed. */
+  wait<Result>(work: Promise<Result>): Promise<Result> {
+    return Promise.race([work, this.failed]);
+  }
+
+  /** Resolves as `work` does. Errors: what has failed, or that this was expected within the time. */
+  within<Result>(deadlineMs: number, expected: string, work: Promise<Result>): Promise<Result> {
+    return this.wait(within(deadlineMs, expected, work));
+  }
+
+  /** Lets time pass. Errors: what has failed. */
+  async pass(delayMs: number): Promise<void> {
+    await this.wait(after(delayMs, undefined, { ref: false }));
+  }
+
+  /** Fails once nothing has gone on for so long: `progress` stands still; `tell` says how far it came. */
+  failAtStandstill(stallMs: number, progress: () => number, tell: () => string): void {
+    let last = Number.NaN;
+    const timer = setInterval(() => {
+      const now = progress();
+      if (now === last) {
+        clearInterval(timer);
+        this.fail(`stalled for ${stallMs} ms: ${tell()}`);
+      }
+      last = now;
+    }, stallMs).unref();
+  }
+}

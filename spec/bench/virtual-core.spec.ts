@@ -1,0 +1,35 @@
+// The load of a Virtual Core: every shape, small, computes what it has to; another value than that fails the round.
+
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { type CoreShapeName, coreFlow, coreShapes } from '../../bench/load/core-shapes.ts';
+import type { Measured } from '../../bench/load/measuring-window.ts';
+import { performTask } from '../../bench/process.ts';
+import type { VirtualCoreTask } from '../../bench/processes/virtual-core.ts';
+import { createFolder } from '../support/folder.ts';
+
+const hubFolder = resolve(import.meta.dirname, '../..');
+const outputs = 20;
+
+async function run(folder: string, shape: CoreShapeName, changing: number): Promise<Measured> {
+  const times = { warmUpMs: 1, measureMs: 10 };
+  const task: VirtualCoreTask = { hubFolder, file: join(folder, 'flow.json5'), shape, outputs, changing, ...times };
+  return performTask<Measured>('virtual-core', task);
+}
+
+for (const shape of ['wide', 'deep', 'latches', 'chain'] as const)
+  test(`a core of the shape ${shape} has right answers`, async (t) => {
+    const { outputs: declared, changing } = coreShapes[shape](outputs);
+    const folder = await createFolder(t, { 'flow.json5': coreFlow(declared) });
+    t.true((await run(folder, shape, changing)).done > 0);
+  });
+
+test('another value than the expected one fails the round, and so does another number of changes', async (t) => {
+  const { outputs: declared, changing } = coreShapes.wide(outputs);
+  const folder = await createFolder(t, {
+    'flow.json5': coreFlow({ ...declared, o19: { type: 'F', expression: 'x' } }),
+  });
+  await t.throwsAsync(run(folder, 'wide', changing), { message: /^expected core\/o19 to be \d+, got \d+$/ });
+  const right = await createFolder(t, { 'flow.json5': coreFlow(declared) });
+  await t.throwsAsync(run(right, 'wide', changing + 1), { message: /^expected \d+ changes, got \d+$/ });
+});
