@@ -8,6 +8,10 @@ import { importsOf, lib, libFiles, readLib } from './support/imports.ts';
 const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(lib, '../package.json'), 'utf8'));
 const packages = Object.keys({ ...dependencies, ...optionalDependencies });
 
+/** What the stages of flow share: the plan and what it is made of. */
+const hinge = ['define-flow', 'plan', 'programs/flow-code', 'rule-expression', 'streams', 'test-plan'].map(
+  (name) => `flow/${name}.ts`,
+);
 /** The contract of connection types, which stands on the floor above their folders. */
 const contract = ['connection', 'claim', 'setting', 'status', 'hub-port'].map((name) => `connections/${name}.ts`);
 
@@ -28,7 +32,24 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['net/', ['model/', 'uws-legacy']],
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
-  ['flow/', ['model/', 'graph/', 'expression/', ...contract, 'rxjs', 'zod', 'json5/', 'chokidar']],
+  // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
+  ['flow/define-flow.ts', ['model/', 'flow/check/test-schema.ts', 'rxjs']],
+  ['flow/test-plan.ts', ['model/']],
+  ['flow/rule-expression.ts', ['model/', 'expression/']],
+  ['flow/steps/', ['model/', 'flow/rule-expression.ts', 'rxjs', 'zod']],
+  [
+    'flow/plan.ts',
+    ['model/', ...contract, ...['rule-expression', 'steps/step', 'test-plan'].map((name) => `flow/${name}.ts`), 'rxjs'],
+  ],
+  ['flow/streams.ts', ['model/', 'flow/define-flow.ts', 'flow/plan.ts', 'flow/programs/flow-code.ts', 'rxjs']],
+  ['flow/programs/', ['model/', 'json5/', 'flow/streams.ts', 'rxjs', 'zod']],
+  ['flow/files/', ['model/', 'json5/', ...contract, 'flow/programs/', 'rxjs', 'chokidar']],
+  [
+    'flow/check/',
+    ['model/', 'json5/', 'expression/', ...contract, ...hinge, 'flow/files/flow-file.ts', 'flow/steps/', 'rxjs', 'zod'],
+  ],
+  ['flow/load.ts', ['model/', 'json5/', ...contract, 'flow/files/', 'flow/programs/', 'flow/check/', 'flow/plan.ts']],
+  ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub.ts', ['*']],

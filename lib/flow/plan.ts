@@ -1,17 +1,30 @@
-// What flow files come to once they are checked: connections and rules as they will run.
+// What flow files come to once they are checked: connections, rules and tests as they will run. The check makes a plan, a
+// hub runs it, and neither knows the other.
 
-import type { Observable } from 'rxjs';
-import type { AnyConnectionType } from '../connections/connection.ts';
+import type { Observable, Subscription } from 'rxjs';
+import type { AnyConnectionType, InputTypes } from '../connections/connection.ts';
 import type { FileReport } from '../model/load-report.ts';
 import type { ParameterDeclaration } from '../model/parameter.ts';
-import type { CheckedInputs } from './check/inputs.ts';
+import type { Value } from '../model/value.ts';
 import type { RuleExpression } from './rule-expression.ts';
-import type { Ears } from './run/rules/rule-subscriptions.ts';
-import type { PreparedStep } from './steps/steps.ts';
+import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
-/** A connection as it will run. `folder` is what relative paths of its settings start from. */
-export interface ConnectionPlan extends CheckedInputs {
+export interface Plan {
+  /** The flow files, each with how much it declares. */
+  readonly files: readonly Omit<FileReport, 'mistakes'>[];
+  readonly connections: readonly ConnectionPlan[];
+  readonly rules: readonly RulePlan[];
+  readonly tests: readonly TestPlan[];
+  /** Files that are watched together with the flow files, such as those that settings name. */
+  readonly furtherFiles: readonly string[];
+}
+
+/** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
+export const statusParameterId = '_status/connected';
+
+/** A connection as it will run. */
+export interface ConnectionPlan extends ConnectionInputs {
   readonly id: string;
   /** The flow file that declares it. */
   readonly file: string;
@@ -20,15 +33,23 @@ export interface ConnectionPlan extends CheckedInputs {
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];
+  /** The folder that relative paths of the settings start from. */
   readonly folder: string;
-  /** What the connection was made of, as text: as long as it stays the same, a reload lets the connection run on. */
+  /** What the connection was made of, as text. A reload that leaves it as it is lets the connection run on. */
   readonly key: string;
 }
 
-/** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
-export type Source =
-  | { readonly any: readonly string[] }
-  | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
+/** The parameters that a connection listens to. */
+export interface ConnectionInputs {
+  /** Address by name. */
+  readonly inputs: Readonly<Record<string, string>>;
+  readonly inputTypes: InputTypes;
+  /**
+   * The place of the connection among all that wait until a turn has settled: behind the connections that it listens to, and,
+   * since it is negative, before all rules.
+   */
+  readonly settleOrder: number;
+}
 
 /** A rule as it will run. */
 export interface RulePlan {
@@ -38,19 +59,19 @@ export interface RulePlan {
   readonly fileVersion: string | undefined;
   /** The names of the folders that it is in, outermost first. */
   readonly folder: readonly string[];
-  /** false: it is checked, and runs only once it is switched on. */
+  /** false: the rule runs only once it is switched on. */
   readonly isEnabled: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
-  /** Every parameter that the rule reads or writes: when a reload replaces one of them, the rule starts anew. */
+  /** Every parameter that the rule reads or writes. A reload that replaces one of them starts the rule anew. */
   readonly addresses: readonly string[];
-  /** What the rule was made of, as text: as long as it stays the same, a reload lets the rule run on. */
+  /** What the rule was made of, as text. A reload that leaves it as it is lets the rule run on. */
   readonly key: string;
-  /** Its place among the rules that wait until a turn has settled: after those whose results it reads. */
+  /** Its place among the rules that wait until a turn has settled: behind those whose results it reads. */
   readonly settleOrder: number;
 }
 
-/** The body of a rule in JSON5: source, condition, expression, steps. */
+/** The body of a rule in JSON5. */
 export interface ExpressionBody {
   readonly from: Source;
   readonly when: RuleExpression | undefined;
@@ -58,26 +79,35 @@ export interface ExpressionBody {
   readonly pipe: readonly PreparedStep[];
 }
 
-/** The body of a rule in TypeScript: a stream over parameters of the graph that it is connected to. */
+/** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
+export type Source =
+  | { readonly any: readonly string[] }
+  | { readonly named: Readonly<Record<string, string>>; readonly requiresAll: boolean };
+
+/** The body of a rule in TypeScript. */
 export interface StreamBody {
   readonly stream: Observable<unknown>;
-  /** The addresses that the stream listens to. */
+  /** The addresses that the stream leads back to. */
   readonly addresses: readonly string[];
-  /** Gives the stream the ears of its rule; called before it is subscribed to. */
-  connect(ears: Ears): void;
+  /** Gives the stream the sources of its rule; to be called before the stream is subscribed to. */
+  connect(sources: Sources): void;
 }
 
-export interface Plan {
-  /** The flow files, each with how much it declares. */
-  readonly files: readonly Omit<FileReport, 'mistakes'>[];
-  readonly connections: readonly ConnectionPlan[];
-  readonly rules: readonly RulePlan[];
-  readonly tests: readonly TestPlan[];
-  /** What the flow files lead to and is watched with them, such as the files that settings name. */
-  readonly furtherFiles: readonly string[];
+/** What a rule can subscribe to while it runs. */
+export interface Sources {
+  /** Calls back at each change of any of the addresses. */
+  any(addresses: readonly string[], next: (value: Value) => void): Subscription;
+  /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
+  named(
+    named: Readonly<Record<string, string>>,
+    next: (values: NamedValues, isComplete: boolean) => void,
+  ): Subscription;
 }
 
-/** The addresses that a rule listens to. */
+/** The values of named sources. A name whose value is unknown is missing; a trigger is whether it fired in the turn. */
+export type NamedValues = Record<string, Value>;
+
+/** The addresses whose changes start a rule. */
 export function sourcesOf({ body }: Pick<RulePlan, 'body'>): readonly string[] {
   if ('stream' in body) return body.addresses;
   return 'any' in body.from ? body.from.any : Object.values(body.from.named);

@@ -44,3 +44,16 @@ export interface TestPlan {
 export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'access'> {
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }
+
+/** The value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`, long texts shortened. */
+export function formatValue(value: Value | undefined): string {
+  if (value === undefined) return 'unknown';
+  const text = JSON.stringify(value);
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}
+
+/** How often a trigger has fired, for people. */
+export function timesFired(count: number): string {
+  if (count === 0) return 'not fired';
+  return count === 1 ? 'fired once' : `fired ${count} times`;
+}

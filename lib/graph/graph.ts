@@ -1,4 +1,4 @@
-// The keyed graph: one Map of parameters, one way in, one stream out (design.md section 3).
+// The keyed graph: one Map of parameters, one way in, one stream out.
 // Every write is found, checked, converted and queued; the queue is delivered first in first out, and what a listener
 // writes meanwhile is delivered after what is being delivered. A parameter stores before it tells.
 
@@ -131,6 +131,17 @@ export class Graph {
     return this.#parameters.get(address);
   }
 
+  /** The parameter of an address. Errors: `unknown-parameter`. */
+  get(address: string): ParameterNode {
+    const node = this.#parameters.get(address);
+    if (node === undefined)
+      throw new HubError(
+        'unknown-parameter',
+        `${address}: expected the address of a parameter, there is none with this one`,
+      );
+    return node;
+  }
+
   parameters(): IterableIterator<ParameterNode> {
     return this.#parameters.values();
   }
@@ -142,17 +153,14 @@ export class Graph {
 
   /** The stream of what others write to a parameter, converted: for its connection. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
-    const node = this.#parameters.get(address);
-    if (node === undefined) throw unknownParameter(address);
+    const node = this.get(address);
     node.inbox ??= new Subject<Value>();
     return node.inbox;
   }
 
   /** Writes by address and returns the converted value. Errors: as `writeTo`, and `unknown-parameter`. */
   write(address: string, input: unknown, origin: Origin): Value {
-    const node = this.#parameters.get(address);
-    if (node === undefined) throw unknownParameter(address);
-    return this.writeTo(node, input, origin);
+    return this.writeTo(this.get(address), input, origin);
   }
 
   /** The one way in. Returns the converted value. Errors: `read-only`, `not-convertible`, `out-of-range`. */
@@ -245,11 +253,4 @@ function takeFirst(due: DueTask[]): DueTask {
   let first = 0;
   for (let index = 1; index < due.length; index++) if (due[index]!.task.order < due[first]!.task.order) first = index;
   return due.splice(first, 1)[0]!;
-}
-
-function unknownParameter(address: string): HubError {
-  return new HubError(
-    'unknown-parameter',
-    `${address}: expected the address of a parameter, there is none with this one`,
-  );
 }

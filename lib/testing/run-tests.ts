@@ -1,7 +1,7 @@
 // Runs the tests of flow files, each with a hub and a clock of its own.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
-import { findFlowFiles } from '../flow/files/read.ts';
+import { findFlowFiles } from '../flow/files/find.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { TestPlan } from '../flow/test-plan.ts';
 import { loadFlows } from '../hub.ts';

@@ -3,9 +3,8 @@
 
 import { concatWith, NEVER, of, type Subscription } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent } from '../connections/connection.ts';
-import { formatValue, timesFired } from '../flow/check/tests.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { Assignment, Expectation, TestStep } from '../flow/test-plan.ts';
+import { type Assignment, type Expectation, formatValue, type TestStep, timesFired } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { Journal } from '../hub/journal.ts';

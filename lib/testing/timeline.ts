@@ -1,7 +1,7 @@
 // What happened in a test, for people: each change with its time, what it was before, and who made it; and marks where it
 // was not as expected. Bounded: of a long test the newest lines.
 
-import { formatValue } from '../flow/check/tests.ts';
+import { formatValue } from '../flow/test-plan.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 

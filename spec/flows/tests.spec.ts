@@ -6,7 +6,7 @@ import { basename } from 'node:path';
 import test from 'ava';
 import JSON5 from 'json5';
 import { test as runTests } from '../../lib/command/test.ts';
-import { findFlowFiles } from '../../lib/flow/files/read.ts';
+import { findFlowFiles } from '../../lib/flow/files/find.ts';
 import { MistakeList } from '../../lib/json5/mistake.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
 import { createFolder } from '../support/folder.ts';

@@ -9,16 +9,13 @@ import { type MistakeList, type SettingPath, unknownName } from '../../json5/mis
 import { connectionIdMistake, formatAddress, parseAddress } from '../../model/address.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
-import type { FlowFile } from '../files/read.ts';
-import type { ConnectionPlan, Plan } from '../plan.ts';
-import { type CheckedInputs, checkInputs, type FindDeclaration } from './inputs.ts';
+import type { FlowFile } from '../files/flow-file.ts';
+import { type ConnectionInputs, type ConnectionPlan, type Plan, statusParameterId } from '../plan.ts';
+import { checkInputs, type FindDeclaration } from './inputs.ts';
 import { connectionKey } from './key.ts';
 import { RuleCheck } from './rules.ts';
 import { connectionSchema, flowFileSchema, flowProgramSchema } from './schema.ts';
 import { checkTests, type Testable } from './tests.ts';
-
-/** The read-only boolean parameter that `statusParameter: true` adds. */
-export const statusParameterId = '_status/connected';
 
 type Types = ReadonlyMap<string, AnyConnectionType>;
 
@@ -59,7 +56,7 @@ function isProgram(data: unknown): boolean {
 }
 
 /** A connection with its settings, before what it listens to is checked. */
-type FoundConnection = Omit<ConnectionPlan, keyof CheckedInputs | 'key' | 'file'> & {
+type FoundConnection = Omit<ConnectionPlan, keyof ConnectionInputs | 'key' | 'file'> & {
   readonly file: FlowFile;
   readonly data: unknown;
   readonly parameters: ParameterDeclaration[];

@@ -1,11 +1,12 @@
 // What connections listen to: checks the addresses of their inputs across files, has each type check its settings
 // against the types of its inputs, finds cycles across connections, and orders those that listen to one another.
 
-import type { AnyConnectionType, InputTypes } from '../../connections/connection.ts';
+import type { AnyConnectionType } from '../../connections/connection.ts';
 import { type MistakeList, type SettingPath, unknownName } from '../../json5/mistake.ts';
 import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
-import type { FlowFile } from '../files/read.ts';
+import type { FlowFile } from '../files/flow-file.ts';
+import type { ConnectionInputs } from '../plan.ts';
 
 /** A connection as far as its inputs go. */
 export interface Listening {
@@ -13,17 +14,6 @@ export interface Listening {
   readonly type: AnyConnectionType;
   readonly settings: unknown;
   readonly file: FlowFile;
-}
-
-export interface CheckedInputs {
-  /** Address by name. */
-  readonly inputs: Readonly<Record<string, string>>;
-  readonly inputTypes: InputTypes;
-  /**
-   * When its work that waits for consistent values is done among that of others: after the connections that it listens to,
-   * and, being negative, before rules.
-   */
-  readonly settleOrder: number;
 }
 
 /** Finds the declaration of an address, or undefined after it has added the mistake. */
@@ -34,10 +24,10 @@ export function checkInputs(
   connections: readonly Listening[],
   find: FindDeclaration,
   mistakes: MistakeList,
-): ReadonlyMap<string, CheckedInputs> {
+): ReadonlyMap<string, ConnectionInputs> {
   const inputsOf = new Map(connections.map(({ id, type, settings }) => [id, type.inputs?.(settings) ?? {}]));
   const sources = new Map<string, Set<string>>();
-  const checked = new Map<string, Omit<CheckedInputs, 'settleOrder'>>();
+  const checked = new Map<string, Omit<ConnectionInputs, 'settleOrder'>>();
   for (const { id, type, settings, file } of connections) {
     const inputs = inputsOf.get(id)!;
     const inputTypes = new Map<string, ParameterDeclaration['type']>();

@@ -9,12 +9,14 @@ import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import type { ValueType } from '../../model/value.ts';
 import type { On } from '../define-flow.ts';
-import type { FlowFile } from '../files/read.ts';
-import { type ConnectionPlan, type RulePlan, type Source, sourcesOf } from '../plan.ts';
+import type { FlowFile } from '../files/flow-file.ts';
+import { type ConnectionPlan, type RulePlan, type Source, type Sources, sourcesOf } from '../plan.ts';
 import { inFlow } from '../programs/flow-code.ts';
-import { compileRuleExpression, type ExpressionTypes, type RuleExpression } from '../rule-expression.ts';
-import { type PreparedStep, stepTypes } from '../steps/steps.ts';
-import { createStreams } from '../streams.ts';
+import type { RuleExpression } from '../rule-expression.ts';
+import type { PreparedStep } from '../steps/step.ts';
+import { stepTypes } from '../steps/steps.ts';
+import { Streams } from '../streams.ts';
+import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
 import type { FindDeclaration } from './inputs.ts';
 import { ruleKey } from './key.ts';
 import { flowRuleSchema, folderSchema, ruleSchema } from './schema.ts';
@@ -56,7 +58,7 @@ export class RuleCheck {
 
   /** Adds the rules of a flow file in TypeScript. */
   addProgram(file: FlowFile, createRules: (on: On) => unknown): void {
-    const streams = createStreams(file.name);
+    const streams = new Streams(file.name);
     let items: unknown;
     try {
       items = inFlow.run(file.name, () => createRules(streams.on));
@@ -64,7 +66,7 @@ export class RuleCheck {
       this.#mistakes.add(file, ['rules'], `failed: ${messageOf(error)}`);
       return;
     }
-    for (const { address, type } of streams.heard) {
+    for (const { address, type } of streams.asked) {
       const declaration = this.#find(file, ['rules'], address);
       if (declaration !== undefined && type !== undefined && declaration.type !== type)
         this.#mistakes.add(file, ['rules'], `expected ${address} of type ${type}, it is of type ${declaration.type}`);
@@ -78,9 +80,9 @@ export class RuleCheck {
       const body = {
         stream: streams.own(rule.from),
         addresses: streams.addressesOf(rule.from),
-        connect: streams.connect,
+        connect: (sources: Sources) => streams.connect(sources),
       };
-      const addresses = [...streams.heard.map(({ address }) => address), ...to];
+      const addresses = [...streams.asked.map(({ address }) => address), ...to];
       this.#plans.push({
         name: rule.name ?? `→ ${to.join(', ')}`,
         file: file.name,

@@ -6,36 +6,10 @@ import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
 import { parseAddress } from '../../model/address.ts';
 import { readDurationMs } from '../../model/duration.ts';
 import { describe, messageOf } from '../../model/error.ts';
-import { convert, type Value } from '../../model/value.ts';
-import type { FlowFile } from '../files/read.ts';
-import type { Assignment, Expectation, TestedParameter, TestPlan, TestStep } from '../test-plan.ts';
-
-const values = (error: string) => z.record(z.string(), z.unknown(), { error });
-const duration = z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1m30s'" });
-
-const stepSchema = z.strictObject({
-  at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
-  set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
-  expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
-  during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
-  never: values('an object of values by address')
-    .optional()
-    .describe('What no parameter may be at any time of `during`'),
-});
-
-export const testSchema = z.strictObject({
-  name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
-  given: values('an object of values by address')
-    .default({})
-    .describe('Values before anything runs; they fire no rule'),
-  steps: z.array(stepSchema, { error: 'a list of steps' }).min(1, { error: 'at least one step' }),
-});
-
-/** A test as an author writes it: `{ name: '…', given: { 'desk/level': 0 }, steps: [ … ] }`. */
-export type FlowTest = z.input<typeof testSchema>;
-
-/** One step as an author writes it: `{ at: '3s', expect: { 'desk/lamp': false } }`. */
-export type FlowTestStep = z.input<typeof stepSchema>;
+import type { FlowFile } from '../files/flow-file.ts';
+import type { Assignment, TestedParameter, TestPlan, TestStep } from '../test-plan.ts';
+import { expectation, readTested, rejection } from './expectations.ts';
+import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts';
 
 /** Finds a parameter, or undefined after it has added the mistake. */
 export type FindTested = (file: FlowFile, path: SettingPath, address: string) => TestedParameter | undefined;
@@ -45,9 +19,6 @@ export interface Testable {
   readonly find: FindTested;
   isExternal(connectionId: string): boolean;
 }
-
-/** Numbers are equal when they differ by no more than this part of them, so that 0.1 + 0.2 is 0.3. */
-const tolerance = 1e-9;
 
 /** Checks the list of tests of one file. */
 export function checkTests(
@@ -77,7 +48,7 @@ export function checkSteps(
   mistakes: MistakeList,
   fromMs: number,
 ): readonly TestStep[] {
-  const parsed = mistakes.parse(z.array(stepSchema), steps, file, ['steps']);
+  const parsed = mistakes.parse(z.array(testStepSchema), steps, file, ['steps']);
   return new StepCheck(file, hub, mistakes).steps(['steps'], parsed ?? [], fromMs);
 }
 
@@ -109,7 +80,7 @@ class StepCheck {
     });
   }
 
-  steps(path: SettingPath, steps: readonly z.output<typeof stepSchema>[], fromMs: number): TestStep[] {
+  steps(path: SettingPath, steps: readonly z.output<typeof testStepSchema>[], fromMs: number): TestStep[] {
     let lastMs = fromMs;
     return steps.map((step, index) => {
       const stepPath = [...path, index];
@@ -156,7 +127,7 @@ class StepCheck {
   #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {
     if (parameter.access === 'read-only' && !this.#hub.isExternal(parseAddress(address).connectionId))
       throw new Error(`expected a parameter that a test can set, "${address}" is read-only and set by its connection`);
-    return { address, value: read(parameter, input) };
+    return { address, value: readTested(parameter, input) };
   }
 
   #duration(path: SettingPath, input: unknown): number | undefined {
@@ -170,59 +141,8 @@ class StepCheck {
   }
 }
 
-/** Errors: `not-convertible`, `out-of-range`. */
-function read({ type, accept }: TestedParameter, input: unknown): Value {
-  return accept === undefined ? convert(type, input) : accept(input);
-}
-
-/** Reads what is expected: a value, null for unknown; of a trigger true, false, or how often it has fired. */
-function expectation(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
-  if (parameter.type === 'T') {
-    if (typeof input === 'boolean')
-      return {
-        address,
-        isTrigger: true,
-        place,
-        text: input ? 'fired' : 'not fired',
-        isMetBy: (n) => (n !== 0) === input,
-      };
-    if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
-      throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
-    return { address, isTrigger: true, place, text: timesFired(input), isMetBy: (count) => count === input };
-  }
-  if (input === null || input === undefined)
-    return { address, isTrigger: false, place, text: 'unknown', isMetBy: (actual) => actual === undefined };
-  const wanted = read(parameter, input);
-  return { address, isTrigger: false, place, text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
-}
-
-/** Reads what may never be: as `expectation`, but of a trigger only that it has fired. */
-function rejection(address: string, input: unknown, parameter: TestedParameter, place: () => string): Expectation {
-  if (parameter.type === 'T' && input !== true)
-    throw new Error(`expected true, which is that the trigger has fired, got ${describe(input)}`);
-  return expectation(address, input, parameter, place);
-}
-
 function isEmpty(values: object = {}): boolean {
   return Object.keys(values).length === 0;
-}
-
-function isEqual(actual: Value | undefined, wanted: Value): boolean {
-  if (typeof actual !== 'number' || typeof wanted !== 'number') return actual === wanted;
-  return Math.abs(actual - wanted) <= tolerance * Math.max(Math.abs(actual), Math.abs(wanted));
-}
-
-/** The value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`, long texts shortened. */
-export function formatValue(value: Value | undefined): string {
-  if (value === undefined) return 'unknown';
-  const text = JSON.stringify(value);
-  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
-}
-
-/** How often a trigger has fired, for people. */
-export function timesFired(count: number): string {
-  if (count === 0) return 'not fired';
-  return count === 1 ? 'fired once' : `fired ${count} times`;
 }
 
 function placeOf(file: FlowFile, path: SettingPath): () => string {

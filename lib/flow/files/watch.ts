@@ -7,7 +7,7 @@ import { watch } from 'chokidar';
 import { auditTime, type Observable, Subject } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import { messageOf } from '../../model/error.ts';
-import { isFlowFile, isSkipped } from './read.ts';
+import { isFlowFile, isSkipped } from './find.ts';
 
 /** How long after the first event of a burst the files are read; the watcher itself merges events within 50 ms. */
 const settleMs = 60;

@@ -1,6 +1,7 @@
 // What a flow in TypeScript is made of: its file and the files that it imports. By them a stack tells whose code it was.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -41,6 +42,11 @@ interface Frame extends Omit<Place, 'name'> {
 const hubFolder = resolve(import.meta.dirname, '../..');
 /** `at call (file:///a/b.ts?version:12:5)`, and what stands above a mistake in the syntax: `/a/b.ts:12`. */
 const framePattern = /(file:\/\/[^\s?)]+?|^(?:[A-Za-z]:)?[\\/].*?)(?:\?[^\s:)]*)?:(\d+)(?::(\d+))?(?=[\s)]|$)/gm;
+
+/** Names a content: the same content has the same version. */
+export function versionOf(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}
 
 /** Whether a file is the author's own, and neither of a package nor of the hub. */
 export function isOwnCode(path: string): boolean {

@@ -1,10 +1,9 @@
 // Flow files in TypeScript: each is tried in a thread of its own, then imported, anew whenever its content has changed.
 
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { describe } from '../../model/error.ts';
-import type { FlowFile } from '../files/read.ts';
 import {
   type CodeFile,
   type FlowCode,
@@ -15,7 +14,7 @@ import {
   stackOf,
   wordsOf,
 } from './flow-code.ts';
-import { versionOf, whyLeftOut } from './left-out.ts';
+import { versionOfFile, whyLeftOut } from './left-out.ts';
 import { importDeadlineMs, Trial, TrialError, type Tried, withinTicks } from './trial.ts';
 
 export interface ProgramOptions {
@@ -42,10 +41,9 @@ export class FlowPrograms {
     this.#options = options;
   }
 
-  /** Tries and imports a flow file; undefined after its mistake was added. Errors: when it cannot be read. */
-  async read(name: string, version: string, mistakes: MistakeList): Promise<FlowFile | undefined> {
+  /** Tries and imports a flow file; returns what it exports, or undefined after it has added the mistake. */
+  async read(name: string, version: string, mistakes: MistakeList): Promise<object | undefined> {
     const path = resolve(name);
-    const file = { name, folder: dirname(path), version, positionOf: () => undefined };
     const href = `${pathToFileURL(path)}?${version}`;
     const { protect, tellLeftOut } = this.#options;
     let code = imported.get(href);
@@ -56,7 +54,7 @@ export class FlowPrograms {
         const reason = tellLeftOut && whyLeftOut(code);
         if (reason !== undefined) {
           tellLeftOut!(name, reason);
-          return { ...file, data: { connections: tried.connections } };
+          return { connections: tried.connections };
         }
       }
       this.#flows.set(path, code);
@@ -67,7 +65,7 @@ export class FlowPrograms {
         () => importDeadlineMs,
       );
       if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
-      if (typeof module.default === 'object' && module.default !== null) return { ...file, data: module.default };
+      if (typeof module.default === 'object' && module.default !== null) return module.default;
       mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(module.default)}`);
     } catch (error) {
       this.#addMistake(mistakes, name, asTrialError(error, code));
@@ -120,6 +118,6 @@ function asTrialError(error: unknown, code: FlowCode | undefined): TrialError {
 
 function codeOf(name: string, path: string, version: string, { imports }: Tried): FlowCode {
   const files = new Map<string, CodeFile>([[path, { name, version }]]);
-  for (const file of imports) files.set(file, { name: shownName(file, { path, name }), version: versionOf(file) });
+  for (const file of imports) files.set(file, { name: shownName(file, { path, name }), version: versionOfFile(file) });
   return { name, path, files };
 }

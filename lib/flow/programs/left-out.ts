@@ -1,11 +1,10 @@
 // Flows that are left out because they have stopped the hub: noted beside them, with the content that did it, so that a
 // changed file is tried again. Its own notes are the only files that the hub writes beside flow files.
 
-import { createHash } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
-import type { FlowCode } from './flow-code.ts';
+import { type FlowCode, versionOf } from './flow-code.ts';
 
 /** Beside the flow files of a folder; a name that no flow file has. */
 const noteName = '.patchbay-left-out.json';
@@ -30,16 +29,18 @@ export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined
   const folder = dirname(path);
   const { [basename(path)]: note, ...others } = readNotes(folder);
   if (note === undefined) return undefined;
-  const isSame = Object.entries(note.files).every(([file, version]) => versionOf(resolve(folder, file)) === version);
+  const isSame = Object.entries(note.files).every(
+    ([file, version]) => versionOfFile(resolve(folder, file)) === version,
+  );
   if (isSame) return `${note.reason}, on ${note.time}`;
   writeNotes(folder, others);
   return undefined;
 }
 
-/** Names the content of a file; empty: it cannot be read. */
-export function versionOf(path: string): string {
+/** Names the content of a file; empty: the file cannot be read. */
+export function versionOfFile(path: string): string {
   try {
-    return createHash('sha256').update(readFileSync(path)).digest('hex');
+    return versionOf(readFileSync(path));
   } catch {
     return '';
   }

@@ -6,7 +6,7 @@ import { extname } from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
-import { createStreams } from '../streams.ts';
+import { Streams } from '../streams.ts';
 import { guardExits } from './exits.ts';
 import { isOwnCode, stackOf, wordsOf } from './flow-code.ts';
 
@@ -53,7 +53,7 @@ async function tryFlow(href: string): Promise<void> {
   fault = 'cannot be loaded';
   const { default: flow } = (await import(href)) as { default?: { rules?: unknown; connections?: unknown } };
   fault = 'rules: failed';
-  if (typeof flow?.rules === 'function') flow.rules(createStreams('').on);
+  if (typeof flow?.rules === 'function') flow.rules(new Streams('').on);
   fault = 'failed as soon as it was loaded';
   await new Promise((resolve) => setTimeout(resolve, lingerMs));
   const now = readGlobals();

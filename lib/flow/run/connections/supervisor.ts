@@ -23,8 +23,7 @@ import type { ConnectionState, ConnectionStatus } from '../../../model/connectio
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
-import { statusParameterId } from '../../check/check.ts';
-import type { ConnectionPlan } from '../../plan.ts';
+import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 
 const firstBackoffMs = 1000;
 const longestBackoffMs = 30_000;

@@ -10,9 +10,9 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ExpressionBody, RulePlan, StreamBody } from '../../plan.ts';
 import { formatPlace, ownName, placeIn, stackOf, wordsOf } from '../../programs/flow-code.ts';
-import { bindExpression, type ExpressionRuntime, type RuleExpression } from '../../rule-expression.ts';
-import { Ears } from './rule-subscriptions.ts';
-import { listenToAny, listenToNamed, nodeOf } from './sources.ts';
+import type { RuleExpression } from '../../rule-expression.ts';
+import { bindExpression, type ExpressionRuntime } from './bind-expression.ts';
+import { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
 
 const firstBackoffMs = 1000;
@@ -46,7 +46,7 @@ export interface RunningRule {
 export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
   const origin: Origin = { kind: 'rule', name: plan.name, file: plan.file };
   const { graph } = runtime;
-  const destinations = plan.to.map((address) => nodeOf(graph, address));
+  const destinations = plan.to.map((address) => graph.get(address));
   const trace = runtime.traces.open({ ...plan, copies: copiedBy(plan, graph) });
   const fail = (error: unknown, destination?: string) => {
     const message = 'stream' in plan.body && destination === undefined ? faultText(error, plan) : lineOf(error);
@@ -63,17 +63,14 @@ export function runRule(plan: RulePlan, runtime: RuleRuntime): RunningRule {
       }
     }
   };
-  const ears = new Ears(graph, plan.settleOrder);
+  const sources = new RuleSources(graph, plan.settleOrder);
   const subscription =
     'stream' in plan.body
-      ? runStream(ears, plan.body, runtime, write, fail)
-      : runExpressions(ears, plan.body, plan, runtime, trace, write, fail);
+      ? runStream(sources, plan.body, runtime, write, fail)
+      : runExpressions(sources, plan.body, plan, runtime, trace, write, fail);
   subscription.add(trace.close);
   return {
-    moveLast(settleOrder) {
-      ears.settleOrder = settleOrder;
-      ears.listenLast();
-    },
+    moveLast: (settleOrder) => sources.moveLast(settleOrder),
     stop: () => subscription.unsubscribe(),
   };
 }
@@ -93,16 +90,22 @@ function faultText(error: unknown, { file }: RulePlan): string {
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
   const isCopy = body.when === undefined && body.map === undefined && body.pipe.length === 0;
-  return isCopy ? nodeOf(graph, body.from.any[0]!) : undefined;
+  return isCopy ? graph.get(body.from.any[0]!) : undefined;
 }
 
 type Write = (value: unknown) => void;
 type Fail = (error: unknown) => void;
 
-function runStream(ears: Ears, body: StreamBody, { scheduler }: RuleRuntime, write: Write, fail: Fail): Subscription {
+function runStream(
+  sources: RuleSources,
+  body: StreamBody,
+  { scheduler }: RuleRuntime,
+  write: Write,
+  fail: Fail,
+): Subscription {
   let attempts = 0;
   return defer(() => {
-    body.connect(ears);
+    body.connect(sources);
     return body.stream;
   })
     .pipe(
@@ -123,7 +126,7 @@ function runStream(ears: Ears, body: StreamBody, { scheduler }: RuleRuntime, wri
 }
 
 function runExpressions(
-  ears: Ears,
+  sources: RuleSources,
   body: ExpressionBody,
   plan: RulePlan,
   { graph, scheduler, reportLimit, reportWaiting }: RuleRuntime,
@@ -135,7 +138,7 @@ function runExpressions(
   let heard: Change | undefined;
   const told = new Set<string>();
   const waitFor = (address: string) => {
-    const node = nodeOf(graph, address);
+    const node = graph.get(address);
     const isUnknown = () => node.value === undefined;
     const message = `waits for ${address}, which is ${node.type === 'T' ? 'a trigger and has no value' : 'unknown'}`;
     trace.wait(message);
@@ -149,7 +152,7 @@ function runExpressions(
   };
   const lookup: ExpressionRuntime = {
     now: () => graph.now(),
-    valueOf: (address) => nodeOf(graph, address).value,
+    valueOf: (address) => graph.get(address).value,
     reportUnknown: waitFor,
     reportFault: (error) => {
       if (isComplete) fail(error); // with unknown names an expression that needs them has no result yet
@@ -178,11 +181,11 @@ function runExpressions(
   };
 
   const { from } = body;
-  if (trace.rule.copies !== undefined) subscription.add(listenToAny(ears, [trace.rule.copies.address], copy));
-  else if ('any' in from) subscription.add(listenToAny(ears, from.any, createChangeListener(graph, from.any, run)));
+  if (trace.rule.copies !== undefined) subscription.add(sources.any([trace.rule.copies.address], copy));
+  else if ('any' in from) subscription.add(sources.any(from.any, createChangeListener(graph, from.any, run)));
   else
     subscription.add(
-      listenToNamed(ears, from.named, (values, isAllKnown) => {
+      sources.named(from.named, (values, isAllKnown) => {
         if (!isAllKnown && from.requiresAll) return;
         isComplete = isAllKnown;
         run(values, undefined);
@@ -217,7 +220,7 @@ function createChangeListener(
   run: (scope: Record<string, Value>, value: Value) => void,
 ): (value: Value) => void {
   const scope: Record<string, Value> = { value: 0 };
-  let last = addresses.length === 1 ? nodeOf(graph, addresses[0]!).value : undefined;
+  let last = addresses.length === 1 ? graph.get(addresses[0]!).value : undefined;
   return (value) => {
     scope.value = value;
     if (last !== undefined) scope.previous = last;

@@ -1,0 +1,30 @@
+// The shape of the tests of flow files.
+
+import { z } from 'zod';
+
+const values = (error: string) => z.record(z.string(), z.unknown(), { error });
+const duration = z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1m30s'" });
+
+export const testStepSchema = z.strictObject({
+  at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
+  set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
+  expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
+  during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
+  never: values('an object of values by address')
+    .optional()
+    .describe('What no parameter may be at any time of `during`'),
+});
+
+export const testSchema = z.strictObject({
+  name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
+  given: values('an object of values by address')
+    .default({})
+    .describe('Values before anything runs; they fire no rule'),
+  steps: z.array(testStepSchema, { error: 'a list of steps' }).min(1, { error: 'at least one step' }),
+});
+
+/** A test as an author writes it: `{ name: '…', given: { 'desk/level': 0 }, steps: [ … ] }`. */
+export type FlowTest = z.input<typeof testSchema>;
+
+/** One step as an author writes it: `{ at: '3s', expect: { 'desk/lamp': false } }`. */
+export type FlowTestStep = z.input<typeof testStepSchema>;

@@ -1,0 +1,89 @@
+// How steps are defined: the settings and the shapes that many of them share.
+
+import { EMPTY, mergeMap, type Observable, of, type SchedulerLike } from 'rxjs';
+import { z } from 'zod';
+import { readDurationMs } from '../../model/duration.ts';
+import { messageOf } from '../../model/error.ts';
+import type { Value, ValueType } from '../../model/value.ts';
+import type { BoundExpression } from '../rule-expression.ts';
+import type { Operator, PreparedStep, StepContext, StepType } from './step.ts';
+
+export type NamedStep = readonly [name: string, type: StepType];
+
+export const durationMs = z
+  .union([z.number(), z.string()], { error: 'milliseconds or a duration such as "1m30s"' })
+  .transform((input, context) => {
+    try {
+      return readDurationMs(input);
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: messageOf(error) });
+      return z.NEVER;
+    }
+  });
+export const expression = z.string({ error: 'an expression in text' });
+export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
+
+/** Defines a step. */
+export function define<Schema extends z.ZodType>(
+  name: string,
+  summary: string,
+  setting: Schema,
+  prepare: (setting: z.output<Schema>, context: StepContext) => PreparedStep,
+): NamedStep {
+  return [name, { summary, setting, prepare: prepare as StepType['prepare'] }];
+}
+
+/** Defines a step that needs its setting alone. `result` is the type of what comes out; left out: that of what comes in. */
+export function plain<Schema extends z.ZodType>(
+  name: string,
+  summary: string,
+  setting: Schema,
+  create: (setting: z.output<Schema>) => Operator,
+  result?: ValueType,
+): NamedStep {
+  return define(name, summary, setting, (value, { type }) => ({ type: result ?? type, create: () => create(value) }));
+}
+
+/** Defines a step whose setting is a duration. */
+export function timed(
+  name: string,
+  summary: string,
+  create: (ms: number, scheduler: SchedulerLike) => Operator,
+): NamedStep {
+  return define(name, summary, durationMs, (ms, { type }) => ({
+    type,
+    create: ({ scheduler }) => create(ms, scheduler),
+  }));
+}
+
+/** Defines a step whose setting is a condition on `value`. */
+export function conditional(
+  name: string,
+  summary: string,
+  create: (condition: (value: Value) => boolean) => Operator,
+): NamedStep {
+  return define(name, summary, expression, (text, { type, compile }) => {
+    const condition = compile(text, {}, 'B');
+    return { type, create: ({ bind }) => create(isTrue(bind(condition))) };
+  });
+}
+
+/** Emits what is computed for each value, and nothing where that is unknown. */
+export function computeEach(compute: (value: Value) => Value | undefined): Operator {
+  return mergeMap((value) => ifKnown(compute(value)));
+}
+
+/** Emits a value, and nothing where it is unknown. */
+export function ifKnown(value: Value | undefined): Observable<Value> {
+  return value === undefined ? EMPTY : of(value);
+}
+
+/** The type of a value that an author writes; a number may be a float. */
+export function typeOfScalar(value: Value): ValueType {
+  if (typeof value === 'string') return 'S';
+  return typeof value === 'boolean' ? 'B' : 'F';
+}
+
+function isTrue(evaluate: BoundExpression): (value: Value) => boolean {
+  return (value) => evaluate({ value }) === true;
+}

@@ -1,0 +1,42 @@
+// Steps that make another value of each value, without an expression.
+
+import { map } from 'rxjs';
+import { z } from 'zod';
+import { toText } from '../../model/value.ts';
+import { computeEach, define, type NamedStep, plain, scalar, typeOfScalar } from './define-step.ts';
+
+const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers' });
+
+export const mappingSteps: readonly NamedStep[] = [
+  plain(
+    'scale',
+    'maps one range of numbers to another: { from: [0, 1], to: [0, 100] }',
+    z.strictObject({
+      from: range.refine(([low, high]) => low !== high, { error: 'expected two different numbers' }),
+      to: range,
+    }),
+    ({ from: [low, high], to: [first, last] }) =>
+      map((value) => first + ((Number(value) - low) / (high - low)) * (last - first)),
+    'F',
+  ),
+  plain(
+    'clamp',
+    'keeps numbers within bounds: [0, 100]',
+    range,
+    ([low, high]) => map((value) => Math.min(high, Math.max(low, Number(value)))),
+    'F',
+  ),
+  define(
+    'lookup',
+    'replaces values by those of a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise others are dropped',
+    z.strictObject({ table: z.record(z.string(), scalar), otherwise: scalar.optional() }),
+    ({ table, otherwise }) => {
+      const entries = new Map(Object.entries(table));
+      const results = [...entries.values(), ...(otherwise === undefined ? [] : [otherwise])].map(typeOfScalar);
+      return {
+        type: new Set(results).size === 1 ? results[0] : undefined,
+        create: () => computeEach((value) => entries.get(toText(value)) ?? otherwise),
+      };
+    },
+  ),
+];
