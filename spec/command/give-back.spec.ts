@@ -6,7 +6,10 @@ const program = resolve(import.meta.dirname, '../support/burst.ts');
 /** V8 itself takes more than 40 s. */
 const deadlineMs = 30_000;
 
-test('what a burst has taken goes back to the system soon after', async (t) => {
+// V8 of Node.js 26 cannot be asked to.
+const testGivingBack = Number(process.versions.node.split('.')[0]) < 26 ? test : test.skip;
+
+testGivingBack('what a burst has taken goes back to the system soon after', async (t) => {
   const burst = start(t, [], { program });
   const held = Number((await burst.shows(/^burst (\d+) MiB$/m))[1]);
   const beganAt = performance.now();
