@@ -1,12 +1,12 @@
 // Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
 // counted from the moment it was handed to the network.
 
+import { type ArrivalFigures, Arrivals } from '../load/arrivals.ts';
 import { waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
 import { countMistake, openSubscribers } from '../load/subscribers.ts';
 import { Watch } from '../load/watch.ts';
-import { percentile } from '../statistics.ts';
 import { runTask } from './task.ts';
 
 export interface LatencyTask {
@@ -19,12 +19,9 @@ export interface LatencyTask {
   readonly measureMs: number;
 }
 
-export interface LatencyResult {
-  readonly p50: number;
-  readonly p99: number;
+export interface LatencyResult extends ArrivalFigures {
   /** How much of the time, in %, server and load waited for a core. */
   readonly waited: number;
-  readonly changesPerSecond: number;
 }
 
 const tickMs = 1;
@@ -70,46 +67,4 @@ function sendEvenly(changesPerSecond: number, changes: number, send: (change: nu
     if (sent < changes) setTimeout(sendDue, tickMs);
   };
   sendDue();
-}
-
-/** When changes were sent, and how long each took to each socket; those of the warm-up are left out. */
-class Arrivals {
-  readonly sentAt: Float64Array;
-  readonly #done = Promise.withResolvers<void>();
-  readonly #warmUp: number;
-  readonly #received: Uint32Array;
-  readonly #latenciesMs: Float64Array;
-  #counted = 0;
-  #completeSockets = 0;
-
-  constructor(sockets: number, warmUp: number, changes: number) {
-    this.sentAt = new Float64Array(changes);
-    this.#warmUp = warmUp;
-    this.#received = new Uint32Array(sockets);
-    this.#latenciesMs = new Float64Array((changes - warmUp) * sockets);
-  }
-
-  /** Resolves when all sockets have received all changes. */
-  get complete(): Promise<void> {
-    return this.#done.promise;
-  }
-
-  /** A socket has received so many changes by now. */
-  add(socket: number, changes: number): void {
-    const now = performance.now();
-    for (let change = Math.max(this.#warmUp, this.#received[socket]!); change < changes; change++)
-      this.#latenciesMs[this.#counted++] = now - this.sentAt[change]!;
-    this.#received[socket] = changes;
-    if (changes === this.sentAt.length && ++this.#completeSockets === this.#received.length) this.#done.resolve();
-  }
-
-  figures(): Pick<LatencyResult, 'p50' | 'p99' | 'changesPerSecond'> {
-    const sorted = this.#latenciesMs.sort();
-    const spanMs = this.sentAt.at(-1)! - this.sentAt[this.#warmUp]!;
-    return {
-      p50: percentile(sorted, 0.5),
-      p99: percentile(sorted, 0.99),
-      changesPerSecond: ((this.sentAt.length - this.#warmUp - 1) * 1000) / spanMs,
-    };
-  }
 }
