@@ -141,22 +141,28 @@ export interface Log {
   error(data: object, message: string, kind?: string): void;
 }
 
-/** The parts of a defined type from which TypeScript knows what flow files may say. */
-interface Defined<Name extends string, Schema extends z.ZodObject> {
+/** A connection type with its name and schema as they are, from which TypeScript knows what flow files may say. */
+export interface DefinedConnectionType<Name extends string, Schema extends z.ZodObject> extends ConnectionType {
+  readonly type: Name;
+  readonly settingsSchema: Schema;
+}
+
+/** A gateway type, as `DefinedConnectionType`. */
+export interface DefinedGatewayType<Name extends string, Schema extends z.ZodObject> extends GatewayType {
   readonly type: Name;
   readonly settingsSchema: Schema;
 }
 
 /** Defines a connection type; the type of its settings follows from its schema. */
 export function defineConnectionType<const Name extends string, Schema extends z.ZodObject>(
-  type: ConnectionType<z.output<Schema>> & Defined<Name, Schema>,
-): ConnectionType & Defined<Name, Schema> {
-  return type as unknown as ConnectionType & Defined<Name, Schema>;
+  type: ConnectionType<z.output<Schema>> & { readonly type: Name; readonly settingsSchema: Schema },
+): DefinedConnectionType<Name, Schema> {
+  return type as unknown as DefinedConnectionType<Name, Schema>;
 }
 
 /** Defines a gateway type; the type of its settings follows from its schema. */
 export function defineGatewayType<const Name extends string, Schema extends z.ZodObject>(
-  type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & Defined<Name, Schema>,
-): GatewayType & Defined<Name, Schema> {
-  return { ...type, isGateway: true } as unknown as GatewayType & Defined<Name, Schema>;
+  type: Omit<GatewayType<z.output<Schema>>, 'isGateway'> & { readonly type: Name; readonly settingsSchema: Schema },
+): DefinedGatewayType<Name, Schema> {
+  return { ...type, isGateway: true } as unknown as DefinedGatewayType<Name, Schema>;
 }

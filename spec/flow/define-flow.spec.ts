@@ -131,6 +131,10 @@ test('the compiler finds a misspelt address, a wrong value type, a write to a re
     [program("{ from: on.trigger('desk/go'), to: 'clock/timer/1/trigger' }"), /^wrong-2\.ts\(4,\d+\): error/],
     [program('', "x: { type: 'timer', timers: ['1s'] }"), /^wrong-3\.ts\(4,\d+\): error TS2322: .*string.*number/s],
     [program('', "x: { type: 'tmier' }"), /^wrong-4\.ts\(4,\d+\): error/],
+    [
+      program('', "x: { type: 'timer', timer: [1] }"),
+      /^wrong-5\.ts\(4,\d+\): error .*Did you mean to write 'timers'\?/,
+    ],
   ];
   await writeFile(join(folder, 'flow.ts'), program(right));
   for (const [index, [text]] of wrong.entries()) await writeFile(join(folder, `wrong-${index}.ts`), text);
