@@ -19,7 +19,7 @@ import { Intake } from './intake.ts';
 import { servePlain } from './plain/client.ts';
 import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Session, Tenant } from './session.ts';
-import { serveV1 } from './v1/sockets.ts';
+import { serveV1 } from './v1/session.ts';
 
 /** Why the server has cut a socket whose message is longer than it may be. */
 const tooBigReason = 'Received too big message';

@@ -5,11 +5,11 @@ import type { Origin } from '../../../../model/parameter.ts';
 import type { Channel } from '../channel.ts';
 import type { Socket } from '../session.ts';
 import { Tally } from '../tally.ts';
-import type { CatchUp } from './catch-up.ts';
-import type { Segment } from './losses.ts';
+import type { View } from './group/group.ts';
+import type { CatchUp } from './members/catch-up.ts';
+import type { Segment } from './members/losses.ts';
 import type { StallWatch } from './stall-watch.ts';
 import type { Subscription } from './subscription.ts';
-import type { View } from './view.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;

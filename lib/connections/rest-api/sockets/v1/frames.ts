@@ -5,7 +5,7 @@ import type { Access, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { AccessCode, HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../channel.ts';
-import type { Slot } from './slot.ts';
+import type { Slot } from './group/group-channel.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
 export const frameLength = 15_000;

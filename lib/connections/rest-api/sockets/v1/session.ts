@@ -17,11 +17,11 @@ import type { Session, Socket } from '../session.ts';
 import type { Interests, SessionStatus } from '../status.ts';
 import { Client } from './client.ts';
 import { encode } from './frames.ts';
-import { type Receiver, type Rest, receive } from './messages.ts';
+import { Views } from './groups.ts';
+import { type Receiver, type Rest, receive } from './handlers/handlers.ts';
 import { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
 import { createSubscriptionReader } from './subscription.ts';
-import { Views } from './views.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;

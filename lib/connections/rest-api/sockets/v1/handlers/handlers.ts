@@ -1,22 +1,22 @@
 // What clients of patchbay.v1 send (lib/client/README.md), one handler per message.
 
 import { z } from 'zod';
-import { describe, HubError } from '../../../../model/error.ts';
-import { readJsonObject } from '../../../../model/json-object.ts';
-import { maxMessageBytes, maxSubscriptions } from '../../../../wire/limits.ts';
-import type { Target } from '../../../../wire/v1/client-messages.ts';
-import type { Mistake } from '../../../../wire/v1/hub-messages.ts';
-import type { Log } from '../../../connection.ts';
-import type { HubPort } from '../../../hub-port.ts';
-import { asHubError } from '../../input/fault-gate.ts';
-import { parse } from '../../input/parse.ts';
-import { LimitError } from '../../limits/limit-error.ts';
-import { limits } from '../../limits/limits.ts';
-import type { FanOut } from '../fan-out.ts';
-import type { Client } from './client.ts';
-import { encode } from './frames.ts';
-import { type SubscriptionRequest, subscriptionId } from './subscription.ts';
-import type { Views } from './views.ts';
+import { describe, HubError } from '../../../../../model/error.ts';
+import { readJsonObject } from '../../../../../model/json-object.ts';
+import { maxMessageBytes, maxSubscriptions } from '../../../../../wire/limits.ts';
+import type { Target } from '../../../../../wire/v1/client-messages.ts';
+import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
+import type { Log } from '../../../../connection.ts';
+import type { HubPort } from '../../../../hub-port.ts';
+import { asHubError } from '../../../input/fault-gate.ts';
+import { parse } from '../../../input/parse.ts';
+import { LimitError } from '../../../limits/limit-error.ts';
+import { limits } from '../../../limits/limits.ts';
+import type { FanOut } from '../../fan-out.ts';
+import type { Client } from '../client.ts';
+import { encode } from '../frames.ts';
+import type { Views } from '../groups.ts';
+import { type SubscriptionRequest, subscriptionId } from '../subscription.ts';
 
 const maxSteps = limits.clientSteps.default;
 

@@ -5,12 +5,12 @@ import type { HubPort } from '../../../hub-port.ts';
 import { WorkQueue } from '../../turns/work-queue.ts';
 import type { Channel } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
-import { CatchUp, type Picture, picturesSince } from './catch-up.ts';
 import type { Client } from './client.ts';
 import { cut, defFrame, definition } from './frames.ts';
+import { View, type ViewContext } from './group/group.ts';
+import { createTickers } from './group/ticker.ts';
+import { CatchUp, type Picture, picturesSince } from './members/catch-up.ts';
 import type { Subscription } from './subscription.ts';
-import { createTickers } from './ticker.ts';
-import { View, type ViewContext } from './view.ts';
 
 /** How much of each round of the event loop is for clients that are behind. */
 const catchUpRoundMs = 2;

@@ -1,10 +1,10 @@
 // What waits in a view to be sent at one rate: of each parameter the newest value (`latest`), or every change (`all`).
 // Triggers are never merged.
 
-import type { Change } from '../../../../model/parameter.ts';
-import type { Value } from '../../../../model/value.ts';
-import { cut, firedFrame, frameLength, isTrigger, type Packer, setFrame } from './frames.ts';
-import { itemOf, type Slot } from './slot.ts';
+import type { Change } from '../../../../../model/parameter.ts';
+import type { Value } from '../../../../../model/value.ts';
+import { cut, firedFrame, frameLength, isTrigger, type Packer, setFrame } from '../frames.ts';
+import { itemOf, type Slot } from './group-channel.ts';
 import type { Ticker } from './ticker.ts';
 
 /** How many changes wait at most; with more they leave at once. */

@@ -2,16 +2,16 @@
 // lane of the liveliest subscription that matches; a flush sends the same bytes to every live client. Who is full leaves at the
 // frame that finds no room, and nobody waits.
 
-import type { Parameter } from '../../../../model/parameter.ts';
-import type { Channel, Subscriber } from '../channel.ts';
-import { CatchUp, picturesSince, type Sources } from './catch-up.ts';
-import type { Client } from './client.ts';
-import { fireFrames, miss, note, send } from './delivery.ts';
-import { defFrame, definition, frameLength, isTrigger, lostFrame, Packer, setFrame } from './frames.ts';
-import { AllLane, type Lane, LatestLane } from './lane.ts';
-import { Losses } from './losses.ts';
-import { itemOf, Slot } from './slot.ts';
-import { byLiveliness, type Subscription } from './subscription.ts';
+import type { Parameter } from '../../../../../model/parameter.ts';
+import type { Channel, Subscriber } from '../../channel.ts';
+import type { Client } from '../client.ts';
+import { defFrame, definition, frameLength, isTrigger, lostFrame, Packer, setFrame } from '../frames.ts';
+import { CatchUp, picturesSince, type Sources } from '../members/catch-up.ts';
+import { fireFrames, miss, note, send } from '../members/delivery.ts';
+import { Losses } from '../members/losses.ts';
+import { byLiveliness, type Subscription } from '../subscription.ts';
+import { itemOf, Slot } from './group-channel.ts';
+import { AllLane, type Lane, LatestLane } from './outbox.ts';
 import type { Ticker } from './ticker.ts';
 
 /** How many counts of missed changes a view keeps; beyond, whoever has been full longest is given up. */

@@ -1,11 +1,11 @@
 // A parameter within a view: where its changes wait until they are sent.
 
-import type { Change } from '../../../../model/parameter.ts';
-import type { Value } from '../../../../model/value.ts';
-import type { Channel, Observer } from '../channel.ts';
-import { item } from './frames.ts';
-import type { Lane } from './lane.ts';
-import type { View } from './view.ts';
+import type { Change } from '../../../../../model/parameter.ts';
+import type { Value } from '../../../../../model/value.ts';
+import type { Channel, Observer } from '../../channel.ts';
+import { item } from '../frames.ts';
+import type { View } from './group.ts';
+import type { Lane } from './outbox.ts';
 
 export class Slot implements Observer {
   readonly subscriber: View;

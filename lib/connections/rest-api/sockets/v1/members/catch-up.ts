@@ -2,13 +2,13 @@
 // definitions, then the newest value of each parameter in the order of their last changes, as fast as it reads. What it has
 // been sent is one number, the revision up to which the walk has come.
 
-import type { Parameter } from '../../../../model/parameter.ts';
-import type { HubPort } from '../../../hub-port.ts';
-import type { FanOut } from '../fan-out.ts';
-import type { Client } from './client.ts';
-import { defFrame, definition, frameLength, isTrigger, setFrame } from './frames.ts';
-import { itemOf } from './slot.ts';
-import type { Subscription } from './subscription.ts';
+import type { Parameter } from '../../../../../model/parameter.ts';
+import type { HubPort } from '../../../../hub-port.ts';
+import type { FanOut } from '../../fan-out.ts';
+import type { Client } from '../client.ts';
+import { defFrame, definition, frameLength, isTrigger, setFrame } from '../frames.ts';
+import { itemOf } from '../group/group-channel.ts';
+import type { Subscription } from '../subscription.ts';
 
 /** A subscription of which all that changed after `from` is to be sent; `isNew`: its definitions as well. */
 export interface Picture {

@@ -1,8 +1,8 @@
 // How parcels come to a client: as many as it has room for, with the definitions that it lacks; the rest it has missed.
 
-import type { Client } from './client.ts';
-import { cut, defFrame, definition, firedFrame, isTrigger, type Packer, type Parcel } from './frames.ts';
-import type { Slot } from './slot.ts';
+import type { Client } from '../client.ts';
+import { cut, defFrame, definition, firedFrame, isTrigger, type Packer, type Parcel } from '../frames.ts';
+import type { Slot } from '../group/group-channel.ts';
 
 /** Sends parcels to a client until it is full; returns how many it took. */
 export function send(client: Client, { parcels, leastPrevious }: Packer): number {
