@@ -13,7 +13,7 @@ const hinge = ['define-flow', 'plan', 'programs/flow-code', 'rule-expression', '
   (name) => `flow/${name}.ts`,
 );
 /** The contract of connection types, which stands on the floor above their folders. */
-const contract = ['connection', 'claim', 'setting', 'status', 'hub-port'].map((name) => `connections/${name}.ts`);
+const contract = ['connection', 'claim', 'setting', 'hub-port'].map((name) => `connections/${name}.ts`);
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
@@ -71,6 +71,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'connections/keyboard/key-table.ts',
       'json5/',
       'model/',
+      'wire/',
       'pino',
       'pino-pretty',
     ],

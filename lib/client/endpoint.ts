@@ -1,6 +1,8 @@
 // Where a hub is and who asks: the address of its socket, and the subprotocols of which one carries the credentials, since
 // a browser cannot set headers (README.md "Connecting").
 
+import { credentialsPrefix, protocolName } from '../wire/protocol.ts';
+
 export interface Credentials {
   /** What goes after `Bearer `. */
   readonly token?: string | undefined;
@@ -16,8 +18,6 @@ export interface Endpoint {
   readonly authorization: string;
 }
 
-export const protocolName = 'patchbay.v1';
-
 /** Finds the socket of a hub; `base` is the address of the page, if there is one. Errors: a `TypeError` for no URL. */
 export function findEndpoint(url: string | URL | undefined, credentials: Credentials, base?: string): Endpoint {
   if (url === undefined && base === undefined)
@@ -27,7 +27,7 @@ export function findEndpoint(url: string | URL | undefined, credentials: Credent
   if (!found.pathname.endsWith('/ws')) found.pathname = found.pathname.replace(/\/?$/, '/ws');
   found.hash = '';
   const authorization = authorize(credentials);
-  const protocols = [protocolName, ...(authorization ? [`patchbay.authorization.${base64Url(authorization)}`] : [])];
+  const protocols = [protocolName, ...(authorization ? [credentialsPrefix + base64Url(authorization)] : [])];
   return { url: found.href, protocols, authorization };
 }
 

@@ -3,8 +3,9 @@
 
 import { Backoff } from '../model/backoff.ts';
 import { mayReturn } from '../wire/close-codes.ts';
+import { protocolName } from '../wire/protocol.ts';
 import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
-import { type Endpoint, protocolName } from './endpoint.ts';
+import type { Endpoint } from './endpoint.ts';
 import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import type { Platform, SocketLike } from './platform.ts';
 

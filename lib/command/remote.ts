@@ -1,5 +1,8 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
+import type { Updated } from '../wire/http/parameters.ts';
+import type { Problem } from '../wire/http/problem.ts';
+import type { Notification } from '../wire/plain.ts';
 import type { Console, PacedConsole } from './console.ts';
 
 export interface RemoteOptions {
@@ -25,7 +28,7 @@ export async function get(
 export async function set(address: string, value: string, options: RemoteOptions, console: Console): Promise<number> {
   const body = new URLSearchParams({ parameter: address, value });
   const answer = await request(options, '/update', { method: 'POST', body, headers: { accept: 'application/json' } });
-  const { p, v } = JSON.parse(answer) as { p: string; v: unknown };
+  const { p, v } = JSON.parse(answer) as Updated;
   console.print(`${p} = ${v}`);
   return 0;
 }
@@ -46,7 +49,7 @@ export async function watch(
   url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();
   const socket = new WebSocket(url, { headers: credentials(options) } as unknown as string[]);
   const print = createPrinter(console);
-  socket.addEventListener('message', ({ data }) => print((JSON.parse(String(data)) as { v: string }).v));
+  socket.addEventListener('message', ({ data }) => print((JSON.parse(String(data)) as Notification).v));
   const lost = new Promise<never>((_, reject) => {
     socket.addEventListener('close', ({ code, reason }) =>
       reject(new Error(`${options.url}: the connection was closed (${code}${reason && `, ${reason}`})`)),
@@ -102,7 +105,7 @@ export async function request(
 
 function problemDetail(text: string): string | undefined {
   try {
-    return (JSON.parse(text) as { detail?: string }).detail;
+    return (JSON.parse(text) as Partial<Problem>).detail;
   } catch {
     return undefined;
   }

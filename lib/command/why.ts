@@ -1,8 +1,9 @@
 // `patchbay explain` and `patchbay trace`: what a running hub knows about why something is as it is, for people to read.
 
-import type { Change } from '../model/parameter.ts';
-import type { RuleRun, RuleRuns } from '../model/rule-run.ts';
-import type { Value, ValueType } from '../model/value.ts';
+import type { Value } from '../model/value.ts';
+import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
+import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
+import type { IsoTime } from '../wire/time.ts';
 import type { Console } from './console.ts';
 import { type RemoteOptions, request } from './remote.ts';
 
@@ -10,21 +11,12 @@ import { type RemoteOptions, request } from './remote.ts';
 const deepestIndent = 20;
 const shownLength = 80;
 
-/** A change as GET /hub/explain tells it. */
-type Link = Pick<Change, 'value' | 'previous' | 'origin'> & {
-  readonly parameter: string;
-  readonly type: ValueType;
-  readonly revision?: number;
-  readonly time: string;
-  readonly afterMs?: number;
-};
-
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${address.split('/').map(encodeURIComponent).join('/')}`;
-  const { chain, forgotten } = JSON.parse(await request(options, path, {})) as { chain: Link[]; forgotten: number };
-  chain.forEach((link, depth) => {
-    console.print(`${localTime(link.time)}  ${'  '.repeat(Math.min(depth, deepestIndent))}${describeLink(link)}`);
+  const { chain, forgotten } = JSON.parse(await request(options, path, {})) as Explanation;
+  chain.forEach((change, depth) => {
+    console.print(`${localTime(change.time)}  ${'  '.repeat(Math.min(depth, deepestIndent))}${describeChange(change)}`);
   });
   if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are not kept`);
   return 0;
@@ -33,7 +25,7 @@ export async function explain(address: string, options: RemoteOptions, console: 
 /** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */
 export async function trace(rule: string, options: RemoteOptions, console: Console): Promise<number> {
   const answer = await request(options, `/hub/trace?${new URLSearchParams({ rule })}`, {});
-  for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleRuns[]) {
+  for (const { rule: name, file, isAlwaysRecorded, runs } of JSON.parse(answer) as RuleTraces) {
     const last = runs.length === 0 ? 'no run yet' : `the last ${runs.length === 1 ? 'run' : `${runs.length} runs`}`;
     console.print(`rule "${name}" (${file}): ${last}`);
     for (const run of runs) console.print(`${localTime(run.time)}  ${describeRun(run)}`);
@@ -43,7 +35,7 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
 }
 
 /** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
-function describeLink({ parameter, type, value, previous, origin, revision, afterMs = 0 }: Link): string {
+function describeChange({ parameter, type, value, previous, origin, revision, afterMs = 0 }: CausedChange): string {
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const name = origin.kind === 'rule' ? `"${origin.name}"${origin.file && ` (${origin.file})`}` : origin.name;
@@ -65,13 +57,13 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
   return `${start}${outcomes[outcome]}${duration}${error === undefined ? '' : `: ${error}`}`;
 }
 
-function show(value: Value | undefined): string {
+function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }
 
 /** The time of day where the user is, with the date unless it is today. */
-function localTime(time: string | number): string {
+function localTime(time: IsoTime): string {
   const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
   const [day, clock] = local(new Date(time)).split(/[TZ]/);
   return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;

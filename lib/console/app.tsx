@@ -2,6 +2,7 @@
 
 import { createEffect, createResource, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
+import type { Health } from '../wire/http/health.ts';
 import { Help } from './help.tsx';
 import { isStale } from './hub.ts';
 import { Icon } from './icon.tsx';
@@ -18,7 +19,7 @@ export function App() {
   const view = () => views.find(({ name }) => name === route().view) ?? views[0]!;
   const [health] = createResource(
     () => !isStale(),
-    () => getJson<{ version: string }>('/hub/health').catch(() => undefined),
+    () => getJson<Health>('/hub/health').catch(() => undefined),
   );
   createEffect(() => {
     document.title = `${view().title} · ${location.host}`;

@@ -62,7 +62,7 @@ export function formatCount(count: number): string {
 const longestText = 300;
 
 /** A value in one line; of a float seven digits are enough to see it, of a text its beginning. */
-export function formatValue(value: Value | undefined): string {
+export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value.length > longestText ? `${value.slice(0, longestText)}…` : value;
   if (typeof value !== 'number' || Number.isInteger(value)) return String(value);

@@ -9,8 +9,8 @@ export interface LogEntry {
   readonly n: number;
   readonly time: number;
   readonly level: LogLevel;
-  readonly connection: string | undefined;
-  readonly rule: string | undefined;
+  readonly connection?: string | undefined;
+  readonly rule?: string | undefined;
   readonly message: string;
 }
 

@@ -11,19 +11,19 @@ export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 /** One run of a rule. Texts of over 200 characters are cut. */
 export interface RuleRun {
   /** The address whose change started the run; undefined: time did, at the start of the hub. */
-  readonly source: string | undefined;
-  readonly value: Value | undefined;
+  readonly source?: string | undefined;
+  readonly value?: Value | undefined;
   /** Revision of the change, and its time in milliseconds since 1970. */
   readonly revision: number;
   readonly time: number;
   readonly outcome: RuleOutcome;
   /** What was written, before its conversion to the types of the destinations. */
-  readonly result: Value | undefined;
+  readonly result?: Value | undefined;
   /** The destinations that took it. */
   readonly to: readonly string[];
-  readonly error: string | undefined;
+  readonly error?: string | undefined;
   /** In microseconds; undefined: nobody had asked for runs of the rule within the last minutes before. */
-  readonly durationUs: number | undefined;
+  readonly durationUs?: number | undefined;
 }
 
 /** The last runs of a rule, newest first. */

@@ -24,7 +24,7 @@ import { filesOf } from './pages/flow-files.ts';
 import { healthOf } from './pages/health.ts';
 import { logOf } from './pages/log.ts';
 import { openApiOf } from './pages/openapi/document.ts';
-import { type PageRequest, servePage, servePageOfFiles } from './pages/page.ts';
+import { type Page, type PageRequest, servePage, servePageOfFiles } from './pages/page.ts';
 import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
 import { parametersPath, readParameter } from './pages/parameters/read.ts';
@@ -61,7 +61,7 @@ export function routesOf(context: RouteContext): Route[] {
   const dashboards = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
   const dashboardDisk = createDisk(dashboards ?? '');
   const consoleDisk = createDisk(consoleFolder);
-  const json = (read: (request: PageRequest) => object) => servePage(read, tasks, log);
+  const json = (read: (request: PageRequest) => Page) => servePage(read, tasks, log);
   const later =
     (serve: Serve): Handler =>
     (response, request) =>

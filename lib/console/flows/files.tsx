@@ -1,8 +1,8 @@
 // The flow files, and what the last load said of them.
 
 import { For, Show } from 'solid-js';
+import type { LoadReport } from '../../wire/http/flow-files.ts';
 import { formatDate } from '../units.ts';
-import type { LoadReport } from './kinds.ts';
 
 export function Files(props: { readonly report: LoadReport }) {
   const mistakes = () => props.report.files.reduce((sum, { mistakes }) => sum + mistakes.length, 0);

@@ -1,7 +1,7 @@
 // The graph that is drawn: rules between the parameters that they read and write, and closed groups of rules between the
 // connections of these.
 
-import type { RuleStatus } from './kinds.ts';
+import type { RuleStatus } from '../../model/rule-status.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 
 export type GraphNode =

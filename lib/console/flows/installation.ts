@@ -1,14 +1,16 @@
 // What is known of the running installation, asked for each second, and the switch of a rule.
 
 import { createMemo, createSignal } from 'solid-js';
-import type { ConnectionList, ConnectionStatus } from '../api.ts';
+import type { RuleStatus } from '../../model/rule-status.ts';
+import type { ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
+import type { LoadReport } from '../../wire/http/flow-files.ts';
+import type { RuleList, RuleSwitch } from '../../wire/http/rules.ts';
 import { type Polled, usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
-import type { LoadReport, RuleStatus } from './kinds.ts';
 import { keyOf } from './rule-groups.ts';
 
 export function useInstallation() {
-  const polledRules = usePolled<RuleStatus[]>('/hub/rules', 'none');
+  const polledRules = usePolled<RuleList>('/hub/rules', 'none');
   const polledConnections = usePolled<ConnectionList>('/hub/connections');
   const polledFiles = usePolled<LoadReport>('/hub/files', 'path');
   const [failure, setFailure] = createSignal('');
@@ -19,7 +21,7 @@ export function useInstallation() {
   const byKey = createMemo(() => new Map(rules().map((rule) => [keyOf(rule), rule])));
   const switchRule = async ({ name, file }: RuleStatus, enabled: boolean) => {
     try {
-      await postJson('/hub/rules', { rule: name, file, enabled });
+      await postJson('/hub/rules', { rule: name, file, enabled } satisfies RuleSwitch);
       setFailure('');
     } catch (error) {
       setFailure(messageOf(error));

@@ -1,6 +1,6 @@
 // Rules in the files and folders that they are in, and which of these are open: as many as can be looked at.
 
-import type { RuleStatus } from './kinds.ts';
+import type { RuleStatus } from '../../model/rule-status.ts';
 
 /** So many boxes of rules and closed groups are opened without being asked for, and so many at most. */
 export const comfortableBoxes = 60;

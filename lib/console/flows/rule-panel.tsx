@@ -1,12 +1,13 @@
 // One rule: where it is, how it is doing, its switch, and its last runs.
 
 import { For, Show } from 'solid-js';
+import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/trace.ts';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
 import { formatClock, formatValue } from '../units.ts';
 import type { Installation } from './installation.ts';
-import type { RuleStatus, Trace } from './kinds.ts';
 import { Addresses } from './rule-list.tsx';
 
 export function RulePanel(props: { readonly rule: RuleStatus; readonly installation: Installation; close(): void }) {
@@ -60,7 +61,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
 }
 
 function Runs(props: { readonly rule: RuleStatus }) {
-  const { data, error } = usePolled<Trace[]>(
+  const { data, error } = usePolled<RuleTraces>(
     () => `/hub/trace?${new URLSearchParams({ rule: props.rule.name })}`,
     'none',
   );
@@ -93,7 +94,7 @@ function Runs(props: { readonly rule: RuleStatus }) {
   );
 }
 
-function Outcome(props: { readonly run: Trace['runs'][number] }) {
+function Outcome(props: { readonly run: RuleRun }) {
   const text = () => {
     const { outcome, result, to, error, durationUs } = props.run;
     const time = durationUs === undefined ? '' : `, ${Math.round(durationUs)} µs`;

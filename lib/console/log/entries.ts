@@ -1,6 +1,7 @@
 // The lines of the log that are held here: entries of the hub that runs, behind those of the runs before that were seen.
 
-import { type LogEntry, type LogLevel, type LogPage, logLevels } from '../api.ts';
+import { type LogLevel, logLevels } from '../../model/log-entry.ts';
+import type { LogEntry, LogPage } from '../../wire/http/log.ts';
 
 /** How many lines are held, the newest; the hub keeps as many entries. */
 export const maxLines = 2000;

@@ -2,7 +2,7 @@
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
-import type { ConnectionList } from '../api.ts';
+import type { ConnectionList } from '../../wire/http/connections.ts';
 import { isStale } from '../hub.ts';
 import { usePolled } from '../polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';

@@ -1,7 +1,7 @@
 // Reads the list of all parameters off the hot path: of 15 MB for 100,000 parameters the page gets what it searches and draws,
 // in the order in which people look for it.
 
-import type { ParameterInfo } from '../api.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { orderingKey } from './ordering.ts';
 
 /** What the page is told: addresses in order, one per line, and of each its type and the first letters of its access. */

@@ -2,7 +2,7 @@
 // hub nothing: a row is asked for once the list has stood still for a moment, and who changed it when it has changed.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
-import type { ParameterInfo } from '../api.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { createLiveValues, type LiveParameter } from '../live-values.ts';
 import { getJson } from '../request.ts';
 import { createPace, livelyRate } from './pace.ts';

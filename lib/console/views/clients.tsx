@@ -1,7 +1,8 @@
 // Clients: who is connected by WebSocket, those that are slow first, and what each listens to.
 
 import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
-import type { ClientList, ClientStatus, Pattern } from '../api.ts';
+import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
+import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../polled.ts';
 import { StateMark } from '../state-mark.tsx';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';

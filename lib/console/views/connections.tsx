@@ -1,7 +1,7 @@
 // Connections: how each is and why, those in trouble first; start, stop and restart.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import type { ConnectionList, ConnectionStatus } from '../api.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
 import { createConfirmation } from '../confirm.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
@@ -88,7 +88,7 @@ function Row(props: {
     setBusy(true);
     setFailure('');
     try {
-      await postJson(`/hub/connections/${encodeURIComponent(id)}`, { action });
+      await postJson(`/hub/connections/${encodeURIComponent(id)}`, { action } satisfies ConnectionControl);
     } catch (error) {
       setFailure(messageOf(error));
     }

@@ -2,6 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
+import type { DashboardList } from '../../wire/http/dashboards.ts';
 import { Panel } from '../dashboard/panel.tsx';
 import { isStale } from '../hub.ts';
 import { usePolled } from '../polled.ts';
@@ -16,7 +17,7 @@ export default function Dashboards() {
 }
 
 function List() {
-  const { data, error } = usePolled<{ dashboards: string[] }>('/hub/dashboards');
+  const { data, error } = usePolled<DashboardList>('/hub/dashboards');
   return (
     <>
       <div class="bar">

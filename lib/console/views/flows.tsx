@@ -1,10 +1,10 @@
 // Flows: rules between what they read and what they write, as a graph and as a list; which files they are in.
 
 import { createMemo, createResource, createSignal, lazy, Match, Show, Suspense, Switch } from 'solid-js';
+import type { RuleStatus } from '../../model/rule-status.ts';
 import { Files } from '../flows/files.tsx';
 import { buildGraph } from '../flows/graph.ts';
 import { useInstallation } from '../flows/installation.ts';
-import type { RuleStatus } from '../flows/kinds.ts';
 import type { Drawing } from '../flows/layout.ts';
 import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';

@@ -1,7 +1,8 @@
 // Log: what the hub has logged lately, live, by level and text.
 
 import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js';
-import { type LogEntry, type LogPage, logLevels } from '../api.ts';
+import { logLevels } from '../../model/log-entry.ts';
+import type { LogEntry, LogPage } from '../../wire/http/log.ts';
 import { afterOf, append, type Held, isSameHub, isShown, replace, restart } from '../log/entries.ts';
 import { getJson, messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';

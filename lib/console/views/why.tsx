@@ -1,7 +1,8 @@
 // Why: from any value the chain of causes back to the outside event, followed live.
 
 import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
-import type { Explanation } from '../flows/kinds.ts';
+import type { Explanation } from '../../wire/http/explanation.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { createLiveValue } from '../hub.ts';
 import { usePolled } from '../polled.ts';
 import { getJson, pathOf } from '../request.ts';
@@ -49,7 +50,7 @@ function AddressInput(props: { readonly address: string; choose(address: string)
     () => typed().length >= leastLength && typed(),
     async (text) => {
       const filter = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-      const found = await getJson<{ parameter: string }[]>(`/hub/parameters?${new URLSearchParams({ filter })}`);
+      const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ filter })}`);
       return found.slice(0, suggestions);
     },
     { initialValue: [] }, // so that the field stays while it is waited for

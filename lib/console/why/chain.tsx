@@ -1,7 +1,7 @@
 // The chain of causes of a value: newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
-import type { CausedChange, Explanation } from '../flows/kinds.ts';
+import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
 import { linkTo } from '../route.ts';
 import { formatClock, formatValue } from '../units.ts';
 

@@ -1,7 +1,6 @@
 // The lines of the log over a restart of the hub, by level, and held.
 
 import test from 'ava';
-import type { LogEntry, LogLevel, LogPage } from '../../../lib/console/api.ts';
 import {
   afterOf,
   append,
@@ -12,6 +11,8 @@ import {
   replace,
   restart,
 } from '../../../lib/console/log/entries.ts';
+import type { LogLevel } from '../../../lib/model/log-entry.ts';
+import type { LogEntry, LogPage } from '../../../lib/wire/http/log.ts';
 
 const entry = (n: number, run = 'a', level: LogLevel = 'info'): LogEntry => ({ n, time: run, level, message: `${n}` });
 /** What a hub answers that has logged entries 1 to `last`. */

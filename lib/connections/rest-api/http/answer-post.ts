@@ -3,6 +3,7 @@
 import type { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
@@ -16,7 +17,7 @@ import { send } from './send.ts';
 export function answerPost<Schema extends z.ZodObject>(
   { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
   schema: Schema,
-  act: (body: z.output<Schema>) => object,
+  act: (body: z.output<Schema>) => Answer,
 ): void {
   const type = bodyTypeOf(request);
   if (type !== jsonType) throw new HubError('body-type', `Content-Type: expected ${jsonType} in UTF-8, got "${type}"`);

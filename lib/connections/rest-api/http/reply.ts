@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { errorCatalogue, type HubError } from '../../../model/error.ts';
 import { toText, type Value } from '../../../model/value.ts';
 import { encodeText, type HttpResponse } from '../../../net/uws.ts';
+import type { Problem } from '../../../wire/http/problem.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import { matchesTag } from './conditional.ts';
@@ -50,7 +51,7 @@ export function endWithLength(response: HttpResponse, bodyBytes: number): HttpRe
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }
 
-/** Answers with one sentence, or with the problem object `{"type","title","status","detail","code"}`; `closes` the connection. */
+/** Answers with one sentence, or with a problem object; `closes` the connection. */
 export function replyError(
   response: HttpResponse,
   error: HubError,
@@ -68,7 +69,7 @@ export function replyError(
   else send(response, body);
 }
 
-function problemOf({ code, message }: HubError, status: string): object {
+function problemOf({ code, message }: HubError, status: string): Problem {
   const title = errorCatalogue[code];
   return { type: 'about:blank', title, status: Number.parseInt(status, 10), detail: message, code };
 }

@@ -1,18 +1,19 @@
 // The list of WebSocket clients that operators get.
 
+import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/clients.ts';
+import { toIsoTime } from '../../../wire/time.ts';
 import type { ConnectedClient } from '../sockets/session.ts';
-import type { SessionStatus } from '../sockets/status.ts';
 
 const shownClients = 500;
 const shownLength = 1024 * 1024;
 
-/** `{"count":2,"clients":[{"id":1,"address":…,"protocol":"plain"|"patchbay.v1",…}]}`, slow ones first, at most 500 or 1 MiB. */
-export function clientsOf(connected: Iterable<ConnectedClient>): object {
+/** The clients, slow ones first, at most 500 or 1 MiB of them. */
+export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const nowMs = performance.now();
   const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));
   const isSlow = ({ status }: Shown) => status.lagMs > 0 || status.unreadBytes > 0;
   const slow = clients.filter(isSlow).sort(bySlowness);
-  const shown: object[] = [];
+  const shown: ClientStatus[] = [];
   let length = 0;
   for (const one of [...slow, ...clients.filter((client) => !isSlow(client))].slice(0, shownClients)) {
     const described = describeClient(one);
@@ -36,9 +37,9 @@ function bySlowness(one: Shown, other: Shown): number {
   );
 }
 
-function describeClient({ client: { id, address, protocol, since, session }, status }: Shown): object {
+function describeClient({ client: { id, address, protocol, since, session }, status }: Shown): ClientStatus {
   return {
-    ...{ id, address, protocol, since: new Date(since).toISOString() },
+    ...{ id, address, protocol, since: toIsoTime(since) },
     ...session.interests(),
     ...{ ...status, lagMs: Math.round(status.lagMs) },
   };

@@ -1,9 +1,11 @@
 // GET and POST /hub/connections: how connections are doing, and what operators do with them.
 
 import { z } from 'zod';
-import { type ConnectionStatus, connectionActions } from '../../../model/connection-status.ts';
+import * as model from '../../../model/connection-status.ts';
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../wire/http/connections.ts';
+import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';
 import { decodePath } from '../http/path.ts';
@@ -11,15 +13,15 @@ import type { Operation } from './operation.ts';
 
 export const connectionsPath = '/hub/connections';
 
-/** `{"connections":[{"id":"desk","state":"running",…}]}`, in the order of the flow files. */
-export function connectionsOf(hub: HubPort): object {
+/** How each connection is doing, in the order of the flow files. */
+export function connectionsOf(hub: HubPort): ConnectionList {
   return { connections: hub.connections().map(describeConnection) };
 }
 
-const actionExpected = connectionActions.map((action) => `"${action}"`).join(', ');
+const actionExpected = model.connectionActions.map((action) => `"${action}"`).join(', ');
 const controlSchema = z.strictObject({
-  action: z.enum(connectionActions, { error: `one of ${actionExpected}` }),
-});
+  action: z.enum(model.connectionActions, { error: `one of ${actionExpected}` }),
+}) satisfies z.ZodType<ConnectionControl>;
 
 /** `POST /hub/connections/<id>`, `{"action":"restart"}`: answers with its status. Errors: `not-found`, `conflict`. */
 export function controlConnection({ id, hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {
@@ -31,6 +33,6 @@ export function controlConnection({ id, hub, log, by }: Operation, response: Htt
   });
 }
 
-function describeConnection({ since, ...status }: ConnectionStatus): object {
-  return { ...status, since: new Date(since).toISOString() };
+function describeConnection({ since, ...status }: model.ConnectionStatus): ConnectionStatus {
+  return { ...status, since: toIsoTime(since) };
 }

@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import type { Dashboard } from '../../../dashboard/format.ts';
 import { parseDashboard } from '../../../dashboard/parse.ts';
 import { HubError } from '../../../model/error.ts';
+import type { DashboardList } from '../../../wire/http/dashboards.ts';
 import { entriesOf, linkStatsOf, type Reading, textOf } from '../files/reading.ts';
 
 const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;
 const ending = '.json5';
 
-/** `{"dashboards":["studio"]}`, in alphabetical order; without a folder there are none. */
-export function* listDashboards(folder: string | undefined): Reading<object> {
+/** Without a folder there are none. */
+export function* listDashboards(folder: string | undefined): Reading<DashboardList> {
   return { dashboards: yield* namesIn(folder) };
 }
 

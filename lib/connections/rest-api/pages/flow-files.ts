@@ -1,9 +1,10 @@
 // GET /hub/files: what the last load of the flow files said.
 
+import type { LoadReport } from '../../../wire/http/flow-files.ts';
+import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 
-/** `{"time":…,"loaded":true,"reason":"","files":[{"path":…,"connections":2,"rules":5,"mistakes":[]}]}`. */
-export function filesOf(hub: HubPort): object {
+export function filesOf(hub: HubPort): LoadReport {
   const { time, isLoaded, reason, files } = hub.files();
-  return { time: new Date(time).toISOString(), loaded: isLoaded, reason, files };
+  return { time: toIsoTime(time), loaded: isLoaded, reason, files };
 }

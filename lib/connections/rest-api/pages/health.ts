@@ -1,9 +1,11 @@
 // GET /hub/health: whether the hub and its connections are well, for people and for monitoring.
 
+import type { Health } from '../../../wire/http/health.ts';
+import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 
-/** `{"status":"ok","version":…,"epoch":…,"revision":…,"log":{…},"connections":[…]}`; `degraded` when one of them is not well. */
-export function healthOf(hub: HubPort): object {
+/** `degraded` when the log or one of the connections is not well; one that is switched off is. */
+export function healthOf(hub: HubPort): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
   const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
@@ -16,7 +18,7 @@ export function healthOf(hub: HubPort): object {
     log,
     connections: connections.map(({ id, type, description, state, reason, since }) => ({
       ...{ id, type, description, state, reason },
-      since: new Date(since).toISOString(),
+      since: toIsoTime(since),
     })),
   };
 }

@@ -1,14 +1,16 @@
 // GET /hub/log: what was logged, page by page.
 
 import { describe, HubError } from '../../../model/error.ts';
-import { type LogEntry, type LogLevel, logLevels } from '../../../model/log-entry.ts';
+import { type LogLevel, logLevels } from '../../../model/log-entry.ts';
+import type { LogPage } from '../../../wire/http/log.ts';
+import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 
 /** How many characters of messages one answer has; the rest is asked for with its `next`. */
 const maxLogLength = 256 * 1024;
 
-/** `{"entries":[{"n":7,"time":…,"level":"info",…}],"next":7}`; `?after=7&level=warn`. Errors: `bad-request`. */
-export function logOf(hub: HubPort, query: string): object {
+/** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
+export function logOf(hub: HubPort, query: string): LogPage {
   const parameters = new URLSearchParams(query);
   const after = parameters.get('after') ?? '0';
   const level = parameters.get('level') ?? 'debug';
@@ -19,13 +21,13 @@ export function logOf(hub: HubPort, query: string): object {
   const { entries, next } = hub.log(Number(after), level);
   const count = countOf(entries);
   return {
-    entries: entries.slice(0, count).map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() })),
+    entries: entries.slice(0, count).map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
     next: count < entries.length ? entries[count - 1]!.n : next,
   };
 }
 
 /** How many entries one answer has: as many as are not much longer than it may be. */
-function countOf(entries: readonly LogEntry[]): number {
+function countOf(entries: readonly { readonly message: string }[]): number {
   let length = 0;
   for (const [index, { message }] of entries.entries()) {
     length += message.length;

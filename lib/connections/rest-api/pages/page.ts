@@ -1,5 +1,7 @@
 // Answers that are JSON: those that take long to make are made in turns with what others ask for.
 
+import type { Dashboard } from '../../../dashboard/format.ts';
+import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import type { Disk } from '../files/disk.ts';
 import type { Reading } from '../files/reading.ts';
@@ -10,6 +12,10 @@ import type { Handler } from '../http/router.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { TaskQueue } from '../turns/work-queue.ts';
+import type { OpenApiDocument } from './openapi/document.ts';
+
+/** The JSON of a page: what the wire has, and documents that have a format of their own. */
+export type Page = Answer | Dashboard | OpenApiDocument;
 
 /** What a page is asked for with. */
 export interface PageRequest {
@@ -19,7 +25,7 @@ export interface PageRequest {
 }
 
 /** Answers with JSON, or 304: at once, unless others have taken the time of this round. */
-export function servePage(read: (request: PageRequest) => object, tasks: TaskQueue, log: Log): Handler {
+export function servePage(read: (request: PageRequest) => Page, tasks: TaskQueue, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();
     const query = request.getQuery() ?? '';
@@ -44,7 +50,7 @@ export function servePage(read: (request: PageRequest) => object, tasks: TaskQue
 }
 
 /** Answers with JSON that is read from files, or 304. */
-export function servePageOfFiles(disk: Disk, read: (path: string) => Reading<object>, log: Log): Handler {
+export function servePageOfFiles(disk: Disk, read: (path: string) => Reading<Page>, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();
     const ifNoneMatch = request.getHeader('if-none-match');

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { RuleSwitch } from '../../../wire/http/rules.ts';
 import { answerPost } from '../http/answer-post.ts';
 import type { Operation } from './operation.ts';
 
@@ -9,7 +10,7 @@ const switchSchema = z.strictObject({
   rule: z.string({ error: 'the name of a rule' }),
   file: z.string({ error: 'the path of a flow file' }).optional(),
   enabled: z.boolean({ error: 'true or false' }),
-});
+}) satisfies z.ZodType<RuleSwitch>;
 
 /** `POST /hub/rules`, `{"rule":"lamp off","enabled":false}`: answers with its status. Errors: `not-found`, `conflict`. */
 export function switchRule({ hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {

@@ -2,7 +2,7 @@
 
 import type { WebSocket } from '../../../net/uws.ts';
 import type { CloseCode } from '../../../wire/close-codes.ts';
-import type { Interests, SessionStatus } from './status.ts';
+import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/clients.ts';
 
 export type Socket = WebSocket<Tenant>;
 
@@ -38,7 +38,7 @@ export interface Session {
 export interface ConnectedClient {
   readonly id: number;
   readonly address: string;
-  readonly protocol: 'plain' | 'patchbay.v1';
+  readonly protocol: ClientProtocol;
   readonly since: number;
   readonly session: Session;
 }

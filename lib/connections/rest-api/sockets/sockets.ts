@@ -3,6 +3,7 @@
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t } from '../../../net/uws.ts';
+import { protocolName } from '../../../wire/protocol.ts';
 import { createConfiguredFilter } from '../filters/filter.ts';
 import { acceptsJson } from '../http/accept.ts';
 import { keepResponse } from '../http/exchange.ts';
@@ -107,7 +108,7 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
         },
         open(socket) {
           const { session, address, protocol } = socket.getUserData();
-          const name = protocol === v1.name ? 'patchbay.v1' : 'plain';
+          const name = protocol === v1.name ? protocolName : 'plain';
           openSockets++;
           networks.add(address);
           clients.set(session, { id: ++lastId, address, protocol: name, since: Date.now(), session });

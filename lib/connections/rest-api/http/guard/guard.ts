@@ -5,6 +5,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import type { Settings } from '../../settings.ts';
 import { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
@@ -99,15 +100,13 @@ function foreign(message: string): HubError {
   return new HubError('foreign-origin', message);
 }
 
-/**
- * The credentials of a request. Pages cannot set headers of a WebSocket handshake: they offer them as a subprotocol,
- * `patchbay.authorization.<what the header would hold, as base64url>`.
- */
+const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
+
+/** The credentials of a request. Pages cannot set headers of a WebSocket handshake: they offer them as a subprotocol. */
 function authorizationOf(request: HttpRequest): string {
   const header = request.getHeader('authorization');
   if (header !== '') return header;
-  const [, encoded = ''] =
-    /(?:^|[ ,])patchbay\.authorization\.([\w-]+)/.exec(request.getHeader('sec-websocket-protocol')) ?? [];
+  const [, encoded = ''] = offeredCredentials.exec(request.getHeader('sec-websocket-protocol')) ?? [];
   return Buffer.from(encoded, 'base64url').toString();
 }
 

@@ -5,8 +5,10 @@ import type { Settings } from '../../settings.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
+export type OpenApiDocument = ReturnType<typeof openApiOf>;
+
 /** The document of a hub, with the credentials that its settings want and the methods that they leave. */
-export function openApiOf(version: string, { username, password, token, getUpdates }: Settings): object {
+export function openApiOf(version: string, { username, password, token, getUpdates }: Settings) {
   const schemes = {
     ...(username !== '' || password !== '' ? { basic: { type: 'http', scheme: 'basic' } } : {}),
     ...(token !== '' ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),

@@ -1,6 +1,7 @@
 // The paths of the OpenAPI document. HEAD is answered wherever GET only reads, and is not listed.
 
 import { logLevels } from '../../../../model/log-entry.ts';
+import type { SchemaName } from './schemas.ts';
 
 type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
 
@@ -197,7 +198,7 @@ function about(operationId: string, tag: Tag, summary: string) {
   return { operationId, tags: [tag], summary };
 }
 
-function ref(schema: string) {
+function ref(schema: SchemaName) {
   return { $ref: `#/components/schemas/${schema}` };
 }
 
@@ -217,7 +218,7 @@ function problem(description: string) {
 }
 
 /** An answer with an ETag. */
-function fresh(schema: string | undefined) {
+function fresh(schema: SchemaName | undefined) {
   return {
     '200': {
       description: 'The present state',

@@ -1,153 +1,212 @@
-// The schemas of the OpenAPI document. Answers have all of their properties but those that are told to be left out.
+// The schemas of the OpenAPI document, by name. Answers have all of their properties but those that may be left out.
 
+import type { Dashboard } from '../../../../dashboard/format.ts';
 import { connectionActions } from '../../../../model/connection-status.ts';
-import { errorCatalogue } from '../../../../model/error.ts';
-import { logLevels } from '../../../../model/log-entry.ts';
+import { type ErrorCode, errorCatalogue } from '../../../../model/error.ts';
+import type { FileReport } from '../../../../model/load-report.ts';
+import { type LogStatus, logLevels } from '../../../../model/log-entry.ts';
+import type { Origin } from '../../../../model/parameter.ts';
+import type { RuleStatus } from '../../../../model/rule-status.ts';
+import { type Value, valueTypes } from '../../../../model/value.ts';
+import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/clients.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../../wire/http/connections.ts';
+import type { DashboardList } from '../../../../wire/http/dashboards.ts';
+import type { CausedChange, Explanation } from '../../../../wire/http/explanation.ts';
+import type { LoadReport } from '../../../../wire/http/flow-files.ts';
+import type { ConnectionHealth, Health } from '../../../../wire/http/health.ts';
+import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
+import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
+import type { Problem } from '../../../../wire/http/problem.ts';
+import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
+import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
+import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 
-const text = { type: 'string' };
-const flag = { type: 'boolean' };
-const count = { type: 'integer', minimum: 0 };
-const time = { type: 'string', format: 'date-time' };
+/** What each schema describes. */
+interface Described {
+  readonly Value: Value;
+  readonly Update: Update;
+  readonly Updated: Updated;
+  readonly Problem: Problem;
+  readonly Parameter: ParameterInfo;
+  readonly Connection: ConnectionStatus;
+  readonly Connections: ConnectionList;
+  readonly Control: ConnectionControl;
+  readonly Rule: RuleStatus;
+  readonly Rules: RuleList;
+  readonly Switch: RuleSwitch;
+  readonly Files: LoadReport;
+  readonly Log: LogPage;
+  readonly Clients: ClientList;
+  readonly Dashboards: DashboardList;
+  readonly Dashboard: Dashboard;
+  readonly Health: Health;
+  readonly Explanation: Explanation;
+  readonly Traces: RuleTraces;
+}
+
+export type SchemaName = keyof Described;
+
+const text = schema<string>({ type: 'string' });
+const flag = schema<boolean>({ type: 'boolean' });
+const count = schema<number>({ type: 'integer', minimum: 0 });
+const duration = schema<number>({ type: 'number', minimum: 0 });
+const time = schema<string>({ type: 'string', format: 'date-time' });
 const texts = list(text);
-const address = { type: 'string', description: '<Connection ID>/<Parameter ID>' };
-const valueType = { enum: ['S', 'B', 'I', 'F', 'T'], description: 'text, boolean, integer, float, trigger' };
-const value = { type: ['string', 'number', 'boolean'] };
-const connectionState = { enum: ['running', 'degraded', 'failed', 'disabled'] };
-const connection = {
-  ...{ id: text, type: text, description: text, state: connectionState },
-  reason: { type: 'string', description: 'One sentence, empty while all is well' },
+const address = describe(text, '<Connection ID>/<Parameter ID>');
+const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigger');
+const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
+const origin = object<Origin>({ kind: oneOf(['connection', 'rule', 'client']), name: text }, { file: text });
+const pattern = anyOf(text, object<{ readonly regex: string }>({ regex: text }));
+const connection: Properties<ConnectionHealth> = {
+  id: text,
+  type: text,
+  description: text,
+  state: oneOf(['running', 'degraded', 'failed', 'disabled']),
+  reason: describe(text, 'One sentence, empty while all is well'),
   since: time,
 };
-const origin = object({ kind: { enum: ['connection', 'rule', 'client'] }, name: text }, { file: text });
-const pattern = { anyOf: [text, object({ regex: text })] };
 
-/** What a rule computed, before its conversion: null for an infinite number. */
-const result = { type: ['string', 'number', 'boolean', 'null'] };
-
-export const schemas = {
+export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> } = {
   Value: value,
-  Update: object({ parameter: address, value }),
-  Updated: object({ p: address, v: value }),
-  Problem: object({
-    ...{ type: text, title: text, status: count },
-    detail: { type: 'string', description: 'One sentence: where, what was expected, what came' },
-    code: { enum: Object.keys(errorCatalogue) },
+  Update: object<Update>({ parameter: address, value }),
+  Updated: object<Updated>({ p: address, v: value }),
+  Problem: object<Problem>({
+    type: text,
+    title: text,
+    status: count,
+    detail: describe(text, 'One sentence: where, what was expected, what came'),
+    code: oneOf(Object.keys(errorCatalogue) as ErrorCode[]),
   }),
-  Parameter: object(
+  Parameter: object<ParameterInfo>(
     {
-      ...{ parameter: address, type: valueType },
-      access: { enum: ['read-only', 'write-only', 'read-write'] },
-      state: { enum: ['known', 'unknown'] },
+      parameter: address,
+      type: valueType,
+      access: oneOf(['read-only', 'write-only', 'read-write']),
+      state: oneOf(['known', 'unknown']),
     },
     { value, revision: count, time, origin },
   ),
-  Connection: object({
+  Connection: object<ConnectionStatus>({
     ...connection,
-    enabled: { type: 'boolean', description: 'As its settings say' },
+    enabled: describe(flag, 'As its settings say'),
     parameters: count,
     file: text,
   }),
-  Connections: object({ connections: list(ref('Connection')) }),
-  Control: object({ action: { enum: connectionActions } }),
-  Rule: object({
-    ...{ name: text, file: text },
-    folder: { ...texts, description: 'The folders that it is in, outermost first' },
+  Connections: object<ConnectionList>({ connections: list(ref('Connection')) }),
+  Control: object<ConnectionControl>({ action: oneOf(connectionActions) }),
+  Rule: object<RuleStatus>({
+    name: text,
+    file: text,
+    folder: describe(texts, 'The folders that it is in, outermost first'),
     enabled: flag,
     from: list(address),
     to: list(address),
-    state: { enum: ['running', 'limited', 'failing', 'waiting', 'disabled'] },
-    ...{ reason: text, faults: count, dropped: count },
+    state: oneOf(['running', 'limited', 'failing', 'waiting', 'disabled']),
+    reason: text,
+    faults: count,
+    dropped: count,
   }),
   Rules: list(ref('Rule')),
-  Switch: object({ rule: text, enabled: flag }, { file: text }),
-  Files: object({
+  Switch: object<RuleSwitch>({ rule: text, enabled: flag }, { file: text }),
+  Files: object<LoadReport>({
     time,
-    loaded: { type: 'boolean', description: 'false: what ran before runs on' },
+    loaded: describe(flag, 'false: what ran before runs on'),
     reason: text,
-    files: list(object({ path: text, connections: count, rules: count, mistakes: texts })),
+    files: list(object<FileReport>({ path: text, connections: count, rules: count, mistakes: texts })),
   }),
-  Log: object({
+  Log: object<LogPage>({
     entries: list(
-      object({ n: count, time, level: { enum: logLevels }, message: text }, { connection: text, rule: text }),
+      object<LogEntry>({ n: count, time, level: oneOf(logLevels), message: text }, { connection: text, rule: text }),
     ),
-    next: { type: 'integer', description: 'What to ask for `after` next time' },
+    next: schema<number>({ type: 'integer', description: 'What to ask for `after` next time' }),
   }),
-  Clients: object({
+  Clients: object<ClientList>({
     count,
     clients: list(
-      object(
+      object<ClientStatus>(
         {
-          ...{ id: count, address: text, protocol: { enum: ['plain', 'patchbay.v1'] }, since: time },
-          state: { enum: ['live', 'catching up', 'stalled'] },
-          ...{ unreadBytes: count, lagMs: count, sentBytes: count, sentFrames: count, receivedMessages: count },
+          id: count,
+          address: text,
+          protocol: oneOf(['plain', 'patchbay.v1']),
+          since: time,
+          state: oneOf(['live', 'catching up', 'stalled']),
+          unreadBytes: count,
+          lagMs: count,
+          sentBytes: count,
+          sentFrames: count,
+          receivedMessages: count,
         },
         {
-          filters: { ...texts, description: 'Of a plain client' },
+          filters: describe(texts, 'Of a plain client'),
           subscriptions: list(
-            object({
-              ...{ id: count, include: list(pattern), exclude: list(pattern) },
-              rate: { type: 'number', minimum: 0 },
-              delivery: { enum: ['latest', 'all'] },
+            object<ClientSubscription>({
+              id: count,
+              include: list(pattern),
+              exclude: list(pattern),
+              rate: duration,
+              delivery: oneOf(['latest', 'all']),
             }),
           ),
         },
       ),
     ),
   }),
-  Dashboards: object({ dashboards: texts }),
-  Dashboard: { type: 'object' },
-  Health: object({
-    status: { enum: ['ok', 'degraded'] },
-    ...{ version: text, epoch: text, revision: count, uptimeSeconds: count },
-    log: object({ state: { enum: ['running', 'degraded'] }, reason: text, lost: count }),
-    connections: list(object(connection)),
+  Dashboards: object<DashboardList>({ dashboards: texts }),
+  Dashboard: schema({ type: 'object' }),
+  Health: object<Health>({
+    status: oneOf(['ok', 'degraded']),
+    version: text,
+    epoch: text,
+    revision: count,
+    uptimeSeconds: count,
+    log: object<LogStatus>({ state: oneOf(['running', 'degraded']), reason: text, lost: count }),
+    connections: list(object<ConnectionHealth>(connection)),
   }),
-  Explanation: object(
+  Explanation: object<Explanation>(
     {
       parameter: address,
-      chain: {
-        ...list(
-          object(
+      chain: describe(
+        list(
+          object<CausedChange>(
             { parameter: address, type: valueType, value, origin, time },
-            { previous: value, revision: count, afterMs: { type: 'number', minimum: 0 } },
+            { previous: value, revision: count, afterMs: duration },
           ),
         ),
-        description: 'Newest change first',
-      },
-      forgotten: { type: 'integer', description: 'How many changes before the last of the chain are not kept' },
+        'Newest change first',
+      ),
+      forgotten: schema<number>({
+        type: 'integer',
+        description: 'How many changes before the last of the chain are not kept',
+      }),
     },
     { value },
   ),
   Traces: list(
-    object({
-      ...{ rule: text, file: text, isAlwaysRecorded: flag },
+    object<RuleRuns>({
+      rule: text,
+      file: text,
+      isAlwaysRecorded: flag,
       runs: list(
-        object(
+        object<RuleRun>(
           {
-            ...{ revision: count, time, to: list(address) },
-            outcome: { enum: ['wrote', 'stopped', 'held', 'waited', 'failed'] },
+            revision: count,
+            time,
+            to: list(address),
+            outcome: oneOf(['wrote', 'stopped', 'held', 'waited', 'failed']),
           },
-          { source: address, value, result, error: text, durationUs: count },
+          {
+            source: address,
+            value,
+            result: schema<Value | null>({ type: ['string', 'number', 'boolean', 'null'] }),
+            error: text,
+            durationUs: count,
+          },
         ),
       ),
     }),
   ),
 };
 
-/** An object of exactly these properties, of which those of `optional` may be left out. */
-function object(required: object, optional: object = {}) {
-  return {
-    type: 'object',
-    required: Object.keys(required),
-    properties: { ...required, ...optional },
-    additionalProperties: false,
-  };
-}
-
-function list(items: object) {
-  return { type: 'array', items };
-}
-
-function ref(schema: string) {
-  return { $ref: `#/components/schemas/${schema}` };
+function ref<Name extends SchemaName>(name: Name): Schema<Described[Name]> {
+  return schema({ $ref: `#/components/schemas/${name}` });
 }

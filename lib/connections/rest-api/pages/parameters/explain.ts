@@ -2,17 +2,15 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
+import type { CausedChange, Explanation } from '../../../../wire/http/explanation.ts';
+import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
 
 export const explainPath = '/hub/explain/';
 
-/**
- * `{"parameter":…,"value":…,"chain":[…],"forgotten":0}`, newest change first; 404 without such a parameter, 503
- * while its state is unknown, or before a trigger has fired. The change that began it all is the last of the chain, unless
- * some are forgotten.
- */
-export function explainParameter(hub: HubPort, path: string): object {
+/** Errors: `bad-address`, `unknown-parameter`; `state-unknown`, also before a trigger has fired. */
+export function explainParameter(hub: HubPort, path: string): Explanation {
   const address = decodePath(path.slice(explainPath.length));
   const parameter = hub.find(address);
   if (parameter === undefined)
@@ -21,14 +19,13 @@ export function explainParameter(hub: HubPort, path: string): object {
   return explain(parameter, parameter.lastChange);
 }
 
-function explain({ address, value }: Parameter, lastChange: Change): object {
+function explain({ address, value }: Parameter, lastChange: Change): Explanation {
   const chain: Change[] = [];
   for (let link: Change | undefined = lastChange; link !== undefined; link = link.cause) chain.push(link);
   return { parameter: address, value, chain: chain.map(describeChange), forgotten: chain.at(-1)!.depth };
 }
 
-/** One change. `afterMs` is the time since its cause; `revision` is left out where an equal value was written again. */
-function describeChange({ parameter, value, previous, origin, cause, revision, time }: Change): object {
+function describeChange({ parameter, value, previous, origin, cause, revision, time }: Change): CausedChange {
   return {
     parameter: parameter.address,
     type: parameter.type,
@@ -36,7 +33,7 @@ function describeChange({ parameter, value, previous, origin, cause, revision, t
     previous,
     origin,
     revision: revision === 0 ? undefined : revision,
-    time: new Date(time).toISOString(),
+    time: toIsoTime(time),
     afterMs: cause && Math.max(0, time - cause.time),
   };
 }

@@ -3,6 +3,8 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { ParameterInfo } from '../../../../wire/http/parameters.ts';
+import { toIsoTime } from '../../../../wire/time.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
@@ -103,8 +105,7 @@ class ParameterList implements Task {
   }
 }
 
-/** One parameter with its state and metadata, as the list shows it. */
-function describeParameter({ address, type, access, value, lastChange }: Parameter): object {
+function describeParameter({ address, type, access, value, lastChange }: Parameter): ParameterInfo {
   return {
     parameter: address,
     type,
@@ -112,7 +113,7 @@ function describeParameter({ address, type, access, value, lastChange }: Paramet
     state: value === undefined ? 'unknown' : 'known',
     value,
     revision: lastChange?.revision,
-    time: lastChange && new Date(lastChange.time).toISOString(),
+    time: lastChange && toIsoTime(lastChange.time),
     origin: lastChange?.origin,
   };
 }

@@ -4,6 +4,7 @@ import { describe, HubError } from '../../../../model/error.ts';
 import type { Origin } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/accept.ts';
@@ -60,7 +61,7 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
 
 /** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
 function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
-  send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written }) : 'OK');
+  send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written } satisfies Updated) : 'OK');
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */

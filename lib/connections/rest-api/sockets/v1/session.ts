@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
+import { protocolName } from '../../../../wire/protocol.ts';
 import type { Hello } from '../../../../wire/v1/hub-messages.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
@@ -49,7 +50,7 @@ export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }
   const shared = { receiver, hits, pace, tasks, sessions, stalls, hello: encode(helloOf(receiver)) };
 
   return {
-    name: 'patchbay.v1',
+    name: protocolName,
     accept: (origin, address) => new V1Session(shared, new Client(origin, address, stalls)),
     declare: (parameter) => views.declare(fanOut.channelOf(parameter)),
     forget: (channel) => views.forget(channel),

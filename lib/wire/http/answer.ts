@@ -1,0 +1,25 @@
+// All that pages answer with in JSON, but for documents that have a format of their own.
+
+import type { RuleStatus } from '../../model/rule-status.ts';
+import type { ClientList } from './clients.ts';
+import type { ConnectionList, ConnectionStatus } from './connections.ts';
+import type { DashboardList } from './dashboards.ts';
+import type { Explanation } from './explanation.ts';
+import type { LoadReport } from './flow-files.ts';
+import type { Health } from './health.ts';
+import type { LogPage } from './log.ts';
+import type { RuleList } from './rules.ts';
+import type { RuleTraces } from './trace.ts';
+
+export type Answer =
+  | ClientList
+  | ConnectionList
+  | ConnectionStatus
+  | DashboardList
+  | Explanation
+  | Health
+  | LoadReport
+  | LogPage
+  | RuleList
+  | RuleStatus
+  | RuleTraces;

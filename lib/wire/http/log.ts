@@ -1,0 +1,16 @@
+// The newest entries of the log.
+
+import type * as model from '../../model/log-entry.ts';
+import type { IsoTime } from '../time.ts';
+
+/** `GET /hub/log?after=7&level=warn` answers with `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9}`. */
+export interface LogPage {
+  /** Oldest first. */
+  readonly entries: readonly LogEntry[];
+  /** What to ask for `after` next time. */
+  readonly next: number;
+}
+
+export interface LogEntry extends Omit<model.LogEntry, 'time'> {
+  readonly time: IsoTime;
+}
