@@ -1,7 +1,7 @@
 import test from 'ava';
 import { drawChart } from '../../bench/chart.ts';
 import { formatReport, judge, type SubjectResult } from '../../bench/report.ts';
-import { readXml } from '../support/xml.ts';
+import { readXml } from '../support/xml/saxes.ts';
 
 const machine = {
   processor: 'R&D <prototype>',

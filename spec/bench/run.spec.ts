@@ -6,7 +6,7 @@ import test from 'ava';
 import { createFolder } from '../support/folder.ts';
 import { start } from '../support/process.ts';
 import { needs } from '../support/programs.ts';
-import { readXml } from '../support/xml.ts';
+import { readXml } from '../support/xml/saxes.ts';
 
 needs('nats'); // which the fan-out is held against where it is there
 

@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser } from '../support/browser.ts';
+import { launchBrowser } from '../support/browser/browser.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';

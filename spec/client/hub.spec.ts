@@ -6,7 +6,7 @@ import { WriteError } from '../../lib/client/index.ts';
 import { connectClient, until } from '../support/client.ts';
 import { within } from '../support/deadline.ts';
 import { api, expectQuietLog, startTestHub, writer } from '../support/hub.ts';
-import { openNetwork } from '../support/link.ts';
+import { openNetwork } from '../support/network.ts';
 import { startReloading } from '../support/reload.ts';
 
 const connections = {

@@ -5,7 +5,7 @@ import type { ClientUnderTest } from '../support/client.ts';
 import { connectClient, until } from '../support/client.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
-import { openNetwork } from '../support/link.ts';
+import { openNetwork } from '../support/network.ts';
 import { freePort } from '../support/port.ts';
 
 const many = (count: number) => ({

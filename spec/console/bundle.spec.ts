@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/console.ts';
+import { launchBrowser, openConsole } from '../support/browser/console.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
 

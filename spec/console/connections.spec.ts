@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/console.ts';
+import { launchBrowser, openConsole } from '../support/browser/console.ts';
 import { api, startTestHub, statusOf } from '../support/hub.ts';
 
 let browser: Browser;

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/console.ts';
+import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/browser/console.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 

@@ -5,8 +5,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
-import { expectAccessible } from '../support/accessible.ts';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
+import { expectAccessible } from '../support/browser/accessible.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 
 let browser: Browser;

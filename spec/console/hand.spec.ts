@@ -3,9 +3,9 @@
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { createFinger } from '../support/browser/finger.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
-import { createFinger } from '../support/touch.ts';
 
 let browser: Browser;
 test.before(async () => {

@@ -3,7 +3,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/console.ts';
+import { launchBrowser, openConsole } from '../support/browser/console.ts';
 import { api, type HubUnderTest, startHubFrom } from '../support/hub.ts';
 
 let browser: Browser;

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { connect } from '../../lib/client/index.ts';
-import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/console.ts';
+import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/browser/console.ts';
 import { within } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';

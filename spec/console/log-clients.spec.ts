@@ -4,7 +4,7 @@ import test from 'ava';
 import type { Browser } from 'playwright-core';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { launchBrowser, openConsole, waitUntil } from '../support/console.ts';
+import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { freePort } from '../support/port.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
-import { desktop, launchBrowser, openConsole, phone } from '../support/console.ts';
+import { desktop, launchBrowser, openConsole, phone } from '../support/browser/console.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub } from '../support/hub.ts';
 
 let browser: Browser;

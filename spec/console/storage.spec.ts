@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { chromium } from 'playwright-core';
-import { waitUntil } from '../support/console.ts';
+import { waitUntil } from '../support/browser/console.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { chromiumPath, needs } from '../support/programs.ts';

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { expectAccessible } from '../support/accessible.ts';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/console.ts';
+import { expectAccessible } from '../support/browser/accessible.ts';
+import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 
 let browser: Browser;

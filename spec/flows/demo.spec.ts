@@ -7,7 +7,7 @@ import test from 'ava';
 import { firstValueFrom, fromEvent, interval, type Observable } from 'rxjs';
 import { concatMap, filter, map, take, timeout } from 'rxjs/operators';
 import { startHubProcess } from '../support/hub-process.ts';
-import { startXServer } from '../support/x-server.ts';
+import { startXServer } from '../support/keyboard/x-server.ts';
 
 const demo = await readFile(resolve(import.meta.dirname, '../../flows/demo.json5'), 'utf8');
 const deadlineMs = 15_000;

@@ -5,8 +5,8 @@ import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
 import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
-import { fires, next, startKeyboard, state } from '../../support/keyboard.ts';
-import { startXServer, type XServer } from '../../support/x-server.ts';
+import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
+import { startXServer, type XServer } from '../../support/keyboard/x-server.ts';
 
 const rounds = Number(process.env.KEYBOARD_ROUNDS ?? 3);
 const layouts = ['fr', 'de', 'ru', 'us'];

@@ -12,7 +12,7 @@ import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
 import { createFolder } from '../../support/folder.ts';
 import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
-import { startXServer } from '../../support/x-server.ts';
+import { startXServer } from '../../support/keyboard/x-server.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');

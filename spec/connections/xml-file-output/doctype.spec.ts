@@ -8,7 +8,7 @@ import { maxParameterText, readDoctype } from '../../../lib/connections/xml-file
 import { maxDepth } from '../../../lib/connections/xml-file-output/doctype/entities.ts';
 import { Mistake } from '../../../lib/connections/xml-file-output/doctype/scanner.ts';
 import { createFolder } from '../../support/folder.ts';
-import { refusedByXmllint } from '../../support/xmllint.ts';
+import { refusedByXmllint } from '../../support/xml/xmllint.ts';
 
 const read = (text: string, isStandalone = false) => readDoctype(text, 0, isStandalone);
 

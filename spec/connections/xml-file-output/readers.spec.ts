@@ -10,9 +10,9 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { dependent } from '../../../bench/dependent.ts';
 import { startHubFrom, writer } from '../../support/hub.ts';
-import { readByXmllint } from '../../support/xmllint.ts';
+import { readByXmllint } from '../../support/xml/xmllint.ts';
 
-const readerPath = fileURLToPath(new URL('../../support/xml-reader.ts', import.meta.url));
+const readerPath = fileURLToPath(new URL('../../support/xml/reading-process.ts', import.meta.url));
 const sets = 20_000;
 /** So often at least the reader has to see another file. */
 const setsPerFile = 100;

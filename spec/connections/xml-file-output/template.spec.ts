@@ -5,9 +5,9 @@ import fc from 'fast-check';
 import { sourceOfBytes, sourceOfText } from '../../../lib/connections/xml-file-output/encoding.ts';
 import { fillTemplate, maxFileLength, parseTemplate } from '../../../lib/connections/xml-file-output/template.ts';
 import { createFolder } from '../../support/folder.ts';
-import { type Reading, readXml } from '../../support/xml.ts';
-import { anySoup, anyTemplate, anyText, anyValues } from '../../support/xml-document.ts';
-import { readByXmllint } from '../../support/xmllint.ts';
+import { anySoup, anyTemplate, anyText, anyValues } from '../../support/xml/any-document.ts';
+import { type Reading, readXml } from '../../support/xml/saxes.ts';
+import { readByXmllint } from '../../support/xml/xmllint.ts';
 
 const parse = (text: string) => parseTemplate(sourceOfText('template', text));
 const fill = (text: string, values: Record<string, string>) =>

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { createFolder } from '../../support/folder.ts';
 import { startHubProcess } from '../../support/hub-process.ts';
-import { readXml } from '../../support/xml.ts';
+import { readXml } from '../../support/xml/saxes.ts';
 
 const rounds = Number(process.env.XML_ROUNDS ?? 2);
 const leftover = /^\.out\.xml\.[0-9a-f]{12}\.part$/;

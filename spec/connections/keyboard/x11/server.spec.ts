@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { XServer } from '../../../../lib/connections/keyboard/x11/server.ts';
 import { createFolder } from '../../../support/folder.ts';
-import { startXServer } from '../../../support/x-server.ts';
+import { startXServer } from '../../../support/keyboard/x-server.ts';
 
 const getInputFocus = () => Buffer.from([43, 0, 0, 0]);
 const field = (bytes: Buffer | string) => Buffer.concat([Buffer.from([0, bytes.length]), Buffer.from(bytes)]);

@@ -5,9 +5,9 @@
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { launchBrowser } from '../../../../support/browser.ts';
+import { launchBrowser } from '../../../../support/browser/browser.ts';
+import { openForeignSite } from '../../../../support/browser/foreign-site.ts';
 import { createFolder } from '../../../../support/folder.ts';
-import { openForeignSite } from '../../../../support/foreign-site.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub } from '../../../../support/hub.ts';
 
 let browser: Browser;

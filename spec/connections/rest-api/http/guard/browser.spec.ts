@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../../../../support/browser.ts';
+import { launchBrowser } from '../../../../support/browser/browser.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
 

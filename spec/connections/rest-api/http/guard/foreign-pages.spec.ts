@@ -6,10 +6,10 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser } from '../../../../support/browser.ts';
+import { launchBrowser } from '../../../../support/browser/browser.ts';
+import { type ForeignPage, openForeignSite } from '../../../../support/browser/foreign-site.ts';
 import { within } from '../../../../support/deadline.ts';
 import { createFolder } from '../../../../support/folder.ts';
-import { type ForeignPage, openForeignSite } from '../../../../support/foreign-site.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
 import { openTap, type Tap } from '../../../../support/tap.ts';
 

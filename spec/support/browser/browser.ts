@@ -1,7 +1,7 @@
 // Chromium, as Debian has it.
 
 import { type Browser, chromium } from 'playwright-core';
-import { chromiumPath, needs } from './programs.ts';
+import { chromiumPath, needs } from '../programs.ts';
 
 needs('chromium');
 

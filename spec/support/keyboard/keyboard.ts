@@ -3,9 +3,9 @@
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom, type Observable, ReplaySubject, type SchedulerLike } from 'rxjs';
 import { filter, map, take, timeout, toArray } from 'rxjs/operators';
-import type { ConnectionEvent, ConnectionType } from '../../lib/connections/connection.ts';
-import { keyboard } from '../../lib/connections/keyboard/keyboard.ts';
-import { type ConnectionUnderTest, connect } from './connection.ts';
+import type { ConnectionEvent, ConnectionType } from '../../../lib/connections/connection.ts';
+import { keyboard } from '../../../lib/connections/keyboard/keyboard.ts';
+import { type ConnectionUnderTest, connect } from '../connection.ts';
 
 const deadlineMs = 20_000;
 

@@ -1,8 +1,8 @@
 // Another reader of XML that knows nothing of ours: libxml2, by its program xmllint.
 
 import { spawnSync } from 'node:child_process';
-import { needs } from './programs.ts';
-import { type Reading, readXml } from './xml.ts';
+import { needs } from '../programs.ts';
+import { type Reading, readXml } from './saxes.ts';
 
 needs('xmllint');
 

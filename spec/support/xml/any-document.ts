@@ -1,7 +1,7 @@
 // Any XML document with placeholders, and any values: fast-check arbitraries that know what a reader has to read.
 
 import fc from 'fast-check';
-import type { Reading } from './xml.ts';
+import type { Reading } from './saxes.ts';
 
 export interface TemplateCase {
   readonly text: string;

@@ -1,8 +1,8 @@
-// A second process that reads a file as fast as it can, until it reads the last one: node xml-reader.ts <file> <last>.
+// A second process that reads a file as fast as it can, until it reads the last one: node reading-process.ts <file> <last>.
 // Prints a line for each file unlike the one before, and then {"reads":5000,"distinct":300,"broken":["why"]}.
 
 import { readFileSync } from 'node:fs';
-import { readXml } from './xml.ts';
+import { readXml } from './saxes.ts';
 
 const [path, last] = process.argv.slice(2) as [string, string];
 const deadline = Date.now() + 60_000;

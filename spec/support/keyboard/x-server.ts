@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
-import { dependent } from '../../bench/dependent.ts';
-import { XServer as Server } from '../../lib/connections/keyboard/x11/server.ts';
-import { needs } from './programs.ts';
+import { dependent } from '../../../bench/dependent.ts';
+import { XServer as Server } from '../../../lib/connections/keyboard/x11/server.ts';
+import { needs } from '../programs.ts';
 
 needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 
