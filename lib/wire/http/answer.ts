@@ -1,4 +1,4 @@
-// All that pages answer with in JSON, but for documents that have a format of their own.
+// All that pages answer with in JSON, but for dashboards, whose format is lib/dashboard/format.ts.
 
 import type { RuleStatus } from '../../model/rule-status.ts';
 import type { ClientList } from './clients.ts';
@@ -8,6 +8,7 @@ import type { Explanation } from './explanation.ts';
 import type { LoadReport } from './flow-files.ts';
 import type { Health } from './health.ts';
 import type { LogPage } from './log.ts';
+import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
 import type { RuleTraces } from './trace.ts';
 
@@ -20,6 +21,7 @@ export type Answer =
   | Health
   | LoadReport
   | LogPage
+  | OpenApiDocument
   | RuleList
   | RuleStatus
   | RuleTraces;

@@ -12,10 +12,9 @@ import type { Handler } from '../http/router.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { TaskQueue } from '../turns/work-queue.ts';
-import type { OpenApiDocument } from './openapi/document.ts';
 
-/** The JSON of a page: what the wire has, and documents that have a format of their own. */
-export type Page = Answer | Dashboard | OpenApiDocument;
+/** The JSON of a page. */
+export type Page = Answer | Dashboard;
 
 /** What a page is asked for with. */
 export interface PageRequest {

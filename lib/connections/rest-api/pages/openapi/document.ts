@@ -1,14 +1,13 @@
 // GET /hub/openapi.json: what is answered over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). The WebSocket is
 // described by lib/client/asyncapi.json.
 
+import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
 import type { Settings } from '../../settings.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
-export type OpenApiDocument = ReturnType<typeof openApiOf>;
-
 /** The document of a hub, with the credentials that its settings want and the methods that they leave. */
-export function openApiOf(version: string, { username, password, token, getUpdates }: Settings) {
+export function openApiOf(version: string, { username, password, token, getUpdates }: Settings): OpenApiDocument {
   const schemes = {
     ...(username !== '' || password !== '' ? { basic: { type: 'http', scheme: 'basic' } } : {}),
     ...(token !== '' ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
