@@ -10,6 +10,8 @@ const lookEvery = 4096;
 const messageWork = 128;
 /** From here on the time of a round is that of the processor: what the machine does meanwhile for others is no client's doing. */
 const wallMs = 4;
+/** To ask the system for it takes some microseconds: it is asked at most so often. */
+const askEveryMs = 1;
 /** But others wait: a round has gone on for at least this share of the time that has passed. */
 const leastShare = 1 / 3;
 
@@ -26,6 +28,7 @@ export class Pace {
   #spentMs = 0;
   /** How much of the processor the hub had used when that was looked at first in this round; undefined: it was not. */
   #usedMs: number | undefined = undefined;
+  #askedMs = 0;
   readonly #later: LaterWork[] = [];
   #isRequested = false;
 
@@ -59,7 +62,8 @@ export class Pace {
       this.#beganMs = now;
       setImmediate(this.#endRound);
     } else if (now - this.#beganMs < wallMs) this.#spentMs = now - this.#beganMs;
-    else {
+    else if (now - this.#askedMs >= askEveryMs) {
+      this.#askedMs = now;
       const usedMs = processorMs();
       this.#usedMs ??= usedMs;
       const passedMs = now - this.#beganMs;
