@@ -31,9 +31,14 @@ export interface DroppedWrite {
   readonly chain: readonly Change[];
 }
 
-/** Work that waits for consistent values: it runs when no write is queued. Lower orders run first. It must not throw. */
+/** The place of work among all that waits until a turn has settled: lower orders run first. */
+export interface SettlePlace {
+  order: number;
+}
+
+/** Work that waits for consistent values: it runs when no write is queued. It must not throw. */
 export interface SettleTask {
-  readonly order: number;
+  readonly place: SettlePlace;
   settle(): void;
 }
 
@@ -251,6 +256,7 @@ export class Graph {
 
 function takeFirst(due: DueTask[]): DueTask {
   let first = 0;
-  for (let index = 1; index < due.length; index++) if (due[index]!.task.order < due[first]!.task.order) first = index;
+  for (let index = 1; index < due.length; index++)
+    if (due[index]!.task.place.order < due[first]!.task.place.order) first = index;
   return due.splice(first, 1)[0]!;
 }

@@ -74,7 +74,9 @@ test('work that throws leaves no cause behind', (t) => {
 test('work at settle has the cause for which it was asked, also when that is of an earlier turn', (t) => {
   const { graph, last } = createGraph('a', 'b');
   graph.write('desk/a', 1, client);
-  graph.onBehalfOf(last('a'), () => graph.atSettle({ order: 0, settle: () => void graph.write('desk/b', 1, rule) }));
+  graph.onBehalfOf(last('a'), () =>
+    graph.atSettle({ place: { order: 0 }, settle: () => void graph.write('desk/b', 1, rule) }),
+  );
   t.like(last('b'), { cause: last('a'), hop: 0, depth: 1 });
 });
 

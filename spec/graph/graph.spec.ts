@@ -195,13 +195,13 @@ test('work at settle runs once per turn, after all writes, lower orders first, a
   const graph = createGraph(['a'], ['b'], ['sum']);
   const runs: string[] = [];
   const sum = {
-    order: 2,
+    place: { order: 2 },
     settle() {
       runs.push('sum');
       graph.write('desk/sum', Number(graph.find('desk/a')?.value) + Number(graph.find('desk/b')?.value), rule);
     },
   };
-  const first = { order: 1, settle: () => runs.push('first') };
+  const first = { place: { order: 1 }, settle: () => runs.push('first') };
   wire(graph, 'a', 'b');
   for (const id of ['a', 'b'])
     graph.find(`desk/${id}`)!.subscribe((value) => {

@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../lib/connections/hub-port.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
-import { createSupervisor } from '../../lib/flow/run/connections/supervisor.ts';
+import { Supervisor } from '../../lib/flow/run/connections/supervisor.ts';
 import { Graph } from '../../lib/graph/graph.ts';
 import { Journal } from '../../lib/hub/journal.ts';
 import { loadFlows } from '../../lib/hub.ts';
@@ -71,7 +71,7 @@ export async function startCore(
   plan.connections.forEach(({ parameters }, index) => void graph.declare(owners[index]!, parameters));
   const start = (index: number) => {
     const connection = plan.connections[index]!;
-    const supervisor = createSupervisor({
+    const supervisor = new Supervisor({
       plan: connection,
       owner: owners[index]!,
       graph,

@@ -1,21 +1,29 @@
-// The connections that run. A swap stops and starts only those that a reload has changed. A parameter that a changed
-// connection keeps, by its ID, value type and access, stays the same parameter: with its value, its listeners and clients.
+// The connections that run. A swap stops and starts only those that a reload has changed.
 
 import { resolve } from 'node:path';
 import type { SchedulerLike } from 'rxjs';
-import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { unknownName } from '../../../json5/mistake.ts';
-import { formatAddress } from '../../../model/address.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/connection-status.ts';
+import { within } from '../../../model/deadline.ts';
 import { HubError } from '../../../model/error.ts';
-import type { Origin, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionPlan } from '../../plan.ts';
-import { type Difference, differenceOf } from '../difference.ts';
-import { createSupervisor, type Supervisor } from './supervisor.ts';
+import type { Difference } from '../difference.ts';
+import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
+import { DeclaredParameters } from './declared-parameters.ts';
+import {
+  type ComingConnection,
+  clashOf,
+  isGateway,
+  type RunningConnection,
+  statusOf,
+  toRun,
+  withoutDeclarations,
+} from './running-connection.ts';
+import { Supervisor } from './supervisor.ts';
 
 export interface ConnectionRuntime {
   readonly graph: Graph;
@@ -24,42 +32,28 @@ export interface ConnectionRuntime {
   readonly logOf: (connectionId: string) => Log;
 }
 
-interface Entry {
-  /** `enabled` of it is false while the connection is stopped by hand, and true when it was started by hand. */
-  readonly plan: ConnectionPlan;
-  /** As its settings say. */
-  readonly enabled: boolean;
-  /** How many parameters it has. */
-  readonly parameters: number;
-  readonly supervisor: Supervisor;
-}
-
-type UnstartedEntry = Omit<Entry, 'supervisor'>;
-
-/** How long a connection waits at most for one before it to finish what it claims too, such as a file being written. */
+/** How long a connection waits at most until the one before it has finished what it claims too, such as a file. */
 const longestWaitMs = 1800;
 
-/** What is to be swapped: connections that leave, those that come, and the addresses that are replaced or no more. */
-export interface ConnectionSwap {
-  readonly plans: readonly ConnectionPlan[];
-  readonly leaving: readonly Entry[];
-  readonly coming: readonly ConnectionPlan[];
-  readonly gone: ReadonlySet<string>;
-}
-
 export class RunningConnections {
-  /** By Connection ID, in the order of the flow files. */
-  #entries: ReadonlyMap<string, Entry> = new Map();
-  readonly #owners = new Map<string, Origin>();
-  readonly #stopping = new Set<Promise<void>>();
   readonly #runtime: ConnectionRuntime;
+  readonly #parameters: DeclaredParameters;
+  readonly #stopping = new Set<Promise<void>>();
+  /** By Connection ID, in the order of the flow files. */
+  #running: ReadonlyMap<string, RunningConnection> = new Map();
 
   constructor(runtime: ConnectionRuntime) {
     this.#runtime = runtime;
+    this.#parameters = new DeclaredParameters(runtime.graph);
   }
 
   statuses(): ConnectionStatus[] {
-    return [...this.#entries.values()].map(statusOf);
+    return [...this.#running.values()].map(statusOf);
+  }
+
+  /** The supervisors of gateways. */
+  gateways(): Supervisor[] {
+    return [...this.#running.values()].filter(({ plan }) => isGateway(plan)).map(({ supervisor }) => supervisor);
   }
 
   /**
@@ -67,134 +61,95 @@ export class RunningConnections {
    * when that makes no sense.
    */
   control(id: string, action: ConnectionAction, by: Origin): ConnectionStatus {
-    const entry = this.#entries.get(id);
-    if (entry === undefined) throw new HubError('not-found', unknownName('connection', id, [...this.#entries.keys()]));
-    const { state } = entry.supervisor.status;
+    const connection = this.#running.get(id);
+    if (connection === undefined)
+      throw new HubError('not-found', unknownName('connection', id, [...this.#running.keys()]));
+    const { state } = connection.supervisor.status;
     const isStopped = state === 'disabled';
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',
         `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
       );
-    const plan = { ...entry.plan, enabled: action !== 'stop' };
+    const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' } };
     if (action === 'stop') {
-      this.#stop(entry.supervisor, `stopped by ${by.name}`);
-      this.#entries = new Map(this.#entries).set(id, { ...entry, plan });
+      this.#stop(connection.supervisor, `stopped by ${by.name}`);
+      this.#running = new Map(this.#running).set(id, changed);
     } else {
-      if (isStopped) this.#assertFree(plan);
-      this.#start([{ ...entry, plan }], this.#stopAll([entry]));
+      if (isStopped) this.#assertFree(changed.plan);
+      this.#start([changed], this.#stopAll([connection]));
     }
-    return statusOf(this.#entries.get(id)!);
-  }
-
-  /** The supervisors of gateways. */
-  gateways(): Supervisor[] {
-    return [...this.#entries.values()].filter(({ plan }) => plan.type.isGateway).map(({ supervisor }) => supervisor);
+    return statusOf(this.#running.get(id)!);
   }
 
   /** Declares the parameters of connections before anything runs. */
   declare(plans: readonly ConnectionPlan[]): void {
-    for (const plan of plans) this.#declare(plan);
+    for (const plan of plans) this.#parameters.declare(plan);
   }
 
-  /** Compares plans with what runs. A connection that listens to a parameter that is replaced changes with it. */
+  /** Compares plans with what runs. */
   compare(plans: readonly ConnectionPlan[]): ConnectionSwap {
-    const next = new Map(plans.map((plan) => [plan.id, plan]));
-    const gone = new Set<string>();
-    for (const { plan } of this.#entries.values()) {
-      const after = next.get(plan.id);
-      if (after?.key !== plan.key) for (const node of this.#leavingNodes(plan, after)) gone.add(node.address);
-    }
-    const isSame = (plan: ConnectionPlan) =>
-      this.#entries.get(plan.id)?.plan.key === plan.key && !Object.values(plan.inputs).some((input) => gone.has(input));
-    const staying = new Set(plans.filter(isSame).map(({ id }) => id));
-    return {
-      plans,
-      leaving: [...this.#entries.values()].filter(({ plan }) => !staying.has(plan.id)),
-      coming: plans.filter(({ id }) => !staying.has(id)),
-      gone,
-    };
+    return compareConnections(this.#running, plans, this.#parameters);
   }
 
   /** Swaps gateways. Errors: `cannot-start` when one cannot start; then those before it run again. */
-  swapGateways({ leaving, coming }: ConnectionSwap): void {
-    const ids = new Set([...leaving.map(({ plan }) => plan), ...coming].filter(isGateway).map(({ id }) => id));
-    const left = leaving.filter(({ plan }) => ids.has(plan.id));
-    const plans = coming.filter(({ id }) => ids.has(id));
-    const entries = this.#exchange(left, plans);
-    const failed = entries.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
+  swapGateways({ gateways }: ConnectionSwap): void {
+    const started = this.#exchange(gateways);
+    const failed = started.map(({ supervisor }) => supervisor.status).filter(({ state }) => state === 'failed');
     if (failed.length === 0) return;
-    this.#exchange(
-      entries,
-      left.map(({ plan }) => plan),
-    );
+    this.#exchange({ leaving: started, coming: gateways.leaving.map(({ plan }) => plan) });
     throw new HubError('cannot-start', failed.map(({ id, reason }) => `connection "${id}": ${reason}`).join('\n'));
   }
 
   /** Swaps all other connections; to be called after `swapGateways`. */
-  swapOthers({ plans, leaving, coming }: ConnectionSwap): Difference {
-    const isLeft = ({ plan }: Entry) => this.#entries.get(plan.id)?.plan === plan;
-    const isToCome = (plan: ConnectionPlan) => this.#entries.get(plan.id)?.plan !== plan;
-    this.#exchange(leaving.filter(isLeft), coming.filter(isToCome));
-    const entries = plans.map((plan): [string, Entry] => {
-      const entry = this.#entries.get(plan.id)!;
-      entry.supervisor.settleAt(plan.settleOrder);
-      const created = createEntry(plan);
-      return [plan.id, { ...entry, ...created, plan: { ...created.plan, enabled: entry.plan.enabled } }];
-    });
-    this.#entries = new Map(entries);
-    return differenceOf(
-      leaving.map(({ plan }) => plan.id),
-      coming.map(({ id }) => id),
+  swapOthers({ plans, others, difference }: ConnectionSwap): Difference {
+    this.#exchange(others);
+    this.#running = new Map(
+      plans.map((plan) => {
+        const { supervisor, plan: before } = this.#running.get(plan.id)!;
+        supervisor.settleAt(plan.settleOrder);
+        const next = toRun(plan);
+        return [plan.id, { ...next, supervisor, plan: { ...next.plan, enabled: before.enabled } }];
+      }),
     );
+    return difference;
   }
 
   /** Stops all; resolves when they have finished what they had begun. */
   async stop(): Promise<void> {
-    for (const { supervisor } of this.#entries.values()) this.#stop(supervisor);
+    for (const { supervisor } of this.#running.values()) this.#stop(supervisor);
     await Promise.all(this.#stopping);
   }
 
   /** Stops connections, makes their parameters those of the plans, and starts the plans in one turn. */
-  #exchange(left: readonly Entry[], plans: readonly ConnectionPlan[]): Entry[] {
-    const ready = this.#stopAll(left);
-    const before = new Map(left.map(({ plan }) => [plan.id, plan]));
-    const after = new Map(plans.map((plan) => [plan.id, plan]));
-    for (const plan of before.values()) this.#runtime.graph.remove(this.#leavingNodes(plan, after.get(plan.id)));
-    for (const plan of plans) this.#declare(plan);
-    const all = new Map(this.#entries);
-    for (const id of before.keys()) all.delete(id);
-    this.#entries = all;
-    return this.#start(plans.map(createEntry), ready);
+  #exchange({ leaving, coming }: Exchange): RunningConnection[] {
+    const ready = this.#stopAll(leaving);
+    const after = new Map(coming.map((plan) => [plan.id, plan]));
+    for (const { plan } of leaving) this.#parameters.removeLeaving(plan, after.get(plan.id));
+    this.declare(coming);
+    const left = new Set(leaving.map(({ plan }) => plan.id));
+    this.#running = new Map([...this.#running].filter(([id]) => !left.has(id)));
+    return this.#start(coming.map(toRun), ready);
   }
 
   /** Starts connections whose parameters are declared, in one turn; those that claim something once `ready` resolves. */
-  #start(coming: readonly UnstartedEntry[], ready: Promise<unknown> | undefined): Entry[] {
-    const entries = coming.map((entry) => ({ ...entry, supervisor: this.#supervise(entry.plan) }));
+  #start(coming: readonly ComingConnection[], ready: Promise<unknown> | undefined): RunningConnection[] {
+    const started = coming.map((connection) => ({ ...connection, supervisor: this.#supervise(connection.plan) }));
     this.#runtime.graph.turn(() => {
-      for (const { plan, supervisor } of entries)
+      for (const { plan, supervisor } of started)
         supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
     });
-    this.#entries = new Map([...this.#entries, ...entries.map((entry) => [entry.plan.id, entry] as const)]);
-    return entries;
+    this.#running = new Map([...this.#running, ...started.map((one) => [one.plan.id, one] as const)]);
+    return started;
   }
 
   /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */
-  #stopAll(left: readonly Entry[]): Promise<unknown> | undefined {
-    const ends = left.flatMap(({ plan, supervisor }) => {
+  #stopAll(leaving: readonly RunningConnection[]): Promise<unknown> | undefined {
+    const ends = leaving.flatMap(({ plan, supervisor }) => {
       const end = this.#stop(supervisor);
       return supervisor.isBusy && !isGateway(plan) ? [end] : [];
     });
-    return ends.length === 0 ? undefined : Promise.race([Promise.all(ends), deadline(longestWaitMs)]);
-  }
-
-  /** Errors: `conflict` when a connection that is not disabled has what this one claims. */
-  #assertFree(plan: ConnectionPlan): void {
-    const others = [...this.#entries.values()].filter(({ supervisor }) => supervisor.status.state !== 'disabled');
-    for (const { plan: other } of others)
-      for (const claim of claimsOf(plan))
-        if (claimsOf(other).some((taken) => claimsClash(claim, taken)))
-          throw new HubError('conflict', `start: expected ${claim.name} for itself, "${other.id}" has it too`);
+    return ends.length === 0 ? undefined : within(Promise.all(ends), longestWaitMs);
   }
 
   #stop(supervisor: Supervisor, reason?: string): Promise<void> {
@@ -204,28 +159,20 @@ export class RunningConnections {
     return end;
   }
 
-  #declare(plan: ConnectionPlan): void {
-    this.#runtime.graph.declare(this.#ownerOf(plan.id), plan.parameters);
-  }
-
-  /** The parameters of a connection that do not stay when it becomes another, or nothing. */
-  #leavingNodes(before: ConnectionPlan, after: ConnectionPlan | undefined): ParameterNode[] {
-    const declarations = before.type === after?.type ? after.parameters : [];
-    const declared = new Map(
-      declarations.map((declaration) => [formatAddress(before.id, declaration.id), declaration]),
-    );
-    const owner = this.#ownerOf(before.id);
-    return [...this.#runtime.graph.parameters()].filter((node) => {
-      const declaration = declared.get(node.address);
-      return node.owner === owner && (declaration === undefined || !stays(node, declaration));
-    });
+  /** Errors: `conflict` when a connection that is not disabled has what this one claims. */
+  #assertFree(plan: ConnectionPlan): void {
+    for (const { plan: other, supervisor } of this.#running.values()) {
+      const clash = supervisor.status.state === 'disabled' ? undefined : clashOf(plan, other);
+      if (clash !== undefined)
+        throw new HubError('conflict', `start: expected ${clash.name} for itself, "${other.id}" has it too`);
+    }
   }
 
   #supervise(plan: ConnectionPlan): Supervisor {
     const { graph, hub, scheduler, logOf } = this.#runtime;
-    return createSupervisor({
-      plan,
-      owner: this.#ownerOf(plan.id),
+    return new Supervisor({
+      plan: withoutDeclarations(plan),
+      owner: this.#parameters.ownerOf(plan.id),
       graph,
       hub,
       scheduler,
@@ -233,45 +180,4 @@ export class RunningConnections {
       resolvePath: (path) => resolve(plan.folder, path),
     });
   }
-
-  /** The origin of a connection, the same for all its lives. */
-  #ownerOf(id: string): Origin {
-    const owner = this.#owners.get(id) ?? { kind: 'connection', name: id };
-    this.#owners.set(id, owner);
-    return owner;
-  }
-}
-
-function createEntry(plan: ConnectionPlan): UnstartedEntry {
-  return { plan: withoutDeclarations(plan), enabled: plan.enabled, parameters: plan.parameters.length };
-}
-
-/** What is declared lives in the graph; a plan that runs need not keep it a second time. */
-function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
-  const { declaring = [] } = plan.type;
-  if (declaring.length === 0) return plan;
-  const needed = Object.entries(plan.settings as object).filter(([setting]) => !declaring.includes(setting));
-  return { ...plan, parameters: [], settings: Object.fromEntries(needed) };
-}
-
-function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] {
-  return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
-}
-
-function statusOf({ plan, enabled, parameters, supervisor }: Entry): ConnectionStatus {
-  return { ...supervisor.status, enabled, parameters, file: plan.file };
-}
-
-function isGateway({ type }: ConnectionPlan): boolean {
-  return type.isGateway === true;
-}
-
-/** A first default value wants a new parameter, since no rule may hear it. */
-function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
-  const isSetByDefault = node.value === undefined && defaultValue !== undefined;
-  return node.type === type && node.access === access && !isSetByDefault;
-}
-
-function deadline(delayMs: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, delayMs).unref());
 }

@@ -4,7 +4,7 @@
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
 import { Subscription } from 'rxjs';
-import type { Graph, SettleTask } from '../../../graph/graph.ts';
+import type { Graph, SettlePlace, SettleTask } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import type { Value } from '../../../model/value.ts';
 import type { NamedValues, Sources } from '../../plan.ts';
@@ -25,12 +25,12 @@ interface NamedSource {
 export class RuleSources implements Sources {
   readonly #graph: Graph;
   readonly #subscriptions = new Set<SourceSubscription>();
-  #settleOrder: number;
+  readonly #settlePlace: SettlePlace;
 
   /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
   constructor(graph: Graph, settleOrder: number) {
     this.#graph = graph;
-    this.#settleOrder = settleOrder;
+    this.#settlePlace = { order: settleOrder };
   }
 
   any(addresses: readonly string[], next: (value: Value) => void): Subscription {
@@ -47,9 +47,10 @@ export class RuleSources implements Sources {
       ([name, address]): NamedSource => ({ name, node: this.#graph.get(address), hasFired: false }),
     );
     const subscription = new Subscription();
-    const task = this.#createTask(() => {
+    const settle = () => {
       if (!subscription.closed) readAll(sources, next);
-    });
+    };
+    const task: SettleTask = { place: this.#settlePlace, settle };
     for (const source of sources)
       subscription.add(
         this.#subscribe(source.node, () => {
@@ -65,7 +66,7 @@ export class RuleSources implements Sources {
    * called between turns, when there is no change to miss.
    */
   moveLast(settleOrder: number): void {
-    this.#settleOrder = settleOrder;
+    this.#settlePlace.order = settleOrder;
     for (const source of this.#subscriptions) {
       source.subscription.unsubscribe();
       source.subscription = subscribeToChanges(source.node, source.next);
@@ -79,17 +80,6 @@ export class RuleSources implements Sources {
       source.subscription.unsubscribe();
       this.#subscriptions.delete(source);
     });
-  }
-
-  /** Work that waits until a turn has settled, at the place that the rule has then. */
-  #createTask(settle: () => void): SettleTask {
-    const orderOf = () => this.#settleOrder;
-    return {
-      get order() {
-        return orderOf();
-      },
-      settle,
-    };
   }
 }
 

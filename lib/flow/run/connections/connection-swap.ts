@@ -1,0 +1,52 @@
+// What a reload swaps: compared before anything is stopped. Gateways are swapped first, since one that cannot start refuses
+// the whole reload.
+
+import type { ConnectionPlan } from '../../plan.ts';
+import { type Difference, differenceOf } from '../difference.ts';
+import type { DeclaredParameters } from './declared-parameters.ts';
+import { isGateway, type RunningConnection } from './running-connection.ts';
+
+/** Connections that stop, and plans that start. */
+export interface Exchange {
+  readonly leaving: readonly RunningConnection[];
+  readonly coming: readonly ConnectionPlan[];
+}
+
+export interface ConnectionSwap {
+  /** All connections as they shall be, in the order of the flow files. */
+  readonly plans: readonly ConnectionPlan[];
+  readonly gateways: Exchange;
+  readonly others: Exchange;
+  /** The addresses of parameters that are replaced or taken out. */
+  readonly gone: ReadonlySet<string>;
+  readonly difference: Difference;
+}
+
+/** Compares plans with what runs. A connection that listens to a parameter that is replaced changes with it. */
+export function compareConnections(
+  running: ReadonlyMap<string, RunningConnection>,
+  plans: readonly ConnectionPlan[],
+  parameters: DeclaredParameters,
+): ConnectionSwap {
+  const next = new Map(plans.map((plan) => [plan.id, plan]));
+  const gone = new Set<string>();
+  for (const { plan } of running.values()) {
+    const after = next.get(plan.id);
+    if (after?.key !== plan.key) for (const node of parameters.leaving(plan, after)) gone.add(node.address);
+  }
+  const isSame = (plan: ConnectionPlan) =>
+    running.get(plan.id)?.plan.key === plan.key && !Object.values(plan.inputs).some((input) => gone.has(input));
+  const staying = new Set(plans.filter(isSame).map(({ id }) => id));
+  const leaving = [...running.values()].filter(({ plan }) => !staying.has(plan.id));
+  const coming = plans.filter(({ id }) => !staying.has(id));
+  const gateways = new Set([...leaving.map(({ plan }) => plan), ...coming].filter(isGateway).map(({ id }) => id));
+  const exchangeOf = (areGateways: boolean): Exchange => ({
+    leaving: leaving.filter(({ plan }) => gateways.has(plan.id) === areGateways),
+    coming: coming.filter(({ id }) => gateways.has(id) === areGateways),
+  });
+  const difference = differenceOf(
+    leaving.map(({ plan }) => plan.id),
+    coming.map(({ id }) => id),
+  );
+  return { plans, gateways: exchangeOf(true), others: exchangeOf(false), gone, difference };
+}

@@ -1,0 +1,47 @@
+// The parameters of one connection, as the connection finds and sets them while it runs.
+
+import type { Log } from '../../../connections/connection.ts';
+import type { Graph } from '../../../graph/graph.ts';
+import type { ParameterNode } from '../../../graph/parameter-node.ts';
+import { formatAddress } from '../../../model/address.ts';
+import { messageOf } from '../../../model/error.ts';
+import type { Change, Origin } from '../../../model/parameter.ts';
+
+export class OwnParameters {
+  readonly #graph: Graph;
+  readonly #owner: Origin;
+  readonly #log: Log;
+  /** Those that were found, by Parameter ID. */
+  readonly #found = new Map<string, ParameterNode>();
+
+  constructor(graph: Graph, owner: Origin, log: Log) {
+    this.#graph = graph;
+    this.#owner = owner;
+    this.#log = log;
+  }
+
+  find(parameterId: string): ParameterNode | undefined {
+    const known = this.#found.get(parameterId);
+    if (known !== undefined) return known;
+    const node = this.#graph.find(formatAddress(this.#owner.name, parameterId));
+    if (node !== undefined) this.#found.set(parameterId, node);
+    return node;
+  }
+
+  /** Sets a parameter, caused by a change. A value that cannot be set is logged. */
+  set(parameterId: string, value: unknown, cause: Change | undefined): void {
+    try {
+      const node = this.find(parameterId);
+      if (node === undefined) throw new Error('the connection has no such parameter');
+      this.#graph.writeTo(node, value, this.#owner, cause);
+    } catch (error) {
+      this.#log.warn({ parameter: parameterId }, `a value was not set: ${messageOf(error)}`, `not set ${parameterId}`);
+    }
+  }
+
+  /** Sets a parameter where the connection has it. */
+  setIfThere(parameterId: string, value: unknown): void {
+    const node = this.find(parameterId);
+    if (node !== undefined) this.#graph.writeTo(node, value, this.#owner);
+  }
+}

@@ -1,0 +1,52 @@
+// A connection that runs, or that is stopped until somebody starts it.
+
+import { resolve } from 'node:path';
+import { type Claim, claimsClash } from '../../../connections/claim.ts';
+import type { ConnectionStatus } from '../../../model/connection-status.ts';
+import type { ConnectionPlan } from '../../plan.ts';
+import type { Supervisor } from './supervisor.ts';
+
+export interface RunningConnection {
+  /** Its `enabled` is false while the connection is stopped by hand, and true when it was started by hand. */
+  readonly plan: ConnectionPlan;
+  /** As its settings say. */
+  readonly enabled: boolean;
+  /** How many parameters it has. */
+  readonly parameters: number;
+  readonly supervisor: Supervisor;
+}
+
+/** A connection that is to be started. */
+export type ComingConnection = Omit<RunningConnection, 'supervisor'>;
+
+/** What is kept of a plan while it runs; a gateway keeps all, since a reload that is refused declares it again. */
+export function toRun(plan: ConnectionPlan): ComingConnection {
+  const kept = isGateway(plan) ? plan : withoutDeclarations(plan);
+  return { plan: kept, enabled: plan.enabled, parameters: plan.parameters.length };
+}
+
+/** The plan without what only declares parameters: they are in the graph, and need not be kept a second time. */
+export function withoutDeclarations(plan: ConnectionPlan): ConnectionPlan {
+  const { declaring = [] } = plan.type;
+  if (declaring.length === 0) return plan;
+  const needed = Object.entries(plan.settings as object).filter(([setting]) => !declaring.includes(setting));
+  return { ...plan, parameters: [], settings: Object.fromEntries(needed) };
+}
+
+export function statusOf({ plan, enabled, parameters, supervisor }: RunningConnection): ConnectionStatus {
+  return { ...supervisor.status, enabled, parameters, file: plan.file };
+}
+
+export function isGateway({ type }: ConnectionPlan): boolean {
+  return type.isGateway === true;
+}
+
+/** What a connection claims and another one has already; undefined: nothing. */
+export function clashOf(plan: ConnectionPlan, other: ConnectionPlan): Claim | undefined {
+  const taken = claimsOf(other);
+  return claimsOf(plan).find((claim) => taken.some((one) => claimsClash(claim, one)));
+}
+
+function claimsOf({ type, settings, folder }: ConnectionPlan): readonly Claim[] {
+  return type.claims?.(settings, (path) => resolve(folder, path)) ?? [];
+}
