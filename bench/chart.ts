@@ -25,7 +25,8 @@ const groupGap = 30;
 const barHeight = 12;
 const margin = 16;
 const headHeight = 44;
-const style = `
+/** How charts look on a light page and on a dark one. */
+export const style = `
   text { font: 12px system-ui, sans-serif; fill: #1f2328 }
   .title { font-weight: 600 }
   .line { stroke: #59636e; stroke-width: 1 }
@@ -92,7 +93,8 @@ function drawBar({ label, role, ratio: { median, least, most } }: Bar, y: number
   ];
 }
 
-function text(name: string, x: number, y: number, content: string): string {
+/** A line of text; `name` is its class. */
+export function text(name: string, x: number, y: number, content: string): string {
   return `<text class="${name}" x="${x}" y="${y}">${escapeText(content)}</text>`;
 }
 
