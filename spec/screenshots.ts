@@ -1,0 +1,82 @@
+// `npm run screenshots`: the pictures of the README, of the console and the dashboard of flows/demo.json5, in Chromium. Run it
+// after each change of the look, and look at what it has made; spec/screenshots.spec.ts says when the style sheets are others.
+
+import { createHash } from 'node:crypto';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { type Hub, startHub } from '../lib/hub.ts';
+import { launchBrowser } from './support/browser.ts';
+import { createLogRecorder } from './support/connection.ts';
+import { portsOf } from './support/hub.ts';
+
+const root = resolve(import.meta.dirname, '..');
+const origin = { kind: 'client', name: '127.0.0.1' } as const;
+
+/** Where the pictures are. */
+export const screenshots = join(root, 'lib/console/screenshots');
+
+/** The digest of the look: of all style sheets of the console. */
+export function digestOfLook(): string {
+  const sheets = globSync('lib/console/**/*.css', { cwd: root }).sort();
+  const text = sheets.map((sheet) => readFileSync(join(root, sheet), 'utf8').replaceAll('\r', '')).join('');
+  return createHash('sha256').update(text).digest('hex');
+}
+
+if (import.meta.main) await takeAll();
+
+async function takeAll(): Promise<void> {
+  const folder = mkdtempSync(join(tmpdir(), 'patchbay-'));
+  const log = createLogRecorder();
+  cpSync(join(root, 'flows'), join(folder, 'flows'), { recursive: true });
+  process.chdir(folder); // the console shows paths from here
+  const demo = 'flows/demo.json5';
+  writeFileSync(demo, readFileSync(demo, 'utf8').replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"));
+  const hub = await startHub({ paths: [demo], log });
+  const browser = await launchBrowser(`--host-resolver-rules=MAP localhost:17011 127.0.0.1:${portsOf(log)[0]}`);
+  try {
+    mkdirSync(screenshots, { recursive: true });
+    const url = 'http://localhost:17011/hub/';
+    await takeDashboard(hub, browser, `${url}#/dashboards?name=studio&bare=1`);
+    await takeFlows(hub, browser, `${url}#/flows`);
+    writeFileSync(join(screenshots, 'look.sha256'), `${digestOfLook()}\n`);
+  } finally {
+    await browser.close();
+    await hub.stop();
+    rmSync(folder, { recursive: true });
+  }
+}
+
+/** The dashboard on air, with a fader that has been moved for a minute. */
+async function takeDashboard(hub: Hub, browser: Browser, url: string): Promise<void> {
+  const page = await browser.newPage({ viewport: { width: 960, height: 540 }, colorScheme: 'dark' });
+  await page.goto(url);
+  await page.getByText('ON AIR').first().waitFor();
+  for (let step = 0; step <= 620; step++) {
+    if (step % 300 === 60) hub.write('desk/doorbell', true, origin);
+    if (step % 150 === 0) hub.write('desk/mic-open', step % 300 === 0, origin);
+    hub.write('desk/level', Math.round(45 + 30 * Math.sin(step / 20)) / 100, origin);
+    await pause(100);
+  }
+  await page.screenshot({ path: join(screenshots, 'dashboard.png') });
+  await page.close();
+}
+
+/** The rules of the demo, drawn, with one of them chosen. */
+async function takeFlows(hub: Hub, browser: Browser, url: string): Promise<void> {
+  const page = await browser.newPage({
+    viewport: { width: 1200, height: 720 },
+    colorScheme: 'light',
+    reducedMotion: 'reduce',
+  });
+  await page.goto(url);
+  await page.getByText('red light').first().click();
+  hub.write('desk/mic-open', false, origin);
+  await pause(3000);
+  hub.write('desk/mic-open', true, origin);
+  await pause(1200);
+  await page.screenshot({ path: join(screenshots, 'console.png') });
+  await page.close();
+}
