@@ -1,59 +1,111 @@
-// The README is true: its commands print what it says, its flow files are right, its tables name what there is.
+// The READMEs are true, to the letter: in a clone their commands print what they say, whole, their files are right, and their
+// tables name what there is.
 
 import { execFile } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import test from 'ava';
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { parseDashboard } from '../lib/dashboard/parse.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
-import { startTestHub } from './support/hub.ts';
+import { freePort } from './support/port.ts';
+import { start } from './support/process.ts';
 import { needs } from './support/programs.ts';
+import { blocksOf, type Clone, change, createClone, readmes, readReadme, root, save } from './support/readme.ts';
 
 needs('curl');
 
-const root = resolve(import.meta.dirname, '..');
-const readme = await readFile(join(root, 'README.md'), 'utf8');
-const blocks = (language: string) =>
-  [...readme.matchAll(new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``, 'g'))].map(([, text]) => text!);
+const { scripts } = JSON.parse(readReadme('package.json'));
 
-test('the console blocks print what they show, in order, against the demo', async (t) => {
-  const demo = await readFile(join(root, 'flows/demo.json5'), 'utf8');
-  const hub = await startTestHub(t, demo.replace('port: 17011', 'port: 0'));
-  const steps = blocks('console').flatMap((block) => [...block.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm)]);
-  t.true(steps.length >= 10);
-  for (const [, command, expected] of steps) {
-    const { stdout } = await promisify(execFile)('sh', ['-c', command!.replaceAll(':17011', `:${hub.port}`)], {
-      cwd: root,
+/** Times differ each time; everything else is compared as it is. */
+const withoutTimes = (text: string) =>
+  text.replace(/\b\d\d:\d\d:\d\d\.\d{3}\b/g, '00:00:00.000').replace(/\b\d+ ms later/g, '0 ms later');
+
+const isFollowed = (readme: string) => blocksOf(readReadme(readme)).some(({ language }) => language === 'console');
+const rooms = readmes.filter((readme) => readme !== 'README.md' && isFollowed(readme));
+
+for (const [title, followed] of [
+  ['README.md', ['README.md']],
+  [rooms.join(', '), rooms],
+] as const)
+  test(`${title}: who follows it in a clone sees what it says`, async (t) => {
+    t.timeout(120_000);
+    const clone = await createClone(t, await freePort());
+    const [, program, ...args] = scripts.start.split(' ');
+    const hub = start(t, [...args, '--log-format', 'json'], {
+      program: join(clone.folder, program),
+      folder: clone.folder,
     });
-    t.is(stdout.trimEnd(), expected!.trimEnd(), command);
-  }
-});
-
-for (const [index, block] of blocks('json5').entries())
-  test(`file ${index + 1}, a flow file or a dashboard, has no mistake`, async (t) => {
-    if (/^ {2}widgets:/m.test(block)) t.notThrows(() => parseDashboard('dashboard.json5', block));
-    else await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': block })]));
+    let heard = 0;
+    const logged = async (message: string) => {
+      const line = `"msg":${JSON.stringify(message)}}\n`;
+      const indexOf = (output: string) => output.indexOf(line, heard) + 1 || undefined;
+      heard = await hub.finds(indexOf, `the line "${message}" of the log`);
+    };
+    await logged('patchbay 0.1.0 runs 6 connections, 12 rules, 19 parameters');
+    heard = 0;
+    for (const block of followed.flatMap((readme) => blocksOf(clone.text(readme)))) {
+      if (block.language === 'diff') await change(t, clone, block);
+      else if (block.language === 'log') for (const line of block.text.trimEnd().split('\n')) await logged(line);
+      else if (block.language === 'console')
+        for (const [, command, expected] of block.text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm))
+          t.is(withoutTimes(await runIn(clone, command!)), withoutTimes(expected!), command);
+      else await save(t, clone, block);
+    }
   });
 
-test('the demo is the flow file that npm start runs, and has no mistake', async (t) => {
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+for (const readme of readmes)
+  for (const [index, { text }] of blocksOf(readReadme(readme))
+    .filter(({ language }) => language === 'json5')
+    .entries())
+    test(`${readme}: file ${index + 1}, a flow file or a dashboard, has no mistake`, async (t) => {
+      if (/^ {2}widgets:/m.test(text)) t.notThrows(() => parseDashboard('dashboard.json5', text));
+      else await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': text })]));
+    });
+
+/** What a command prints on a terminal of the clone. */
+function runIn({ folder, url }: Clone, command: string): Promise<string> {
+  const env = { ...process.env, PATCHBAY_URL: url };
+  return new Promise((resolve, reject) => {
+    execFile('sh', ['-c', `${command} 2>&1`], { cwd: folder, env }, (error, output) =>
+      error === null ? resolve(output) : reject(new Error(`${command}: ${error.code}: ${output}`)),
+    );
+  });
+}
+
+test('README.md: installs and starts as its commands say, and is short', (t) => {
+  const readme = readReadme('README.md');
+  t.true(readme.split('\n').length <= 270);
   t.is(scripts.start, 'node lib/main.ts run flows/demo.json5');
-  await t.notThrowsAsync(loadFlows([join(root, 'flows/demo.json5')]));
+  const [install, older] = blocksOf(readme).filter(({ language }) => language === 'sh');
+  t.is(install!.text, 'git clone <URL of this repository> patchbay\ncd patchbay\nnpm install\nnpm start\n');
+  t.regex(older!.text, /^npx -y -p node@22 -c bash /);
 });
 
-test('the table of steps is that of the code', (t) => {
-  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
-});
-
-test('the tables name every connection type and every verb', async (t) => {
-  for (const type of connectionTypes.keys()) t.regex(readme, new RegExp(`^\\| \`${type}\` \\|`, 'm'), type);
-  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
-  for (const verb of ['dev', 'check', 'format', 'bench']) {
+test('README.md: its tables name every connection type, command and verb', (t) => {
+  const readme = readReadme('README.md');
+  for (const type of connectionTypes.keys())
+    t.true(readme.includes(`| [\`${type}\`](lib/connections/${type}/README.md) |`), type);
+  for (const verb of ['dev', 'check', 'format', 'bench', 'screenshots']) {
     t.truthy(scripts[verb]);
     t.regex(readme, new RegExp(`\`npm run ${verb}\``));
   }
+});
+
+test('flows/README.md: the table of steps is that of the code', (t) => {
+  const readme = readReadme('flows/README.md');
+  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
+});
+
+test('lib/README.md: the table of rooms names what there is', async (t) => {
+  const [, table = ''] = /\| room \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
+  const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(
+    ([, cell]) => cell!.match(/[\w.-]+(?:\.ts|\/(?=[`\]]))/g) ?? [],
+  );
+  const rooms = (await readdir(join(root, 'lib'), { withFileTypes: true }))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .filter((name) => /\/$|\.ts$/.test(name));
+  t.deepEqual([...named].sort(), rooms.sort());
 });

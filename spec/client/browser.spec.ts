@@ -28,7 +28,7 @@ test('the page shows values live, goes visibly stale with the hub, and recovers 
   const flow = {
     connections: {
       api: { type: 'rest-api', port, bindIp: '127.0.0.1', documentRoot: join(folder, 'www') },
-      desk: { type: 'dummy', parameters: ['lamp,B,false'] },
+      desk: { type: 'dummy', parameters: ['door-lamp,B,false'] },
     },
   };
   const tab = await browser.newPage();
@@ -44,8 +44,8 @@ test('the page shows values live, goes visibly stale with the hub, and recovers 
   await isShown(1);
   await tab.click('#switch');
   await shows('on');
-  t.is(await first.get('/parameters/desk/lamp'), 'true');
-  await first.get('/update?parameter=desk/lamp&value=false');
+  t.is(await first.get('/parameters/desk/door-lamp'), 'true');
+  await first.get('/update?parameter=desk/door-lamp&value=false');
   await shows('off');
 
   process.kill(first.pid, 'SIGSTOP'); // it hangs: the link is as it was, and silent
@@ -65,7 +65,7 @@ test('the page shows values live, goes visibly stale with the hub, and recovers 
   const second = await startHubProcess(t, flow);
   t.is(new URL(second.url).port, String(port));
   await isShown(1);
-  await second.get('/update?parameter=desk/lamp&value=true');
+  await second.get('/update?parameter=desk/door-lamp&value=true');
   await shows('on');
   t.is(await tab.evaluate('patient.state.name'), 'waiting');
   await tab.evaluate('dispatchEvent(new Event("online"))');

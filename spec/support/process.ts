@@ -31,6 +31,8 @@ export interface StartOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Another `main`, such as the compiled one. */
   readonly program?: string;
+  /** Where it runs; left out, where the specs do. */
+  readonly folder?: string;
   /** How many files and sockets it may have open (`ulimit -n`). */
   readonly openFiles?: number;
   /** In a process group of its own, as in a terminal; Linux then gives it a share of the processor of its own, too. */
@@ -39,11 +41,15 @@ export interface StartOptions {
 
 /** Starts `patchbay <args>`; it is killed when the test ends. */
 export function start(t: ExecutionContext, args: readonly string[], options: StartOptions = {}): Running {
-  const { env, program = main, isGroup = false, openFiles } = options;
+  const { env, program = main, isGroup = false, openFiles, folder } = options;
   const command = [process.execPath, program, ...args];
   const [first, ...others] =
     openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command];
-  const child = spawn(...dependent(first!, others), { env: { ...process.env, ...env }, detached: isGroup });
+  const child = spawn(...dependent(first!, others), {
+    cwd: folder,
+    env: { ...process.env, ...env },
+    detached: isGroup,
+  });
   t.teardown(() => child.kill('SIGKILL'));
   const output$ = new BehaviorSubject('');
   let errors = '';

@@ -1,0 +1,117 @@
+// READMEs as somebody new meets them: their code blocks, and a clone in which they are followed to the letter.
+
+import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve, sep } from 'node:path';
+import type { ExecutionContext } from 'ava';
+import { createFolder } from './folder.ts';
+
+export const root = resolve(import.meta.dirname, '../..');
+
+/** The paths of all READMEs from the root: `['README.md', 'bench/README.md', …]`. */
+export const readmes: readonly string[] = globSync('**/README.md', {
+  cwd: root,
+  exclude: (name) => /^(node_modules|dist|results)$/.test(typeof name === 'string' ? name : ''),
+})
+  .filter((path) => !path.includes('node_modules'))
+  .map((path) => path.replaceAll(sep, '/'))
+  .sort();
+
+export interface Block {
+  readonly language: string;
+  readonly text: string;
+  /** Everything above it. */
+  readonly above: string;
+}
+
+/** The code blocks of a text, top to bottom. */
+export function blocksOf(text: string): Block[] {
+  return [...text.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map((match) => ({
+    language: match[1]!,
+    text: match[2]!,
+    above: text.slice(0, match.index),
+  }));
+}
+
+export function readReadme(path: string): string {
+  return readFileSync(join(root, path), 'utf8');
+}
+
+/** A copy of the working tree with what `npm install` brings. Its demo listens on another port, as READMEs in `text` then say. */
+export interface Clone {
+  readonly folder: string;
+  /** Where its hub is. */
+  readonly url: string;
+  /** The text of a README, with the port of this clone. */
+  text(readme: string): string;
+}
+
+const notCopied = new Set(['node_modules', 'dist', '.git', 'results']);
+
+export async function createClone(t: ExecutionContext, port: number): Promise<Clone> {
+  const folder = await createFolder(t);
+  cpSync(root, folder, {
+    recursive: true,
+    filter: (path) =>
+      !relative(root, path)
+        .split(sep)
+        .some((part) => notCopied.has(part)),
+  });
+  for (const name of ['node_modules', 'dist']) symlinkSync(join(root, name), join(folder, name));
+  const onPort = (text: string) => text.replaceAll('17011', String(port));
+  const demo = join(folder, 'flows/demo.json5');
+  await writeFile(demo, onPort(await readFile(demo, 'utf8')));
+  return { folder, url: `http://localhost:${port}`, text: (readme) => onPort(readReadme(readme)) };
+}
+
+/** Does what a block of JSON5 or code says: saves the file that its first line names; one that is there has to have its lines. */
+export async function save(t: ExecutionContext, { folder }: Clone, { text }: Block): Promise<void> {
+  const [, name] = /^\/\/ ([\w./-]+\.\w+)\n/.exec(text) ?? [];
+  if (name === undefined) return;
+  const path = join(folder, name);
+  if (existsSync(path)) {
+    const lines = (await readFile(path, 'utf8')).split('\n').map((line) => line.trim());
+    const [, ...expected] = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trim());
+    let from = 0;
+    for (const line of expected) {
+      const index = lines.indexOf(line, from);
+      t.not(index, -1, `${name} has no line ${line}`);
+      from = index + 1;
+    }
+    return;
+  }
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+/** Makes the change that a block of `diff` shows, in the file that the text above it names last. */
+export async function change(t: ExecutionContext, { folder }: Clone, { text, above }: Block): Promise<void> {
+  const name = [...above.matchAll(/`([\w./-]+\.\w+)`/g)]
+    .map(([, name]) => name!)
+    .findLast((name) => existsSync(join(folder, name)));
+  const path = join(folder, name ?? '');
+  const content = await readFile(path, 'utf8');
+  const side = (sign: string) =>
+    [...text.matchAll(new RegExp(`^\\${sign}(.*\\n)`, 'gm'))].map(([, line]) => line).join('');
+  t.is(content.split(side('-')).length, 2, `${name} has once\n${side('-')}`);
+  await writeFile(path, content.replace(side('-'), side('+')));
+}
+
+const codeBlock = /^```[\s\S]*?^```$/gm;
+
+/** The targets of all links and pictures of a text. */
+export function linksOf(text: string): string[] {
+  const prose = text.replace(codeBlock, '').replace(/`[^`\n]*`/g, 'code');
+  return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!);
+}
+
+/** The anchors of the headings of a text, as GitHub and npm name them. */
+export function anchorsOf(text: string): ReadonlySet<string> {
+  const headings = [...text.replace(codeBlock, '').matchAll(/^#+ (.*)$/gm)].map(([, heading]) =>
+    heading!.toLowerCase(),
+  );
+  return new Set(headings.map((heading) => heading.replace(/[^\p{L}\p{N} _-]/gu, '').replaceAll(' ', '-')));
+}
