@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import test from 'ava';
-import { digestOfLook, screenshots } from './screenshots.ts';
+import { digestOfLook, screenshots } from './support/look.ts';
 import { linksOf, readReadme, root } from './support/readme.ts';
 
 for (const name of ['console.png', 'dashboard.png'])

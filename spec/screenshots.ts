@@ -1,31 +1,21 @@
 // `npm run screenshots`: the pictures of the README, of the console and the dashboard of flows/demo.json5, in Chromium. Run it
 // after each change of the look, and look at what it has made; spec/screenshots.spec.ts says when the style sheets are others.
 
-import { createHash } from 'node:crypto';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { type Hub, startHub } from '../lib/hub.ts';
-import { launchBrowser } from './support/browser.ts';
+import { launchBrowser } from './support/browser/browser.ts';
 import { createLogRecorder } from './support/connection.ts';
 import { portsOf } from './support/hub.ts';
+import { digestOfLook, screenshots } from './support/look.ts';
+import { root } from './support/readme.ts';
 
-const root = resolve(import.meta.dirname, '..');
 const origin = { kind: 'client', name: '127.0.0.1' } as const;
 
-/** Where the pictures are. */
-export const screenshots = join(root, 'lib/console/screenshots');
-
-/** The digest of the look: of all style sheets of the console. */
-export function digestOfLook(): string {
-  const sheets = globSync('lib/console/**/*.css', { cwd: root }).sort();
-  const text = sheets.map((sheet) => readFileSync(join(root, sheet), 'utf8').replaceAll('\r', '')).join('');
-  return createHash('sha256').update(text).digest('hex');
-}
-
-if (import.meta.main) await takeAll();
+await takeAll();
 
 async function takeAll(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-'));
