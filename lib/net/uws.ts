@@ -7,7 +7,14 @@ import type uws from 'uws-legacy';
 import { HubError, messageOf } from '../model/error.ts';
 import { whyNoLibrary } from './no-library.ts';
 
-export type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from 'uws-legacy';
+export type {
+  HttpRequest,
+  HttpResponse,
+  TemplatedApp,
+  us_socket_context_t,
+  WebSocket,
+  WebSocketBehavior,
+} from 'uws-legacy';
 
 const require = createRequire(import.meta.url);
 const packages = ['uws-modern', 'uws-legacy'];

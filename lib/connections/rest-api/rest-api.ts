@@ -1,26 +1,11 @@
-// REST API: HTTP to read and write parameters, a WebSocket for realtime updates, static files (spec.md "Endpoints").
+// The connection type REST API: HTTP reads and writes parameters, a WebSocket tells of their changes, and static files are served.
 
 import { Observable } from 'rxjs';
-import type { Origin } from '../../model/parameter.ts';
-import type { HttpResponse } from '../../net/uws.ts';
 import { claimTcpPort } from '../claim.ts';
-import { type ConnectionContext, type ConnectionEvent, defineGatewayType } from '../connection.ts';
-import type { HubPort } from '../hub-port.ts';
-import { isEveryInterface } from '../setting.ts';
-import { type Entrance, openEntrance } from './entrance/entrance.ts';
-import { createGuard } from './http/guard/guard.ts';
-import { createOpenAnswer } from './http/headers.ts';
-import { PostponedRequests } from './http/postponed-requests.ts';
-import { createRouter } from './http/router.ts';
-import { createConnectionFilter } from './limits/connection-count.ts';
-import { createLimitHits } from './limits/limit-hits.ts';
-import { remoteAddress } from './limits/remote-address.ts';
+import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { builtConsole } from './pages/browser/console.ts';
-import { routesOf } from './routes.ts';
-import { type Settings, settingsSchema } from './settings.ts';
-import { type Sockets, serveSockets } from './sockets/sockets.ts';
-import { Pace } from './turns/pace.ts';
-import { createTaskQueue } from './turns/work-queue.ts';
+import { startServer } from './server.ts';
+import { settingsSchema } from './settings.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string) {
@@ -32,106 +17,21 @@ export function createRestApi(consoleFolder: string) {
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
-        const server = startServer(context, hub, consoleFolder);
-        const changes = hub.changes$.subscribe({
-          next: (change) => server.sockets.tell(change),
-          error: (error) => subscriber.error(error),
-        });
-        const declared = hub.declared$.subscribe({
-          next: (parameter) => server.sockets.declare(parameter),
-          error: (error) => subscriber.error(error),
-        });
-        const removed = hub.removed$.subscribe({
-          next: (parameter) => server.sockets.forget(parameter),
-          error: (error) => subscriber.error(error),
-        });
-        const state = server.state$.subscribe({
-          next: (event) => subscriber.next(event),
-          error: (error) => subscriber.error(error),
-        });
+        const { sockets, state$, stop } = startServer(context, hub, consoleFolder);
+        const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
+          stream$.subscribe({ next, error: (error) => subscriber.error(error) });
+        const following = [
+          follow(hub.changes$, sockets.tell),
+          follow(hub.declared$, sockets.declare),
+          follow(hub.removed$, sockets.forget),
+          follow(state$, (event) => subscriber.next(event)),
+        ];
         return () => {
-          state.unsubscribe();
-          changes.unsubscribe();
-          declared.unsubscribe();
-          removed.unsubscribe();
-          context.finish(server.stop());
+          for (const one of following) one.unsubscribe();
+          context.finish(stop());
         };
       }),
   });
 }
 
 export const restApi = createRestApi(builtConsole);
-
-/** How long clients have to take the close frame before their sockets are cut. */
-const goodbyeMs = 100;
-
-interface Server {
-  readonly sockets: Sockets;
-  readonly state$: Observable<ConnectionEvent>;
-  stop(): Promise<void>;
-}
-
-function startServer(
-  { id, settings, log, scheduler, resolvePath }: ConnectionContext<Settings>,
-  hub: HubPort,
-  consoleFolder: string,
-): Server {
-  const guard = createGuard(settings);
-  const hits = createLimitHits(log);
-  const pace = new Pace();
-  const postponed = new PostponedRequests(pace, hits);
-  const openAnswer = createOpenAnswer(settings);
-  const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
-  const publish: Entrance['publish'] = (topic, frame) => entrance.publish(topic, frame);
-  const tasks = createTaskQueue();
-  const sockets = serveSockets({ publish, hub, settings, log, hits, pace, tasks, originOf });
-  const routes = routesOf({
-    id,
-    hub,
-    settings,
-    log,
-    tasks,
-    hits,
-    sockets,
-    resolvePath,
-    originOf,
-    consoleFolder,
-  });
-  const { bindIp, port, tls } = settings;
-  const entrance = openEntrance({
-    bindIp,
-    port,
-    tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
-    log,
-    scheduler,
-    furnish(app) {
-      const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
-      app.filter(createConnectionFilter(settings.limits, hits, () => entrance.port));
-      for (const route of routes) router.add(route);
-      return sockets.serve(app, router.admit);
-    },
-  });
-  const scheme = tls ? 'https' : 'http';
-  log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
-  if (isEveryInterface(bindIp) && guard.challenges.length === 0)
-    log.warn(
-      {},
-      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
-    );
-  return {
-    sockets,
-    state$: entrance.state$,
-    async stop() {
-      entrance.shut();
-      const hadClients = sockets.count > 0;
-      sockets.close();
-      if (hadClients) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
-      entrance.close();
-    },
-  };
-}
-
-function urlHost(bindIp: string): string {
-  if (bindIp === '') return 'localhost';
-  return bindIp.includes(':') ? `[${bindIp}]` : bindIp;
-}

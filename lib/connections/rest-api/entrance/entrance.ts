@@ -1,11 +1,12 @@
 // Where clients come in: a listener, and the app of uWebSockets.js behind it. An app shows one certificate all its life. So a
-// renewed certificate gets an app of its own, which takes over the port; those before it keep their clients.
+// renewed certificate gets an app of its own, which takes over the port.
 
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
 import { createApp, type Listener, listen, type TemplatedApp } from '../../../net/uws.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
+import type { Apps } from './apps.ts';
 import type { CertificateFiles } from './certificate.ts';
 import { startRenewal } from './renewal.ts';
 
@@ -13,13 +14,9 @@ import { startRenewal } from './renewal.ts';
 const lookEveryMs = 2000;
 /** How long an app that was replaced goes on serving clients that have no WebSocket. */
 const restMs = 3_600_000;
-/** How many apps there are at most; the clients of the oldest are cut when there would be more. */
-const maxApps = 8;
 
 export interface Entrance {
   readonly port: number;
-  /** Hands a frame to the sockets that subscribe to a topic, whichever app they belong to. */
-  publish(topic: ArrayBuffer, frame: Uint8Array): void;
   /** How it is doing, at once and every two seconds: while subscribed to it looks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
   /** Takes no new connection; those that are open stay. */
@@ -34,40 +31,26 @@ export interface EntranceOptions {
   readonly tls: CertificateFiles | undefined;
   readonly log: Log;
   readonly scheduler: SchedulerLike;
+  /** Is given each app that serves clients. */
+  readonly apps: Apps;
   /** Adds routes and sockets to an app; what it returns tells whether any WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
-interface FurnishedApp {
-  readonly app: TemplatedApp;
-  readonly hasSockets: () => boolean;
-  replacedAtMs: number;
-}
-
 /** Opens an entrance. Errors: `cannot-start` for a port that is taken, and for what is wrong with the certificate. */
-export function openEntrance({ bindIp, port, tls, log, scheduler, furnish }: EntranceOptions): Entrance {
+export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish }: EntranceOptions): Entrance {
   let listener: Listener | undefined;
   let boundPort = port;
-  /** The newest first. */
-  let apps: FurnishedApp[] = [];
 
   const open = () => {
     const app = createApp(tls);
     const hasSockets = furnish(app);
     shut(); // two listeners of one port would share its clients
-    if (platform() === 'win32') closeApps(() => false); // there a port is not free while it has connections
+    if (platform() === 'win32') apps.closeAll(); // there a port is not free while it has connections
     listener = listen(app, bindIp, boundPort);
     if (boundPort === 0 && tls !== undefined) listener = listenAgain(app, bindIp, listener);
     boundPort = listener.port;
-    const [before] = apps;
-    if (before !== undefined) before.replacedAtMs = scheduler.now();
-    apps = [{ app, hasSockets, replacedAtMs: Number.POSITIVE_INFINITY }, ...apps];
-    closeApps((old) => apps.indexOf(old) < maxApps);
-  };
-  const closeApps = (stays: (app: FurnishedApp) => boolean) => {
-    const [staying, leaving] = [apps.filter(stays), apps.filter((app) => !stays(app))];
-    apps = staying;
-    for (const { app } of leaving) app.close();
+    apps.add(app, hasSockets, scheduler.now());
   };
   const shut = () => {
     listener?.close();
@@ -81,19 +64,16 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, furnish }: Ent
     get port() {
       return boundPort;
     },
-    publish(topic, frame) {
-      for (const { app } of apps) app.publish(topic, frame, false, false);
-    },
     state$: renewal
       ? timer(0, lookEveryMs, scheduler).pipe(
           exhaustMap(renewal.stamp),
-          tap(() => closeApps((app) => app.hasSockets() || scheduler.now() - app.replacedAtMs < restMs)),
+          tap(() => apps.closeReplaced(scheduler.now() - restMs)),
           map(renewal.take),
           startWith(renewal.state()),
         )
       : concat(of(running), NEVER),
     shut,
-    close: () => closeApps(() => false),
+    close: () => apps.closeAll(),
   };
 }
 

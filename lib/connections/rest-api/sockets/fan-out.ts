@@ -3,6 +3,7 @@
 
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { Channel, type Subscriber } from './channel.ts';
+import { Rounds } from './rounds.ts';
 
 /** How many subscribers that have left parameters may remember, if fewer than this are there. */
 const maxForgotten = 64;
@@ -21,6 +22,8 @@ export class FanOut {
   /** How many had left when all parameters forgot them. */
   #swept = 0;
   #nextId = 1;
+  /** Which changes were told in the last two rounds of the event loop. */
+  readonly rounds = new Rounds();
 
   join(subscriber: Subscriber): void {
     this.#subscribers.set(subscriber, ++this.#came);
@@ -36,14 +39,15 @@ export class FanOut {
   }
 
   /** Tells a change to every subscriber that its parameter matches. */
-  tell(change: Change): void {
+  readonly tell = (change: Change): void => {
+    this.rounds.note(change.revision);
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
     if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
     const { observers } = channel;
     for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
     channel.revision = change.revision;
-  }
+  };
 
   channelOf(parameter: Parameter): Channel {
     let channel = this.#channels.get(parameter);

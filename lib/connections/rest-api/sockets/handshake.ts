@@ -1,11 +1,58 @@
-// The handshake of a WebSocket, answered when the session is ready: its filters have been compiled then, and matched with all
+// The handshake of a WebSocket. It is answered when the session is ready: its filters have been compiled then, and matched with all
 // parameters, in turns with what others ask for.
 
-import type { Exchange } from '../http/exchange.ts';
-import type { Task } from '../turns/work-queue.ts';
-import type { Session } from './session.ts';
+import type { Origin } from '../../../model/parameter.ts';
+import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
+import type { Log } from '../../connection.ts';
+import { acceptsJson } from '../http/accept.ts';
+import { type Exchange, keepResponse } from '../http/exchange.ts';
+import { asHubError } from '../input/fault-gate.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+import type { Task, TaskQueue } from '../turns/work-queue.ts';
+import type { ClientRegister } from './client-register.ts';
+import type { Protocol } from './protocol.ts';
+import type { Session, Tenant } from './session.ts';
 
-export interface HandshakeOptions {
+export interface HandshakeContext {
+  readonly clients: ClientRegister;
+  readonly plain: Protocol;
+  readonly v1: Protocol;
+  readonly tasks: TaskQueue;
+  readonly log: Log;
+  readonly originOf: (response: HttpResponse) => Origin;
+}
+
+/** Begins the handshake that a request asks for. Errors: `too-many-clients`; others are answered when they are found. */
+export function beginHandshake(
+  { clients, plain, v1, tasks, log, originOf }: HandshakeContext,
+  response: HttpResponse,
+  request: HttpRequest,
+  socketContext: us_socket_context_t,
+): void {
+  const address = remoteAddress(response);
+  clients.takePlace(address);
+  const protocol = offers(request, v1.subprotocol) ? v1 : plain;
+  const origin = originOf(response);
+  const query = request.getQuery() ?? '';
+  const key = request.getHeader('sec-websocket-key');
+  const extensions = request.getHeader('sec-websocket-extensions');
+  const asJson = acceptsJson(request.getHeader('accept'));
+  const exchange = keepResponse(response);
+  const handshake = new Handshake({
+    address,
+    exchange,
+    begin: () => protocol.accept(origin, address, query),
+    upgrade(session) {
+      const tenant = { session, address, protocol: protocol.name };
+      response.upgrade<Tenant>(tenant, key, protocol.subprotocol, extensions, socketContext);
+    },
+    refuse: (error) => exchange.fail(asHubError(error, log), asJson),
+    end: () => clients.givePlaceBack(address),
+  });
+  tasks.do(handshake);
+}
+
+interface HandshakeOptions {
   /** That of the client. */
   readonly address: string;
   readonly exchange: Exchange;
@@ -19,7 +66,7 @@ export interface HandshakeOptions {
   end(): void;
 }
 
-export class Handshake implements Task {
+class Handshake implements Task {
   readonly address: string;
   readonly #options: HandshakeOptions;
   #session: Session | undefined = undefined;
@@ -48,4 +95,9 @@ export class Handshake implements Task {
     this.#session ??= this.#options.begin();
     return this.#session.prepare(endMs);
   }
+}
+
+function offers(request: HttpRequest, subprotocol: string): boolean {
+  const offered = request.getHeader('sec-websocket-protocol');
+  return offered !== '' && offered.split(',').some((name) => name.trim() === subprotocol);
 }

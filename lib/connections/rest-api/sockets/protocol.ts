@@ -9,22 +9,28 @@ import type { Settings } from '../settings.ts';
 import type { Pace } from '../turns/pace.ts';
 import type { TaskQueue } from '../turns/work-queue.ts';
 import type { FanOut } from './fan-out.ts';
-import type { Session } from './session.ts';
+import type { ConnectedClient, Session } from './session.ts';
 
 /** A protocol of the socket. */
 export interface Protocol {
+  /** What operators know it by. */
+  readonly name: ConnectedClient['protocol'];
   /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
-  readonly name: string;
+  readonly subprotocol: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
   accept(origin: Origin, address: string, query: string): Session;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
 }
 
+/** Hands a frame to the sockets that subscribe to a topic. */
+export interface Publisher {
+  publish(topic: ArrayBuffer, frame: Uint8Array): void;
+}
+
 /** What protocols are made of. */
 export interface ProtocolContext {
-  /** Hands a frame to the sockets that subscribe to a topic. */
-  readonly publish: (topic: ArrayBuffer, frame: Uint8Array) => void;
+  readonly apps: Publisher;
   readonly hub: HubPort;
   readonly settings: Settings;
   readonly log: Log;

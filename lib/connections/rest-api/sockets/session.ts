@@ -10,7 +10,7 @@ export type Socket = WebSocket<Tenant>;
 export interface Tenant {
   readonly session: Session;
   readonly address: string;
-  readonly protocol: string;
+  readonly protocol: ConnectedClient['protocol'];
 }
 
 /** One client, from the handshake to the end of its socket. */

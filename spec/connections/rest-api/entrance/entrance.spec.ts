@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { asyncScheduler, firstValueFrom, type SchedulerAction, type SchedulerLike } from 'rxjs';
 import { filter } from 'rxjs/operators';
+import { Apps } from '../../../../lib/connections/rest-api/entrance/apps.ts';
 import { openEntrance } from '../../../../lib/connections/rest-api/entrance/entrance.ts';
 import { makeCertificate } from '../../../support/certificate.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
@@ -40,6 +41,7 @@ async function startEntrance(t: ExecutionContext) {
     tls,
     log,
     scheduler,
+    apps: new Apps(),
     furnish(app) {
       const index = count++;
       app.get('/', (response) => void response.end(String(index)));

@@ -3,6 +3,7 @@
 // goes through all sockets of a topic; so topics are small, and each gets a whole run while its sockets are in the cache.
 
 import type { Value } from '../../../../model/value.ts';
+import type { Publisher } from '../protocol.ts';
 import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
 
@@ -22,10 +23,18 @@ export interface Outbox {
   put(topics: readonly Topic[], prefix: Uint8Array, value: Value): void;
   /** Publishes now what waits. */
   flush(): void;
+  /** Those who leave their topic as soon as the frame that is being published is out. */
+  readonly leaving: Set<Leaver>;
 }
 
-/** `publish` is handed bytes that are valid during its call only. */
-export function createOutbox(publish: (topic: ArrayBuffer, frame: Uint8Array) => void): Outbox {
+/** A socket that has missed something: as long as it has its topic, later frames overtake what it missed. */
+export interface Leaver {
+  leaveTopic(): void;
+}
+
+/** The publisher is handed bytes that are valid during its call only. */
+export function createOutbox(publisher: Publisher): Outbox {
+  const leaving = new Set<Leaver>();
   const encoder = new FrameEncoder();
   const addressees: (readonly Topic[])[] = [];
   const prefixes: Uint8Array[] = [];
@@ -49,7 +58,8 @@ export function createOutbox(publish: (topic: ArrayBuffer, frame: Uint8Array) =>
             value = values[index]!;
             frame = encoder.encode(prefix, value);
           }
-          publish(name, frame);
+          publisher.publish(name, frame);
+          if (leaving.size > 0) for (const leaver of leaving) leaver.leaveTopic();
           sent.add(frame.length);
         }
     }
@@ -66,5 +76,6 @@ export function createOutbox(publish: (topic: ArrayBuffer, frame: Uint8Array) =>
       values.push(value);
     },
     flush,
+    leaving,
   };
 }

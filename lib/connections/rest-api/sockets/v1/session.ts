@@ -51,6 +51,7 @@ export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }
 
   return {
     name: protocolName,
+    subprotocol: protocolName,
     accept: (origin, address) => new V1Session(shared, new Client(origin, address, stalls)),
     declare: (parameter) => views.declare(fanOut.channelOf(parameter)),
     forget: (channel) => views.forget(channel),

@@ -11,8 +11,10 @@ const createTopic = (text: string) => ({ name: new TextEncoder().encode(text).bu
 /** An outbox, and what it has published. */
 function start() {
   const published: { topic: string; frame: string }[] = [];
-  const outbox = createOutbox((topic, frame) => {
-    published.push({ topic: Buffer.from(topic).toString(), frame: Buffer.from(frame).toString() });
+  const outbox = createOutbox({
+    publish(topic, frame) {
+      published.push({ topic: Buffer.from(topic).toString(), frame: Buffer.from(frame).toString() });
+    },
   });
   return { ...outbox, published };
 }

@@ -1,0 +1,87 @@
+// The server of a REST API connection: what its parts are, and how they are put together.
+
+import type { Observable } from 'rxjs';
+import type { Origin } from '../../model/parameter.ts';
+import type { HttpResponse } from '../../net/uws.ts';
+import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
+import { isEveryInterface } from '../setting.ts';
+import { Apps } from './entrance/apps.ts';
+import { openEntrance } from './entrance/entrance.ts';
+import { createGuard } from './http/guard/guard.ts';
+import { createOpenAnswer } from './http/headers.ts';
+import { PostponedRequests } from './http/postponed-requests.ts';
+import { createRouter } from './http/router.ts';
+import { createConnectionFilter } from './limits/connection-count.ts';
+import { createLimitHits } from './limits/limit-hits.ts';
+import { remoteAddress } from './limits/remote-address.ts';
+import { routesOf } from './routes.ts';
+import type { Settings } from './settings.ts';
+import { type Sockets, serveSockets } from './sockets/sockets.ts';
+import { Pace } from './turns/pace.ts';
+import { createTaskQueue } from './turns/work-queue.ts';
+
+/** How long clients have to take the close frame before their sockets are cut. */
+const goodbyeMs = 100;
+
+export interface Server {
+  readonly sockets: Sockets;
+  readonly state$: Observable<ConnectionEvent>;
+  stop(): Promise<void>;
+}
+
+/** Starts what serves the clients of a connection. Errors: `cannot-start`. */
+export function startServer(
+  { id, settings, log, scheduler, resolvePath }: ConnectionContext<Settings>,
+  hub: HubPort,
+  consoleFolder: string,
+): Server {
+  const guard = createGuard(settings);
+  const hits = createLimitHits(log);
+  const pace = new Pace();
+  const postponed = new PostponedRequests(pace, hits);
+  const openAnswer = createOpenAnswer(settings);
+  const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
+  const tasks = createTaskQueue();
+  const apps = new Apps();
+  const sockets = serveSockets({ apps, hub, settings, log, hits, pace, tasks, originOf });
+  const routes = routesOf({ id, hub, settings, log, tasks, hits, sockets, resolvePath, originOf, consoleFolder });
+  const { bindIp, port, tls } = settings;
+  const entrance = openEntrance({
+    bindIp,
+    port,
+    tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
+    log,
+    scheduler,
+    apps,
+    furnish(app) {
+      const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
+      app.filter(createConnectionFilter(settings.limits, hits, () => entrance.port));
+      for (const route of routes) router.add(route);
+      return sockets.serve(app, router.admit);
+    },
+  });
+  const scheme = tls ? 'https' : 'http';
+  log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
+  if (isEveryInterface(bindIp) && guard.challenges.length === 0)
+    log.warn(
+      {},
+      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
+    );
+  return {
+    sockets,
+    state$: entrance.state$,
+    async stop() {
+      entrance.shut();
+      const hadClients = sockets.count > 0;
+      sockets.close();
+      if (hadClients) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
+      entrance.close();
+    },
+  };
+}
+
+function urlHost(bindIp: string): string {
+  if (bindIp === '') return 'localhost';
+  return bindIp.includes(':') ? `[${bindIp}]` : bindIp;
+}

@@ -1,0 +1,61 @@
+// Who is connected, and whether there is room for more clients. A client takes its place when its handshake begins.
+
+import { LimitError } from '../limits/limit-error.ts';
+import { NetworkCounts, networkOf } from '../limits/network.ts';
+import type { Settings } from '../settings.ts';
+import type { ConnectedClient, Session, Tenant } from './session.ts';
+
+export class ClientRegister {
+  readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
+  readonly #connected = new Map<Session, ConnectedClient>();
+  /** Both are bounded by `maxClients`. */
+  #opening = 0;
+  readonly #networks = new NetworkCounts();
+  #lastId = 0;
+
+  constructor(settings: Pick<Settings, 'maxClients' | 'limits'>) {
+    this.#settings = settings;
+  }
+
+  get size(): number {
+    return this.#connected.size;
+  }
+
+  clients(): Iterable<ConnectedClient> {
+    return this.#connected.values();
+  }
+
+  /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`. */
+  takePlace(address: string): void {
+    const { maxClients, limits } = this.#settings;
+    if (this.size + this.#opening >= maxClients)
+      throw new LimitError(
+        'clients',
+        'too-many-clients',
+        `expected at most ${maxClients} WebSocket clients, all are there`,
+      );
+    if (this.#networks.of(address) >= limits.clientsPerAddress) {
+      const clients = `${limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}`;
+      throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
+    }
+    this.#opening++;
+    this.#networks.add(address);
+  }
+
+  /** The handshake is over. */
+  givePlaceBack(address: string): void {
+    this.#opening--;
+    this.#networks.remove(address);
+  }
+
+  add({ session, address, protocol }: Tenant): void {
+    this.#networks.add(address);
+    const client = { id: ++this.#lastId, address, protocol, since: Date.now(), session };
+    this.#connected.set(session, client);
+  }
+
+  remove({ session, address }: Tenant): void {
+    this.#networks.remove(address);
+    this.#connected.delete(session);
+  }
+}
