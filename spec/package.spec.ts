@@ -23,9 +23,13 @@ test('the packed package runs a hub, and its types check', async (t) => {
     },
     'app/package.json': { type: 'module' },
     'app/main.ts':
-      "import { startHub, type Hub } from 'patchbay-hub';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n" +
-      "import { connect, type Parameter } from 'patchbay-hub/client';\nimport { from } from 'rxjs';\n" +
-      "const lamp: Parameter = connect('http://localhost').param('desk/lamp');\nfrom(lamp).subscribe();\n",
+      "import { startHub, type ConnectionStatus, type Hub } from 'patchbay-hub';\nexport const start: typeof startHub = startHub;\nexport type Mine = Hub;\n" +
+      "import { connect, type Delivery, type Parameter } from 'patchbay-hub/client';\nimport { from } from 'rxjs';\n" +
+      "const lamp: Parameter = connect('http://localhost').param('desk/lamp');\nfrom(lamp).subscribe();\n" +
+      '// @ts-expect-error a type whose file is not in the package would take anything\n' +
+      "export const delivery: Delivery = 'none';\n" +
+      '// @ts-expect-error the same of what the hub tells\n' +
+      "export const state: ConnectionStatus['state'] = 'none';\n",
   });
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root });
   const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));

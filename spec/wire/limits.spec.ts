@@ -1,0 +1,34 @@
+// The limits of sockets and the close codes: the code, the AsyncAPI document and the protocol's README say the same.
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import test from 'ava';
+import { closeCodes, mayReturn } from '../../lib/wire/close-codes.ts';
+import { leastRate, maxPatternLength, maxPatterns, maxRate } from '../../lib/wire/limits.ts';
+import { asyncApi } from '../support/asyncapi.ts';
+
+const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
+
+test('asyncapi.json has the limits of patterns and rates', (t) => {
+  const { pattern, patterns, rate } = asyncApi.components.schemas;
+  t.is(patterns.maxItems, maxPatterns);
+  t.deepEqual(
+    pattern.oneOf.map(
+      (one: { maxLength?: number; properties: { regex: { maxLength: number } } }) =>
+        one.maxLength ?? one.properties.regex.maxLength,
+    ),
+    [maxPatternLength, maxPatternLength],
+  );
+  t.deepEqual(rate.anyOf, [{ const: 0 }, { minimum: leastRate, maximum: maxRate }]);
+});
+
+test('lib/client/README.md has a row for each close code, and says whether it makes sense to connect again', (t) => {
+  const rows = [...readme.matchAll(/^\| ([\d, ]+) \|.*\| (yes|no|) \|$/gm)].map(([, codes, retry]) => ({
+    codes: codes!.split(', ').map(Number),
+    retry,
+  }));
+  const told = rows.flatMap(({ codes }) => codes);
+  for (const code of Object.values(closeCodes)) t.true(told.includes(code), `${code}`);
+  for (const { codes, retry } of rows.filter(({ retry }) => retry !== ''))
+    for (const code of codes) t.is(mayReturn(code), retry === 'yes', `${code}`);
+});
