@@ -95,7 +95,7 @@ export async function change(t: ExecutionContext, { folder }: Clone, { text, abo
   const path = join(folder, name ?? '');
   const content = await readFile(path, 'utf8');
   const side = (sign: string) =>
-    [...text.matchAll(new RegExp(`^\\${sign}(.*\\n)`, 'gm'))].map(([, line]) => line).join('');
+    [...text.matchAll(new RegExp(`^[ \\${sign}](.*\\n)`, 'gm'))].map(([, line]) => line).join('');
   t.is(content.split(side('-')).length, 2, `${name} has once\n${side('-')}`);
   await writeFile(path, content.replace(side('-'), side('+')));
 }

@@ -1,0 +1,30 @@
+// The README of connection types, followed to the letter in a clone: its example compiles, is registered by the lines that it
+// shows, and keeps the contract.
+
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import test from 'ava';
+import { blocksOf, change, createClone, readReadme, save } from '../support/readme.ts';
+
+const run = promisify(execFile);
+const readme = 'lib/connections/README.md';
+
+test('the example is complete: who does what it shows has a connection type that keeps the contract', async (t) => {
+  t.timeout(240_000);
+  const clone = await createClone(t, 17_011);
+  for (const block of blocksOf(readReadme(readme)))
+    if (block.language === 'diff') await change(t, clone, block);
+    else await save(t, clone, block);
+
+  const compilerOptions = JSON.parse(await readFile(join(clone.folder, 'tsconfig.json'), 'utf8'));
+  const include = ['lib/connections', 'spec/connections/udp-text'];
+  await writeFile(join(clone.folder, 'tsconfig.json'), JSON.stringify({ ...compilerOptions, include }));
+  await t.notThrowsAsync(run('node_modules/.bin/tsc', ['--noEmit'], { cwd: clone.folder }));
+
+  const [, command] = /`(npx ava .*?)`/.exec(readReadme(readme))!;
+  const { stdout } = await run('sh', ['-c', command!], { cwd: clone.folder });
+  t.regex(stdout, /udp-text: when its port is taken it is failed/);
+  t.regex(stdout, /\d+ tests passed/);
+});
