@@ -1,6 +1,7 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
 import type { Updated } from '../wire/http/parameters.ts';
+import { pathOf } from '../wire/http/path.ts';
 import type { Problem } from '../wire/http/problem.ts';
 import type { Notification } from '../wire/plain.ts';
 import type { Console, PacedConsole } from './console.ts';
@@ -18,7 +19,7 @@ export async function get(
   options: RemoteOptions & { json?: boolean },
   console: Console,
 ): Promise<number> {
-  const path = `/parameters/${address.split('/').map(encodeURIComponent).join('/')}`;
+  const path = `/parameters/${pathOf(address)}`;
   const accept = options.json ? 'application/json' : 'text/plain';
   console.print(await request(options, path, { headers: { accept } }));
   return 0;
@@ -43,7 +44,7 @@ export async function watch(
   console: PacedConsole,
   untilStopped: () => Promise<unknown>,
 ): Promise<number> {
-  await request(options, `/parameters/${address.split('/').map(encodeURIComponent).join('/')}`, {}, [503]);
+  await request(options, `/parameters/${pathOf(address)}`, {}, [503]);
   const url = new URL('/ws', options.url);
   url.protocol = url.protocol.replace('http', 'ws');
   url.search = new URLSearchParams({ snapshot: 'true', filter: `^${escapeRegex(address)}$` }).toString();

@@ -2,6 +2,7 @@
 
 import type { Value } from '../model/value.ts';
 import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
+import { pathOf } from '../wire/http/path.ts';
 import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
 import type { IsoTime } from '../wire/time.ts';
 import type { Console } from './console.ts';
@@ -13,7 +14,7 @@ const shownLength = 80;
 
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
-  const path = `/hub/explain/${address.split('/').map(encodeURIComponent).join('/')}`;
+  const path = `/hub/explain/${pathOf(address)}`;
   const { chain, forgotten } = JSON.parse(await request(options, path, {})) as Explanation;
   chain.forEach((change, depth) => {
     console.print(`${localTime(change.time)}  ${'  '.repeat(Math.min(depth, deepestIndent))}${describeChange(change)}`);

@@ -35,8 +35,3 @@ async function sentenceOf(response: Response): Promise<string> {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-
-/** The path of an address below an endpoint: its segments encoded, its slashes not. */
-export function pathOf(address: string): string {
-  return address.split('/').map(encodeURIComponent).join('/');
-}

@@ -2,8 +2,8 @@
 
 import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
+import { pathOf } from '../../wire/http/path.ts';
 import { LiveText } from '../live-text.tsx';
-import { pathOf } from '../request.ts';
 
 interface CopyLinesProps {
   readonly address: string;

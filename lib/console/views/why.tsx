@@ -3,9 +3,10 @@
 import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
 import type { Explanation } from '../../wire/http/explanation.ts';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import { pathOf } from '../../wire/http/path.ts';
 import { createLiveValue } from '../hub.ts';
 import { usePolled } from '../polled.ts';
-import { getJson, pathOf } from '../request.ts';
+import { getJson } from '../request.ts';
 import { linkTo, route, setParams } from '../route.ts';
 import { Chain } from '../why/chain.tsx';
 
