@@ -14,7 +14,7 @@ import type { SupervisedStatus } from './flow/run/connections/live-status.ts';
 import { RunningConnections } from './flow/run/connections/running-connections.ts';
 import type { Supervisor } from './flow/run/connections/supervisor.ts';
 import { type Difference, formatDifference } from './flow/run/difference.ts';
-import type { ReportFault, ReportWaiting } from './flow/run/rules/rule.ts';
+import type { ReportFault, ReportWaiting } from './flow/run/rules/rule-context.ts';
 import { createRuleStates } from './flow/run/rules/rule-states.ts';
 import { RunningRules } from './flow/run/rules/running-rules.ts';
 import { createTraces } from './flow/run/rules/trace.ts';

@@ -49,7 +49,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ['model/', 'json5/', 'expression/', ...contract, ...hinge, 'flow/files/flow-file.ts', 'flow/steps/', 'rxjs', 'zod'],
   ],
   ['flow/load.ts', ['model/', 'json5/', ...contract, 'flow/files/', 'flow/programs/', 'flow/check/', 'flow/plan.ts']],
-  ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'rxjs']],
+  ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'flow/steps/step.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub.ts', ['*']],

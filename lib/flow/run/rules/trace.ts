@@ -1,18 +1,17 @@
-// What rules did last: a ring of runs per rule, filled in place, so that a run costs a few stores. For a rule that only
-// copies even they are too many, and clock reads for every rule: its runs, and all durations, are recorded only for rules
-// that somebody has asked for within the last minutes. Of a rule that copies the last run is known all the same.
+// What rules did last: a ring of runs per rule. A rule that only copies cannot afford the few stores of a run, and no rule can
+// afford to read the clock: the runs of such rules, and durations, are recorded only while somebody asks for them. The last
+// run of a rule that copies is known anyway, from the last change of its source.
 
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { RuleOutcome, RuleRun, RuleRuns } from '../../../model/rule-run.ts';
+import type { RuleRuns } from '../../../model/rule-run.ts';
 import type { Value } from '../../../model/value.ts';
+import { cut, cutText, KeptRun } from './kept-run.ts';
 
 /** How many runs of each rule are kept. */
 export const keptRuns = 50;
-/** Longer texts are kept in part. */
-export const keptLength = 200;
 /** How long after it was asked for a rule is watched closely. */
 const watchedMs = 300_000;
 
@@ -59,10 +58,11 @@ export class RuleTrace {
   /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
   isRecorded: boolean;
   readonly #graph: Graph;
-  readonly #slots: Slot[] = [];
+  /** A ring: the newest run is before the place at the count modulo its size. */
+  readonly #runs: KeptRun[] = [];
   readonly #openedAt: number;
   #count = 0;
-  #current = new Slot();
+  #current = new KeptRun();
   #isOpen = false;
   #isWatched = false;
   #watchedUntil = 0;
@@ -98,23 +98,23 @@ export class RuleTrace {
   /** The run failed, or one destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
-    const slot = this.#current;
-    slot.error ??= cut(message) as string;
-    if (destination === undefined) slot.outcome = 'failed';
-    else slot.refused = [...(slot.refused ?? []), destination];
+    const run = this.#current;
+    run.error ??= cutText(message);
+    if (destination === undefined) run.outcome = 'failed';
+    else run.refused = [...(run.refused ?? []), destination];
   }
 
   /** The run has no result, as something that it reads is unknown. */
   wait(message: string): void {
-    const slot = this.#current;
-    if (slot.outcome !== 'held') return;
-    slot.outcome = 'waited';
-    slot.error ??= cut(message) as string;
+    const run = this.#current;
+    if (run.outcome !== 'held') return;
+    run.outcome = 'waited';
+    run.error ??= cutText(message);
   }
 
   /** A value of the run was dropped by a limit of a step. */
   limit(message: string): void {
-    this.#current.error ??= cut(message) as string;
+    this.#current.error ??= cutText(message);
   }
 
   end(): void {
@@ -134,27 +134,16 @@ export class RuleTrace {
     this.#isWatched = true;
     this.#watchedUntil = performance.now() + watchedMs;
     const newest = this.#count % keptRuns;
-    const slots = [...this.#slots.slice(newest), ...this.#slots.slice(0, newest)].reverse();
+    const runs = [...this.#runs.slice(newest), ...this.#runs.slice(0, newest)].reverse();
     const { name, file, to, copies } = this.rule;
-    const runs = slots.map((slot) => describeRun(slot, to));
-    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs };
+    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: runs.map((run) => run.describe(to)) };
   }
 
   #add(cause: Change | undefined): void {
     const index = this.#count++ % keptRuns;
-    if (index === this.#slots.length) this.#slots.push(new Slot());
-    const slot = this.#slots[index]!;
-    this.#current = slot;
-    slot.source = cause?.parameter.address;
-    if (cause !== undefined) {
-      slot.value = cut(cause.value);
-      slot.revision = cause.revision;
-      slot.time = cause.time;
-    }
-    slot.outcome = 'held';
-    slot.error = undefined;
-    slot.refused = undefined;
-    slot.durationUs = -1;
+    if (index === this.#runs.length) this.#runs.push(new KeptRun());
+    this.#current = this.#runs[index]!;
+    this.#current.begin(cause);
   }
 
   /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
@@ -165,39 +154,4 @@ export class RuleTrace {
     this.#current.outcome = 'wrote';
     this.#current.result = cut(change.value);
   }
-}
-
-class Slot {
-  source: string | undefined = undefined;
-  value: Value = 0;
-  revision = 0;
-  time = 0;
-  outcome: RuleOutcome = 'held';
-  result: Value = 0;
-  error: string | undefined = undefined;
-  refused: readonly string[] | undefined = undefined;
-  /** −1: not measured. */
-  durationUs = -1;
-}
-
-function describeRun(slot: Slot, to: readonly string[]): RuleRun {
-  const { source, revision, time, outcome, refused, error, durationUs } = slot;
-  const hasWritten = outcome === 'wrote';
-  return {
-    source,
-    value: source === undefined ? undefined : slot.value,
-    revision,
-    time,
-    outcome,
-    result: hasWritten ? slot.result : undefined,
-    to: hasWritten ? to.filter((address) => !refused?.includes(address)) : [],
-    error,
-    durationUs: durationUs < 0 ? undefined : Math.round(durationUs),
-  };
-}
-
-/** The value itself, or the beginning of a long text, copied so that it does not keep the whole. */
-function cut(value: Value): Value {
-  if (typeof value !== 'string' || value.length <= keptLength) return value;
-  return JSON.parse(JSON.stringify(`${value.slice(0, keptLength)}…`)) as string;
 }

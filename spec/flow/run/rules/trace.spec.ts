@@ -2,7 +2,8 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { createTraces, keptLength, keptRuns } from '../../../../lib/flow/run/rules/trace.ts';
+import { keptLength } from '../../../../lib/flow/run/rules/kept-run.ts';
+import { createTraces, keptRuns } from '../../../../lib/flow/run/rules/trace.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { startTestHub } from '../../../support/hub.ts';
