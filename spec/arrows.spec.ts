@@ -114,22 +114,25 @@ test('every file imports only what the arrows of its room allow', async (t) => {
  */
 const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly string[]])[] = [
   ['limits/', []],
-  ['turns/', []],
+  ['pacing/', []],
   ['input/', []],
   ['entrance/', []],
   ['settings.ts', ['limits/']],
   ['filters/', ['limits/']],
   ['http/guard/', ['limits/', 'settings.ts']],
-  ['http/', ['http/guard/', 'input/', 'limits/', 'turns/', 'settings.ts']],
+  ['http/', ['http/guard/', 'input/', 'limits/', 'pacing/', 'settings.ts']],
   ['files/', ['http/', 'input/', 'limits/']],
   ['pages/openapi/', ['settings.ts']],
-  ['pages/', ['files/', 'filters/', 'http/', 'input/', 'limits/', 'turns/', 'sockets/session.ts', 'sockets/status.ts']],
-  ['sockets/', ['filters/', 'http/', 'input/', 'limits/', 'turns/', 'settings.ts']],
-  ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'turns/']],
-  ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'turns/']],
+  [
+    'pages/',
+    ['files/', 'filters/', 'http/', 'input/', 'limits/', 'pacing/', 'sockets/session.ts', 'sockets/status.ts'],
+  ],
+  ['sockets/', ['filters/', 'http/', 'input/', 'limits/', 'pacing/', 'settings.ts']],
+  ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
+  ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
   [
     'sockets/sockets.ts',
-    ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'input/', 'limits/', 'turns/'],
+    ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'input/', 'limits/', 'pacing/'],
   ],
 ];
 

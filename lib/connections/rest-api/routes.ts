@@ -15,6 +15,7 @@ import { replyError } from './http/reply.ts';
 import type { Handler, Route } from './http/router.ts';
 import { asHubError } from './input/fault-gate.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
+import type { TaskQueue } from './pacing/work-queue.ts';
 import { serveClientScript } from './pages/browser/client-script.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './pages/browser/console.ts';
 import { clientsOf } from './pages/clients.ts';
@@ -33,7 +34,6 @@ import { switchRule } from './pages/rules.ts';
 import { traceRule } from './pages/trace.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
-import type { TaskQueue } from './turns/work-queue.ts';
 
 const dashboardsPath = '/hub/dashboards';
 

@@ -15,11 +15,11 @@ import { createRouter } from './http/router.ts';
 import { createConnectionFilter } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
 import { remoteAddress } from './limits/remote-address.ts';
+import { Pace } from './pacing/pace.ts';
+import { createTaskQueue } from './pacing/work-queue.ts';
 import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
-import { Pace } from './turns/pace.ts';
-import { createTaskQueue } from './turns/work-queue.ts';
 
 /** How long clients have to take the close frame before their sockets are cut. */
 const goodbyeMs = 100;

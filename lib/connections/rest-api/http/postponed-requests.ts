@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { Pace } from '../turns/pace.ts';
+import type { Pace } from '../pacing/pace.ts';
 
 /** How long requests are answered as they come, within one round. */
 const roundMs = 20;

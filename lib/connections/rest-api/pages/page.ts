@@ -11,7 +11,7 @@ import { replyJson } from '../http/reply.ts';
 import type { Handler } from '../http/router.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { TaskQueue } from '../turns/work-queue.ts';
+import type { TaskQueue } from '../pacing/work-queue.ts';
 
 /** The JSON of a page. */
 export type Page = Answer | Dashboard;

@@ -8,7 +8,7 @@ import { acceptsJson } from '../http/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { Task, TaskQueue } from '../turns/work-queue.ts';
+import type { Task, TaskQueue } from '../pacing/work-queue.ts';
 import type { ClientRegister } from './client-register.ts';
 import type { Protocol } from './protocol.ts';
 import type { Session, Tenant } from './session.ts';

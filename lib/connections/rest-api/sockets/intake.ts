@@ -4,8 +4,8 @@
 
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Pace } from '../pacing/pace.ts';
 import type { Settings } from '../settings.ts';
-import type { Pace } from '../turns/pace.ts';
 import { Backlog, headBytes } from './backlog.ts';
 import type { Session, Socket } from './session.ts';
 

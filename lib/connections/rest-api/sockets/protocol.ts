@@ -5,9 +5,9 @@ import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Pace } from '../pacing/pace.ts';
+import type { TaskQueue } from '../pacing/work-queue.ts';
 import type { Settings } from '../settings.ts';
-import type { Pace } from '../turns/pace.ts';
-import type { TaskQueue } from '../turns/work-queue.ts';
 import type { FanOut } from './fan-out.ts';
 import type { ConnectedClient, Session } from './session.ts';
 

@@ -14,7 +14,7 @@ import { beginValue } from '../../http/headers.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
-import type { Task, TaskQueue } from '../../turns/work-queue.ts';
+import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 
 const chunkLength = 16 * 1024;
 

@@ -10,7 +10,7 @@ import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import type { Task, TaskQueue } from '../../turns/work-queue.ts';
+import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { Rounds } from '../rounds.ts';
 import type { Session, Socket } from '../session.ts';
 import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../status.ts';

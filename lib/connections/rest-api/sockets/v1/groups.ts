@@ -2,7 +2,7 @@
 // had before it misses nothing.
 
 import type { HubPort } from '../../../hub-port.ts';
-import { WorkQueue } from '../../turns/work-queue.ts';
+import { WorkQueue } from '../../pacing/work-queue.ts';
 import type { Channel } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';

@@ -2,7 +2,7 @@
 
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
-import { WorkQueue } from '../../../../lib/connections/rest-api/turns/work-queue.ts';
+import { WorkQueue } from '../../../../lib/connections/rest-api/pacing/work-queue.ts';
 import { within } from '../../../support/deadline.ts';
 
 interface Work {
