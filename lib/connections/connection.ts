@@ -113,6 +113,8 @@ export interface ConnectionContext<Settings> {
   readonly resolvePath: ResolvePath;
   /** Hands over work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */
   finish(work: Promise<unknown>): void;
+  /** Makes one turn of all that the connection emits during `work`: rules and clients see it as one change. */
+  turn(work: () => void): void;
   /** The value of an input. Hot, replays last (undefined: unknown; a trigger: nothing), synchronous, never errors. */
   input(name: string): Observable<Value | undefined>;
   /** The value types of the inputs, by name. */
@@ -120,9 +122,8 @@ export interface ConnectionContext<Settings> {
   /** The last change of an input; while an input is told, the change that is told. */
   lastChange(name: string): Change | undefined;
   /**
-   * Prepares work that needs all inputs as of one moment, or that sets several parameters as one change. Each call of the
-   * function that it returns has the work run once, after all writes of the present turn, or in a turn of its own. What the
-   * work sets is one turn. The work must not throw.
+   * Prepares work that needs all inputs as of one moment. Each call of the function that it returns has the work run once: after
+   * all writes of the present turn, or in a turn of its own. What the work emits is one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
 }

@@ -66,7 +66,9 @@ export class MistakeList {
     if (issue.code === 'unrecognized_keys') {
       const known = settingsAt(schema, issue.path as SettingPath, issue.input);
       for (const key of issue.keys) this.add(file, [...path, key], unknownName('setting', key, known));
-    } else if (issue.code === 'custom') this.add(file, path, issue.message);
+    } else if (issue.code === 'invalid_key')
+      for (const inner of issue.issues) this.#addIssue(schema, { ...inner, path: issue.path }, file, base);
+    else if (issue.code === 'custom') this.add(file, path, issue.message);
     else {
       const isSecret = /password|token/i.test(String(path.at(-1)));
       this.add(file, path, `expected ${issue.message}, got ${isSecret ? '***' : describe(issue.input)}`);

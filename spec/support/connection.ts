@@ -74,6 +74,7 @@ export function connect(
     inputTypes: new Map(),
     input: () => new BehaviorSubject<Value | undefined>(undefined),
     lastChange: () => undefined,
+    turn: (work) => work(),
     atSettle: (work) => work,
   };
   return {

@@ -140,6 +140,7 @@ export class Supervisor {
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
+      turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
       finish: (work) => this.#unfinished.add(work),
     };

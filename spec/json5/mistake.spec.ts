@@ -1,0 +1,26 @@
+// What is wrong with a name of an object says what is wrong with that name, not with the object.
+
+import test from 'ava';
+import { z } from 'zod';
+import { formatMistake, MistakeList } from '../../lib/json5/mistake.ts';
+
+const short = z.string().max(3, { error: 'a name of at most 3 letters' });
+const withoutDash = short.refine((name) => !name.includes('-'), {
+  error: ({ input }) => `expected no -, got ${input}`,
+});
+const schema = z.strictObject({ by: z.record(withoutDash, z.number(), { error: 'an object of numbers by name' }) });
+const file = { name: 'a.json5', positionOf: () => undefined };
+
+const rows: [data: unknown, expected: string][] = [
+  [{ by: { long: 1 } }, 'a.json5: by.long: expected a name of at most 3 letters, got "long" (string)'],
+  [{ by: { 'a-b': 1 } }, 'a.json5: by.a-b: expected no -, got a-b'],
+  [{ by: { abc: 'x' } }, 'a.json5: by.abc: expected number, got "x" (string)'],
+  [{ by: 3 }, 'a.json5: by: expected an object of numbers by name, got 3 (number)'],
+];
+
+for (const [data, expected] of rows)
+  test(`${JSON.stringify(data)} is told as ${expected}`, (t) => {
+    const mistakes = new MistakeList();
+    mistakes.parse(schema, data, file, []);
+    t.deepEqual(mistakes.items.map(formatMistake), [expected]);
+  });
