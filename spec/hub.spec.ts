@@ -15,6 +15,7 @@ import { startHub } from '../lib/hub.ts';
 import { HubError } from '../lib/model/error.ts';
 import type { Origin } from '../lib/model/parameter.ts';
 import { createLogRecorder } from './support/connection.ts';
+import { deadlineMs } from './support/deadline.ts';
 import { createFolder } from './support/folder.ts';
 import { startTestHub } from './support/hub.ts';
 
@@ -270,7 +271,7 @@ test('timers, pulses and rules run together on the real clock', async (t) => {
     ],
   });
   const lit = hub.changes$.pipe(filter(({ parameter }) => parameter.address === 'desk/lamp'));
-  const change = await firstValueFrom(lit.pipe(timeout(5000)));
+  const change = await firstValueFrom(lit.pipe(timeout(deadlineMs)));
   t.is(change.value, true);
   t.is(hub.find('clock/timer/1/start')?.value, 5);
 });

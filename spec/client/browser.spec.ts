@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser } from '../support/browser/browser.ts';
+import { deadlineMs } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
@@ -13,7 +14,7 @@ import { freePort } from '../support/port.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 const [, page] = /```html\n([\s\S]*?)```/.exec(readme)!;
-const deadline = { timeout: 30_000 };
+const deadline = { timeout: deadlineMs };
 
 let browser: Browser;
 test.before(async () => {

@@ -6,6 +6,7 @@ import test from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { explain, trace } from '../../lib/command/why.ts';
+import { deadlineMs } from '../support/deadline.ts';
 import { startTestHub } from '../support/hub.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -27,7 +28,7 @@ async function print(
 test('the demo: doorbell, rule, timer, rule, lamp off explains back to the client who rang', async (t) => {
   const hub = await startTestHub(t, demo);
   const off = hub.changes$.pipe(filter(({ parameter, value }) => parameter.address === 'desk/door-lamp' && !value));
-  const isOff = firstValueFrom(off.pipe(timeout(10_000)));
+  const isOff = firstValueFrom(off.pipe(timeout(deadlineMs)));
   const ring = `http://127.0.0.1:${hub.port}/update?parameter=desk/doorbell&value=1`;
   t.is(await (await fetch(ring)).text(), 'OK');
   await isOff;
@@ -80,7 +81,7 @@ test('a Virtual Core output that comes on later is explained by the input that l
   const lit = firstValueFrom(
     hub.changes$.pipe(
       filter(({ parameter, value }) => parameter.address === 'desk/größe x' && value === 1),
-      timeout(10_000),
+      timeout(deadlineMs),
     ),
   );
   hub.write('desk/a', 5, { kind: 'client', name: 'test' });
@@ -108,7 +109,7 @@ test('a chain that was cut says so', async (t) => {
   hub.write('clock/timer/1/start', 0, { kind: 'client', name: 'test' });
   const deep = hub.changes$.pipe(
     filter(({ depth }) => depth > 200),
-    timeout(20_000),
+    timeout(deadlineMs),
   );
   await firstValueFrom(deep);
   const { lines } = await print(explain, 'clock/timer/1/trigger', hub.port);

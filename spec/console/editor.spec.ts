@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Browser, Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, timeOf, waitUntil } from '../support/browser/console.ts';
+import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 
@@ -256,8 +256,7 @@ test.serial(
     await page.keyboard.type('!');
     await page.keyboard.press('Control+Enter');
     t.true((await edited) === `${long}!`);
-    const spentMs = await timeOf(() => page.locator('[data-address="desk/title"] .value', { hasText: '…' }).waitFor());
-    t.true(spentMs < 10_000);
+    await page.locator('[data-address="desk/title"] .value', { hasText: '…' }).waitFor();
     await page.locator('textarea').click();
     await page.keyboard.press('Control+a');
     await page.keyboard.insertText('x'.repeat(70_000));

@@ -35,9 +35,7 @@ const followed = async (hub: HubUnderTest): Promise<string[]> => {
 
 /** Waits until what is read is as expected; it is read again when something in the page or the hub may have changed. */
 async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promise<T> | T, expected: T): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (Date.now() < end && JSON.stringify(await read()) !== JSON.stringify(expected))
-    await page.evaluate('new Promise(requestAnimationFrame)');
+  await waitUntil(page, async () => JSON.stringify(await read()) === JSON.stringify(expected)).catch(() => {}); // is told:
   t.deepEqual(await read(), expected);
 }
 

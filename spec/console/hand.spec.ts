@@ -1,7 +1,7 @@
 // Dashboards under a hand: nothing goes to air by a tap on a fader, or by a finger that scrolls.
 
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
 import { filter } from 'rxjs/operators';
 import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { createFinger } from '../support/browser/finger.ts';
@@ -39,19 +39,10 @@ async function start(t: ExecutionContext, widgets: object[], options: BrowserCon
   const settled = async () => {
     const known = written.length;
     await page.evaluate(`fetch('/update?parameter=desk/mic&value=' + !${hub.find('desk/mic')!.value})`);
-    await until(page, () => written.length > known && written.at(-1)!.startsWith('mic='));
+    await waitUntil(page, () => written.length > known && written.at(-1)!.startsWith('mic='));
     written.splice(written.length - 1, 1);
   };
   return { hub, page, written, settled };
-}
-
-/** Waits until something is so, frame by frame. */
-async function until(page: Page, isSo: () => boolean): Promise<void> {
-  const end = Date.now() + 20_000;
-  while (!isSo()) {
-    if (Date.now() > end) throw new Error(`not within 20 s: ${isSo}`);
-    await page.evaluate('new Promise(requestAnimationFrame)');
-  }
 }
 
 const middleOf = async (locator: Locator) => {
@@ -128,7 +119,7 @@ for (const [name, hand] of [
         await finger.move(x, to, 20);
         await finger.up();
       }
-      await until(page, () => Math.abs(Number(hub.find('desk/level')!.value) + 30.5) <= 0.5);
+      await waitUntil(page, () => Math.abs(Number(hub.find('desk/level')!.value) + 30.5) <= 0.5);
       const values = written.splice(0).map((one) => Number(one.replace('level=', '')));
       t.true(Math.abs(values[0]! + 12.5) < 10, `it begins where it was, not with ${values[0]}`);
       t.true(
@@ -151,7 +142,7 @@ test.serial('keys move a fader by its step, by a tenth, and to its ends', async 
     ['Home', -60],
   ] as const) {
     await page.keyboard.press(key);
-    await until(page, () => hub.find('desk/level')!.value === value);
+    await waitUntil(page, () => hub.find('desk/level')!.value === value);
     t.is(await page.getByRole('slider').getAttribute('aria-valuetext'), String(value));
   }
 });
@@ -183,17 +174,17 @@ for (const [name, viewport] of [
     await finger.down(cap.x, cap.y);
     await finger.move(cap.x + 60, cap.y + 4);
     await finger.up();
-    await until(page, () => Number(hub.find('desk/level')!.value) > -5);
+    await waitUntil(page, () => Number(hub.find('desk/level')!.value) > -5);
     const ofButton = () => written.filter((one) => one.startsWith('talk='));
 
     const button = await middleOf(page.locator('.push').first());
     await finger.down(button.x, button.y);
-    await until(page, () => !!written.includes('talk=true'));
+    await waitUntil(page, () => !!written.includes('talk=true'));
     t.is(hub.find('desk/talk')!.value, true);
     await finger.up();
-    await until(page, () => !!written.includes('talk=false'));
+    await waitUntil(page, () => !!written.includes('talk=false'));
     await page.touchscreen.tap(button.x, button.y);
-    await until(page, () => ofButton().length >= 4);
+    await waitUntil(page, () => ofButton().length >= 4);
     await settled();
     t.deepEqual(ofButton(), ['talk=true', 'talk=false', 'talk=true', 'talk=false']);
   });

@@ -5,6 +5,7 @@ import type { Browser } from 'playwright-core';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
+import { deadlineMs } from '../support/deadline.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { freePort } from '../support/port.ts';
@@ -122,7 +123,7 @@ test('a client that does not read is listed first, with how far it is behind', a
   await firstValueFrom(
     interval(20).pipe(
       filter(() => slow.receivedBytes > 60_000),
-      timeout(10_000),
+      timeout(deadlineMs),
     ),
   );
 });

@@ -6,11 +6,11 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, fromEvent, interval, type Observable } from 'rxjs';
 import { concatMap, filter, map, take, timeout } from 'rxjs/operators';
+import { deadlineMs } from '../support/deadline.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { startXServer } from '../support/keyboard/x-server.ts';
 
 const demo = await readFile(resolve(import.meta.dirname, '../../flows/demo.json5'), 'utf8');
-const deadlineMs = 15_000;
 
 const soon = <T>(stream$: Observable<T>) => firstValueFrom(stream$.pipe(timeout(deadlineMs)));
 

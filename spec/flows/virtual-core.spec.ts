@@ -6,6 +6,7 @@ import { monotonicScheduler, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';
 import { createLogRecorder } from '../support/connection.ts';
+import { deadlineMs } from '../support/deadline.ts';
 
 const origin: Origin = { kind: 'client', name: 'spec' };
 
@@ -79,7 +80,7 @@ test('on a real clock the light goes off after its time, and not before', async 
   const off = firstValueFrom(
     hub.changes$.pipe(
       filter(({ parameter, value }) => parameter.address === 'panel/red-light' && value === false),
-      timeout(10_000),
+      timeout(deadlineMs),
     ),
   );
   const closedAt = monotonicScheduler.now();

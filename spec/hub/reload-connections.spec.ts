@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/registry.ts';
 import { HubError } from '../../lib/model/error.ts';
+import { deadlineMs } from '../support/deadline.ts';
 import { startReloading } from '../support/reload.ts';
 
 const none = { added: [], removed: [], changed: [] };
@@ -126,7 +127,7 @@ test('a template file is part of its connection, and what is set while a file is
     firstValueFrom(
       timer(0, 5).pipe(
         filter(() => written() === text),
-        timeout(5000),
+        timeout(deadlineMs),
       ),
     );
   for (let round = 1; round <= 5; round++) {

@@ -1,16 +1,19 @@
 // Saves while 5,000 changes a second run: nothing is lost or doubled in untouched rules, a delay that was begun fires on
 // time, clients stay connected.
 
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import test from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, map, skip, timeout } from 'rxjs/operators';
+import { deadlineMs } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
+import { slowness } from '../support/machine.ts';
 import { startReloading } from '../support/reload.ts';
 import { openClient } from '../support/socket.ts';
 
 const changesPerSecond = 5000;
 const delayMs = 10_000;
-/** How late a timer may fire on a machine that runs all specs at once. */
+/** How late a timer may fire, beside the time for which this process itself could not go on. */
 const toleranceMs = 250;
 
 const untouched = {
@@ -48,13 +51,15 @@ test('saves under load disturb nothing but what they change', async (t) => {
       hub.changes$.pipe(
         filter(({ parameter }) => parameter.address === address),
         map(() => performance.now() - start),
-        timeout(2 * delayMs),
+        timeout(deadlineMs),
       ),
     );
   const fired = Promise.all([timeOf('desk/fired'), timeOf('desk/ended')]);
   const start = performance.now();
   write('clock/timer/1/start', true);
   write('desk/begin', true);
+  const own = monitorEventLoopDelay();
+  own.enable();
   let sent = 0;
   const load = setInterval(() => {
     const due = ((performance.now() - start) * changesPerSecond) / 1000;
@@ -68,14 +73,14 @@ test('saves under load disturb nothing but what they change', async (t) => {
       hub.changes$.pipe(
         filter(({ parameter }) => parameter.address === 'desk/in'),
         skip(count - 1),
-        timeout({ first: delayMs }),
+        timeout({ first: deadlineMs }),
       ),
     );
   const effects: number[] = [];
   const saveUntil = async (content: unknown, isEffective: () => boolean) => {
     await save('b-changing.json5', content);
     const savedAt = performance.now();
-    await firstValueFrom(hub.changes$.pipe(filter(isEffective), timeout({ first: 5000 })));
+    await firstValueFrom(hub.changes$.pipe(filter(isEffective), timeout({ first: deadlineMs })));
     effects.push(performance.now() - savedAt);
   };
   const refusals = () => lines.filter(({ message }) => message.startsWith('not reloaded')).length;
@@ -96,9 +101,12 @@ test('saves under load disturb nothing but what they change', async (t) => {
   clearInterval(load);
   t.log(`${sent} changes; saves took effect after ${effects.map(Math.round).join(', ')} ms`);
   t.log(`timer and delay of ${delayMs} ms fired after ${firedAfterMs.map(Math.round).join(', ')} ms`);
-  for (const timeMs of firedAfterMs) t.true(Math.abs(timeMs - delayMs) < toleranceMs, `${timeMs} ms`);
-  t.true(Math.min(...effects) < 300);
-
+  const ownMs = own.max / 1e6;
+  for (const timeMs of firedAfterMs) {
+    t.true(timeMs > delayMs - toleranceMs, `${timeMs} ms`);
+    t.true(timeMs < delayMs + toleranceMs + 3 * ownMs, `${timeMs} ms, where the process stood still for ${ownMs} ms`);
+  }
+  t.true(Math.min(...effects) < 300 * slowness());
   t.true(sent >= 0.9 * (delayMs / 1000) * changesPerSecond, `${sent}`);
   const expected = Array.from({ length: sent }, (_, index) => index + 1);
   const doubled = expected.map((number) => 2 * number);

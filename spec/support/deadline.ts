@@ -1,6 +1,12 @@
-// Waiting for something that must happen: with a deadline, and with the name of what did not.
+// Waiting for something that must happen: for an emission wherever there is one, with one deadline for all specs, which a busy
+// machine does not reach either, and with the name of what did not happen.
 
-const deadlineMs = 30_000;
+import { setTimeout as after } from 'node:timers/promises';
+import { firstValueFrom, type Observable } from 'rxjs';
+
+/** How long anything may take that has to happen; what has to be quicker is measured (`machine.ts`). */
+export const deadlineMs = 60_000;
+const lookEveryMs = 10;
 
 /** The promise, or an error that says what did not happen in time. */
 export async function within<T>(promise: Promise<T>, what: string, limitMs = deadlineMs): Promise<T> {
@@ -12,6 +18,20 @@ export async function within<T>(promise: Promise<T>, what: string, limitMs = dea
     return await Promise.race([promise, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** The first emission of a stream. */
+export function first<T>(stream$: Observable<T>, what = 'an emission'): Promise<T> {
+  return within(firstValueFrom(stream$), what);
+}
+
+/** Waits until something is so that nobody tells, such as what a file or another process holds; it is looked at again and again. */
+export async function eventually(isSo: () => boolean | Promise<boolean>, what = `${isSo}`): Promise<void> {
+  const endMs = performance.now() + deadlineMs;
+  while (!(await isSo())) {
+    if (performance.now() > endMs) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    await after(lookEveryMs);
   }
 }
 

@@ -1,5 +1,6 @@
-// Temporary folders with files, removed when the test ends.
+// Temporary folders with files, and named pipes; removed when the test ends.
 
+import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,4 +15,11 @@ export async function createFolder(t: ExecutionContext, files: Record<string, un
     await writeFile(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content, undefined, 2));
   }
   return folder;
+}
+
+/** Makes a named pipe and returns its path. */
+export async function makeFifo(t: ExecutionContext): Promise<string> {
+  const path = join(await createFolder(t), 'fifo');
+  execFileSync('mkfifo', [path]);
+  return path;
 }

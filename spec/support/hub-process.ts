@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises';
 import type { ExecutionContext } from 'ava';
+import { deadlineMs } from './deadline.ts';
 import { createFolder } from './folder.ts';
 import { type Running, type StartOptions, start } from './process.ts';
 
@@ -47,7 +48,7 @@ export async function startHubProcess(
     url,
     folder,
     logged,
-    get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(20_000) })).text(),
+    get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(deadlineMs) })).text(),
   };
 }
 

@@ -1,13 +1,13 @@
 // A hub from flow files that stand in the spec, stopped when the test ends.
 
 import type { ExecutionContext } from 'ava';
-import { firstValueFrom } from 'rxjs';
-import { filter, startWith, timeout } from 'rxjs/operators';
+import { filter, startWith } from 'rxjs/operators';
 import type { LimitName } from '../../lib/connections/rest-api/limits/limits.ts';
 import { type Hub, type HubOptions, startHub } from '../../lib/hub.ts';
 import type { ConnectionStatus } from '../../lib/model/connection-status.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import { createLogRecorder, type LogLine, type LogRecorder } from './connection.ts';
+import { first } from './deadline.ts';
 import { createFolder } from './folder.ts';
 
 export interface HubUnderTest extends Hub, Pick<LogRecorder, 'logged'> {
@@ -73,9 +73,9 @@ export function statusOf(hub: Hub, connectionId: string): ConnectionStatus {
   return hub.connections().find(({ id }) => id === connectionId)!;
 }
 
-/** Waits until a connection with `statusParameter: true` is or is not connected, ten seconds at most. */
+/** Waits until a connection with `statusParameter: true` is or is not connected. */
 export async function isConnected(hub: Hub, connectionId: string, expected: boolean): Promise<ConnectionStatus> {
   const isAsExpected = () => hub.find(`${connectionId}/_status/connected`)!.value === expected;
-  await firstValueFrom(hub.changes$.pipe(startWith(undefined), filter(isAsExpected), timeout(10_000)));
+  await first(hub.changes$.pipe(startWith(undefined), filter(isAsExpected)), `${connectionId} connected: ${expected}`);
   return statusOf(hub, connectionId);
 }

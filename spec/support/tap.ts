@@ -3,6 +3,7 @@
 import { EventEmitter, once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
+import { deadlineMs } from './deadline.ts';
 
 export interface Tap {
   /** Where clients connect. */
@@ -44,7 +45,7 @@ export async function openTap(t: ExecutionContext, hubPort: number): Promise<Tap
     });
   return {
     port: (server.address() as AddressInfo).port,
-    async statusesOf(names, limitMs = 30_000) {
+    async statusesOf(names, limitMs = deadlineMs) {
       const signal = AbortSignal.timeout(limitMs);
       for (;;) {
         const found = Object.fromEntries(names.map((name) => [name, statuses(name)]));

@@ -3,12 +3,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { dependent } from '../../bench/dependent.ts';
-import { within } from './deadline.ts';
+import { deadlineMs, eventually, within } from './deadline.ts';
 import { createFolder } from './folder.ts';
 import { api } from './hub.ts';
+import { idleTimeOf } from './machine.ts';
 import { freePort } from './port.ts';
 
 const main = resolve(import.meta.dirname, '../../lib/main.ts');
@@ -23,7 +23,7 @@ export interface UnreadHub {
   ask(path: string, init?: RequestInit): Promise<string>;
   /** Asks until its health is as expected. */
   until(isAsExpected: (health: Health) => boolean): Promise<Health>;
-  /** Asks it to end, and waits for that. */
+  /** Asks it to end, and waits for that; how long it would take on a machine that does nothing else. */
   stop(): Promise<{ status: number; ms: number }>;
 }
 
@@ -41,28 +41,31 @@ export async function startUnreadHub(
   const hub = spawnHub(...dependent(process.execPath, args));
   t.teardown(() => hub.kill('SIGKILL'));
   const ask = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(`http://127.0.0.1:${port}${path}`, { ...init, signal: AbortSignal.timeout(20_000) });
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+      ...init,
+      signal: AbortSignal.timeout(deadlineMs),
+    });
     return response.text();
   };
   const until = async (isAsExpected: (health: Health) => boolean) => {
-    const look = async (): Promise<Health> => {
-      for (;;) {
-        const health = await ask('/hub/health').then(
-          (text): Health => JSON.parse(text),
-          () => undefined,
-        );
-        if (health !== undefined && isAsExpected(health)) return health;
-        await wait(50);
-      }
-    };
-    return within(look(), `a health of ${isAsExpected}`);
+    let health: Health | undefined;
+    await eventually(async () => {
+      health = await ask('/hub/health').then(
+        (text): Health => JSON.parse(text),
+        () => undefined,
+      );
+      return health !== undefined && isAsExpected(health);
+    }, `a health of ${isAsExpected}`);
+    return health!;
   };
   const stop = async () => {
     const ended = once(hub, 'exit');
-    const startMs = performance.now();
-    hub.kill('SIGTERM');
-    const [status] = await within(ended, 'the end of the hub');
-    return { status: status as number, ms: performance.now() - startMs };
+    let status = Number.NaN;
+    const ms = await idleTimeOf(async () => {
+      hub.kill('SIGTERM');
+      [status] = await within(ended, 'the end of the hub');
+    });
+    return { status, ms };
   };
   return { process: hub, ask, until, stop };
 }

@@ -1,7 +1,7 @@
 // What is in a field: it follows the value until the field is entered, and then holds still, so that what is selected in it
 // stays selected, and what is typed is not disturbed. Left as it was found, it follows again.
 
-import { type Accessor, createSignal } from 'solid-js';
+import { type Accessor, batch, createSignal } from 'solid-js';
 
 export interface Draft {
   /** What the field shows. */
@@ -40,8 +40,11 @@ export function createDraft(followed: Accessor<string | undefined>): Draft {
       if (typed() === undefined || typed() === entered()) follow();
     },
     settle(text) {
-      follow();
-      if (isInside) setEntered(text);
+      // In one step: a field that shows something else in between loses what is selected in it.
+      batch(() => {
+        follow();
+        if (isInside) setEntered(text);
+      });
     },
   };
 }

@@ -10,13 +10,13 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
+import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
 import { startXServer } from '../../support/keyboard/x-server.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');
-const deadlineMs = 20_000;
 const flow = {
   connections: {
     api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },

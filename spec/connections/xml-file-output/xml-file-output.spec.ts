@@ -15,6 +15,7 @@ import { leftoverAgeMs } from '../../../lib/connections/xml-file-output/replace-
 import { xmlFileOutput } from '../../../lib/connections/xml-file-output/xml-file-output.ts';
 import { loadFlows } from '../../../lib/hub.ts';
 import { connect } from '../../support/connection.ts';
+import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { isConnected, startHubFrom, startTestHub, statusOf, writer } from '../../support/hub.ts';
 
@@ -25,7 +26,7 @@ function run(folder: string, settings: object, scheduler?: SchedulerLike) {
   const subscription = connection.events$.subscribe(events$);
   return {
     ...connection,
-    event: (number: number) => firstValueFrom(events$.pipe(skip(number - 1), timeout(10_000))),
+    event: (number: number) => firstValueFrom(events$.pipe(skip(number - 1), timeout(deadlineMs))),
     async stop() {
       subscription.unsubscribe();
       await Promise.all(connection.unfinished);
@@ -103,7 +104,7 @@ test('what a crash has left behind is removed when it is old, at the start and o
   utimesSync(young!, age(), age());
   const watcher = watch(folder);
   t.teardown(() => watcher.close());
-  const swept = firstValueFrom(fromEvent(watcher, 'change').pipe(timeout(10_000)));
+  const swept = firstValueFrom(fromEvent(watcher, 'change').pipe(timeout(deadlineMs)));
   scheduler.flush();
   await swept;
   t.deepEqual(readdirSync(folder), []);

@@ -7,11 +7,13 @@ import { firstValueFrom, merge } from 'rxjs';
 import { filter, map, timeout } from 'rxjs/operators';
 import { startHub } from '../../../lib/hub.ts';
 import { createLogRecorder } from '../../support/connection.ts';
+import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
+import { bestOf, slowness } from '../../support/machine.ts';
 import { startReloading } from '../../support/reload.ts';
 
 const dummy = (...parameters: string[]) => ({ connections: { desk: { type: 'dummy', parameters } } });
-const deadlineMs = 300;
+const limitMs = 300;
 /** A machine that tests everything at once is slower than one that runs a hub: the best of some saves counts. */
 const attempts = 5;
 
@@ -23,7 +25,7 @@ async function measure({ hub }: Reloading, save: () => Promise<unknown>): Promis
   const effect = firstValueFrom(
     merge(came$, hub.removed$).pipe(
       map(() => performance.now()),
-      timeout(10_000),
+      timeout(deadlineMs),
     ),
   );
   await save();
@@ -54,7 +56,7 @@ const saves: [how: string, save: (hub: Reloading, round: number) => Promise<unkn
 ];
 
 for (const [how, save] of saves)
-  test.serial(`a save takes effect within ${deadlineMs} ms: ${how}`, async (t) => {
+  test.serial(`a save takes effect within ${limitMs} ms: ${how}`, async (t) => {
     const rounds = Array.from({ length: attempts }, (_, round) => round);
     const more = rounds.map((round) => [
       `more/${round}.json5`,
@@ -67,10 +69,9 @@ for (const [how, save] of saves)
       ...Object.fromEntries(more),
     };
     const reloading = await startReloading(t, files, { watch: true });
-    const times: number[] = [];
-    for (const round of rounds) times.push(await measure(reloading, () => save(reloading, round)));
-    t.log(times.map((time) => Math.round(time)).join(', '), 'ms');
-    t.true(Math.min(...times) < deadlineMs);
+    const best = await bestOf(limitMs, (round) => measure(reloading, () => save(reloading, round)), attempts);
+    t.log(`${Math.round(best)} ms`);
+    t.true(best < limitMs * slowness(), `${best} ms`);
   });
 
 test.serial('a single file is watched, its folder is not', async (t) => {
@@ -79,7 +80,7 @@ test.serial('a single file is watched, its folder is not', async (t) => {
   const hub = await startHub({ paths: [join(folder, 'a.json5')], log, watch: true });
   t.teardown(() => hub.stop());
   for (let round = 0; round < 3; round++) {
-    const change = firstValueFrom(hub.changes$.pipe(timeout(10_000)));
+    const change = firstValueFrom(hub.changes$.pipe(timeout(deadlineMs)));
     await writeFile(join(folder, 'b.json5'), '{');
     await writeFile(join(folder, 'c.json5'), '{');
     await rm(join(folder, 'a.json5'));

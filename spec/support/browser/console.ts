@@ -2,11 +2,12 @@
 
 import type { ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { deadlineMs } from '../deadline.ts';
 
 export { launchBrowser } from './browser.ts';
 
-/** How long something may take to be seen; what has to be quicker is measured. */
-export const deadline = { timeout: 30_000 };
+/** How long something may take to be seen. */
+export const deadline = { timeout: deadlineMs };
 
 export const desktop = { width: 1280, height: 800 };
 export const phone = { width: 390, height: 844 };
@@ -41,18 +42,14 @@ export async function openConsole(
   return page;
 }
 
-/** Waits until an expression holds in a page; `waitForFunction` of the library would evaluate it where the page forbids that. */
-export async function waitUntil(page: Page, condition: string): Promise<void> {
+/**
+ * Waits, frame by frame, until an expression holds in a page, or something is so that the page leads to; `waitForFunction` of
+ * the library would evaluate the expression where the page forbids that.
+ */
+export async function waitUntil(page: Page, isSo: string | (() => boolean | Promise<boolean>)): Promise<void> {
   const end = performance.now() + deadline.timeout;
-  while (!(await page.evaluate(condition))) {
-    if (performance.now() > end) throw new Error(`${condition}: not within ${deadline.timeout} ms`);
-    await page.evaluate('new Promise((resolve) => setTimeout(resolve, 20))');
+  while (!(await (typeof isSo === 'string' ? page.evaluate(isSo) : isSo()))) {
+    if (performance.now() > end) throw new Error(`${isSo}: not within ${deadline.timeout} ms`);
+    await page.evaluate('new Promise(requestAnimationFrame)');
   }
-}
-
-/** How long something takes that is over when `seen` is, in milliseconds. */
-export async function timeOf(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
 }

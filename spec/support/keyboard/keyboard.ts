@@ -1,13 +1,12 @@
 // One keyboard connection by itself, with all that it tells.
 
 import type { ExecutionContext } from 'ava';
-import { firstValueFrom, type Observable, ReplaySubject, type SchedulerLike } from 'rxjs';
-import { filter, map, take, timeout, toArray } from 'rxjs/operators';
+import { type Observable, ReplaySubject, type SchedulerLike } from 'rxjs';
+import { filter, map, take, toArray } from 'rxjs/operators';
 import type { ConnectionEvent, ConnectionType } from '../../../lib/connections/connection.ts';
 import { keyboard } from '../../../lib/connections/keyboard/keyboard.ts';
 import { type ConnectionUnderTest, connect } from '../connection.ts';
-
-const deadlineMs = 20_000;
+import { first } from '../deadline.ts';
 
 export interface RunningKeyboard extends ConnectionUnderTest {
   /** All that fired so far. */
@@ -32,7 +31,7 @@ export function startKeyboard(t: ExecutionContext, settings: object, scheduler?:
 
 /** The next values, so many of them. */
 export function next<T>(source$: Observable<T>, count: number): Promise<T[]> {
-  return firstValueFrom(source$.pipe(take(count), toArray(), timeout(deadlineMs)));
+  return first(source$.pipe(take(count), toArray()), `${count} emissions`);
 }
 
 /** What the connection says when it tells this state for the n-th time: its reason. */

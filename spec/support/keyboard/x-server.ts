@@ -5,16 +5,16 @@ import { randomInt } from 'node:crypto';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
-import { firstValueFrom, fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
-import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil, timeout } from 'rxjs/operators';
+import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
+import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
 import { dependent } from '../../../bench/dependent.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/x11/server.ts';
+import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';
 
 needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 
 const run = promisify(execFile);
-const deadlineMs = 10_000;
 const queryKeymap = 44;
 const bits = [0, 1, 2, 3, 4, 5, 6, 7];
 /** Display numbers far from those that others choose: a killed server's number must stay free until it is back. */
@@ -44,11 +44,11 @@ export async function startXServer(
   const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset', ...args];
   const server = spawn(...dependent('Xvfb', [display, ...options]), { stdio: ['ignore', 'ignore', 'ignore', 'pipe'] });
   const ready$ = fromEvent(server.stdio[3]!, 'data');
-  await firstValueFrom(race(ready$, failureOf(server, 'Xvfb')).pipe(timeout(deadlineMs)));
+  await first(race(ready$, failureOf(server, 'Xvfb')), 'the X server');
   process.env.DISPLAY = display;
   const end = async (signal: NodeJS.Signals) => {
     if (server.exitCode !== null || server.signalCode !== null) return;
-    const exit = firstValueFrom(fromEvent(server, 'exit').pipe(timeout(deadlineMs)));
+    const exit = first(fromEvent(server, 'exit'), 'the end of the X server');
     server.kill('SIGCONT');
     server.kill(signal);
     await exit;
@@ -99,7 +99,7 @@ async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, '
     share({ resetOnRefCountZero: false }),
   );
   // It says nothing until it hears a key, so that one is pressed, and released, until it does.
-  const heard = firstValueFrom(merge(keys$, failureOf(client, 'xev')).pipe(timeout(deadlineMs)));
+  const heard = first(merge(keys$, failureOf(client, 'xev')), 'a key that xev hears');
   const presses$ = interval(50).pipe(
     takeUntil(heard),
     exhaustMap(() => xdotool('key', 'Pause')),

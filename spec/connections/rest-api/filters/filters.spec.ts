@@ -5,6 +5,7 @@ import { loadFlows } from '../../../../lib/hub.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
+import { processorTimeOf } from '../../../support/machine.ts';
 import { handshake, openClient } from '../../../support/socket.ts';
 
 const parameters = ['lamp,I', 'LAMP,I', 'lamps/left,I', 'fader,I', 'end,I'];
@@ -131,11 +132,12 @@ test('design.md section 7: no pattern of a client can stop the hub', async (t) =
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: [id, 'end'] } } });
   const pattern = encodeURIComponent('(a|aa|a*)*$|(a+)+$|^desk/end$');
   const client = await openClient(t, hub.port, `?filter=${pattern}`);
-  const start = performance.now();
-  hub.write(`desk/${id}`, 'x', { kind: 'client', name: 'test' });
-  hub.write('desk/end', 'x', { kind: 'client', name: 'test' });
-  await client.frames.until(({ p }) => p === 'desk/end');
-  t.true(performance.now() - start < 1000);
+  const tookMs = await processorTimeOf(async () => {
+    hub.write(`desk/${id}`, 'x', { kind: 'client', name: 'test' });
+    hub.write('desk/end', 'x', { kind: 'client', name: 'test' });
+    await client.frames.until(({ p }) => p === 'desk/end');
+  });
+  t.true(tookMs < 1000, `${tookMs} ms`);
 });
 
 test('spec.md "REST API connection configuration": bad expressions in webSocketFilters are all named at load', async (t) => {

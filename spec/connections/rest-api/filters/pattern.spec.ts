@@ -3,6 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createPatternFilter } from '../../../../lib/connections/rest-api/filters/pattern.ts';
+import { processorTimeOf } from '../../../support/machine.ts';
 
 /** Matches by trying every way, as the document says it. */
 function matchesNaively(glob: string, address: string): boolean {
@@ -87,18 +88,18 @@ const hostile: [what: string, pattern: string | { regex: string }][] = [
   ['a nested regex', { regex: '^(a+)+$' }],
 ];
 for (const [what, pattern] of hostile)
-  test(`design.md section 7: no pattern can stop the hub: ${what}`, (t) => {
+  test(`design.md section 7: no pattern can stop the hub: ${what}`, async (t) => {
     const matches = createPatternFilter([pattern]);
-    const start = performance.now();
-    for (let count = 0; count < 3; count++) t.false(matches(`${'a'.repeat(200)}/${'a/'.repeat(100)}b`));
-    const tookMs = performance.now() - start;
+    const tookMs = await processorTimeOf(() => {
+      for (let count = 0; count < 3; count++) t.false(matches(`${'a'.repeat(200)}/${'a/'.repeat(100)}b`));
+    });
     t.true(tookMs < 1000, `${tookMs} ms`);
   });
 
-test('design.md section 7: no pattern can stop the hub: 1,500 globs of many stars', (t) => {
+test('design.md section 7: no pattern can stop the hub: 1,500 globs of many stars', async (t) => {
   const matches = createPatternFilter(Array.from({ length: 1500 }, (_, index) => `*a*${index}*a**a*a*a*a*a*a*a*a**x`));
-  const start = performance.now();
-  for (let count = 0; count < 3; count++) t.false(matches(`d/${'a'.repeat(253)}`));
-  const tookMs = performance.now() - start;
+  const tookMs = await processorTimeOf(() => {
+    for (let count = 0; count < 3; count++) t.false(matches(`d/${'a'.repeat(253)}`));
+  });
   t.true(tookMs < 1000, `${tookMs} ms`);
 });

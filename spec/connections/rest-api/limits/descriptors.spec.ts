@@ -14,6 +14,7 @@ const flow = {
   connections: {
     api: { ...api, documentRoot: '.' },
     desk: { type: 'dummy', parameters: ['i,I'] },
+    clock: { type: 'timer', pulses: [{ interval: 50 }] },
     onair: { type: 'xml-file-output', filename: 'onair.xml', template: '<i v="$I"/>' },
   },
   rules: [{ from: 'desk/i', to: 'onair/I' }],
@@ -27,6 +28,7 @@ const onLinux = existsSync('/proc/self/stat') ? test : test.skip;
 onLinux('80 connections to a hub that may open 64 files: it rests, serves, says so, and recovers', async (t) => {
   const hub = await startHubProcess(t, flow, { openFiles: 64 });
   const client = await openClient(t, hub.port, '?filter=^desk/');
+  const pulse = await openClient(t, hub.port, '?filter=^clock/');
   const wire = await openWire(t, hub.port);
   const sockets = await Promise.all(Array.from({ length: 80 }, () => opened(hub.port)));
   t.teardown(() => {
@@ -36,12 +38,12 @@ onLinux('80 connections to a hub that may open 64 files: it rests, serves, says 
 
   const before = busySeconds(hub.pid);
   for (let count = 1; count <= 20; count++) {
+    await pulse.frames.until(({ p }) => p === 'clock/pulse/1');
     client.send({ p: 'desk/i', v: count });
     t.is((await client.next()).v, String(count));
     wire.send(request('GET /onair.xml'));
     const { status } = await wire.answer();
     t.true(status === 200 || (status === 404 && count < 5), `${status}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
   }
   const busy = busySeconds(hub.pid) - before;
   t.true(busy < 0.5, `busy for ${busy} s of one`);

@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, timer } from 'rxjs';
 import { filter, map, switchMap, take, timeout } from 'rxjs/operators';
+import { deadlineMs } from '../../../support/deadline.ts';
 import { ask, openWire, request, type Wire } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { handshake, opcodes, openRawClient } from '../../../support/socket.ts';
@@ -33,7 +34,7 @@ const until = (t: ExecutionContext, hub: HubUnderTest, isWanted: (clients: Liste
       switchMap(() => list(t, hub)),
       filter(isWanted),
       take(1),
-      timeout(10_000),
+      timeout(deadlineMs),
     ),
   );
 
@@ -146,7 +147,7 @@ for (const open of ['plain', 'patchbay.v1'])
         filter((_, index) => index % 20 === 0),
         switchMap(() => list(t, hub)),
         filter(([first]) => first?.state === 'stalled'),
-        timeout(30_000),
+        timeout(deadlineMs),
       ),
     );
     const [first, second] = await stalled;

@@ -7,6 +7,7 @@ import { firstValueFrom } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { HubError } from '../../../../lib/model/error.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
+import { deadlineMs } from '../../../support/deadline.ts';
 import { isConnected, statusOf } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';
 
@@ -26,7 +27,7 @@ test('a connection that is stopped does nothing and keeps its parameters; starte
     firstValueFrom(
       hub.changes$.pipe(
         filter(({ parameter }) => parameter.address === 'clock/timer/1/trigger'),
-        timeout(10_000),
+        timeout(deadlineMs),
       ),
     );
   const stopped = hub.control('clock', 'stop', ann);

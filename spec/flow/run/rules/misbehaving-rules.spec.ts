@@ -7,6 +7,8 @@ import test from 'ava';
 import { flow, messagesOf, type Parts, startMisbehaving, step } from '../../../support/misbehaving.ts';
 import { start } from '../../../support/process.ts';
 
+/** After so many that are reported, a good one is saved. */
+const goodEvery = 4;
 /** Found while it runs; it goes on as well as it can. */
 const reported: [what: string, parts: Parts, log: RegExp][] = [
   [
@@ -75,15 +77,16 @@ const reported: [what: string, parts: Parts, log: RegExp][] = [
 test('a flow that misbehaves while it runs is named with file and line, disturbs nobody, and the next good save takes effect', async (t) => {
   const { hub, said, save, adds, setUntil, expectNeighbourWell } = await startMisbehaving(t);
   let plus = step;
-  for (const [what, parts, log] of reported) {
+  for (const [index, [what, parts, log]] of reported.entries()) {
     await save(parts);
     await t.notThrowsAsync(setUntil(said(log)), what);
     const [rule] = (JSON.parse(await hub.get('hub/rules')) as { name: string; state: string }[]).filter(
       ({ name }) => name === 'sum',
     );
     t.true(['failing', 'limited'].includes(rule!.state), what);
+    if (index % goodEvery < goodEvery - 1 && index < reported.length - 1) continue;
     await save({ plus });
-    await adds(plus, what);
+    await adds(plus, `all up to the one that ${what}`);
     plus += step;
   }
   expectNeighbourWell();

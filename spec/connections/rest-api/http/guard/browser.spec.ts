@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../../../../support/browser/browser.ts';
+import { deadlineMs } from '../../../../support/deadline.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
 
@@ -39,7 +40,7 @@ test.before(async () => {
 });
 test.after.always(() => browser?.close());
 
-const deadline = { timeout: 30_000 };
+const deadline = { timeout: deadlineMs };
 
 test('spec.md "File hosting", "Realtime socket": a page shows a pulse live, and a button switches a lamp', async (t) => {
   const folder = await createFolder(t, {

@@ -2,6 +2,7 @@
 
 import test from 'ava';
 import { api, startTestHub, writer } from '../../../../support/hub.ts';
+import { slowness } from '../../../../support/machine.ts';
 import { openV1, Picture } from '../../../../support/v1.ts';
 
 const count = 100_000;
@@ -38,8 +39,9 @@ test('design.md section 6: a snapshot of 100,000 parameters is right at its end,
   t.true(isRight(client.picture));
   t.deepEqual(client.picture.faults, []);
   latencies.sort((one, other) => one - other);
+  const median = latencies[Math.floor(latencies.length / 2)]!;
   t.true(latencies.length > 20, `${latencies.length} marks came during the snapshot`);
-  t.true(latencies[Math.floor(latencies.length / 2)]! < 50, `median ${latencies[Math.floor(latencies.length / 2)]} ms`);
+  t.true(median < 50 * slowness(), `median ${median} ms`);
 
   const { rev } = client.picture;
   client.cut();

@@ -229,9 +229,8 @@ test('lib/client/README.md: the rate is kept, whoever else comes and goes, and t
     last = set?.at(-1)?.[1];
     return last === -1;
   });
-  const end = performance.now() + 1500;
   let count = 0;
-  while (performance.now() < end) {
+  while (arrivals.length < 20) {
     hub.write('desk/count', ++count, writer);
     for (const other of others) {
       await other.subscribe(subscription);
@@ -243,7 +242,6 @@ test('lib/client/README.md: the rate is kept, whoever else comes and goes, and t
   await reading;
   t.is(last, -1);
   const spanMs = arrivals.at(-1)! - arrivals[0]!;
-  t.true(arrivals.length > 10, `${arrivals.length} arrivals in ${spanMs} ms`);
   t.true(arrivals.length <= (spanMs / 1000) * 20 + 3, `${arrivals.length} arrivals in ${spanMs} ms at rate 20`);
 });
 
