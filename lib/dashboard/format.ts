@@ -1,16 +1,16 @@
-// The format of dashboards: a grid of widgets that are bound to addresses. Strict: what is not here is a mistake. The
-// console reads what `parseDashboard` makes of a file; the types of that follow from the schemas.
+// The format of dashboards: a grid of widgets that are bound to addresses. It is strict: any other setting is a mistake. The console
+// reads what `parseDashboard` makes of a file; those types follow from the schemas.
 
 import { z } from 'zod';
 import { parseAddress } from '../model/address.ts';
 import { messageOf } from '../model/error.ts';
 
-/** The most columns and rows of a grid, widgets of a dashboard, and lines of a plot. */
+/** How many columns and rows a grid has at most, how many widgets a dashboard, and how many lines a plot. */
 export const maxLines = 48;
 export const maxWidgets = 500;
 export const maxPlotLines = 4;
 
-/** What a colour says, whatever the theme makes of it. */
+/** What a colour means. The theme decides how it looks. */
 export const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
 export type Tone = (typeof tones)[number];
 
@@ -60,7 +60,7 @@ const zones = z
   .default([])
   .describe('The tone of a number from a value on: [{ from: 0.8, tone: "warning" }]');
 
-/** Each kind of widget by the name of its type; those of a group are checked one by one. */
+/** The schema of each type of widget. The widgets of a group are checked one by one. */
 export const widgetSchemas = {
   label: z.strictObject({ type: z.literal('label'), ...place, label: text(), tone: tone.default('neutral') }),
   value: z.strictObject({
@@ -145,7 +145,7 @@ export const dashboardSchema = z.strictObject({
 
 type Schemas = typeof widgetSchemas;
 export type WidgetType = keyof Schemas;
-/** A widget of one type, on its place: `at` is [column, row] from 1. */
+/** A widget of one type in its place: `at` is [column, row] from 1. */
 export type WidgetOf<Type extends WidgetType> = Omit<z.output<Schemas[Type]>, 'at' | 'widgets'> & {
   readonly at: Pair;
 };
@@ -159,7 +159,7 @@ export interface Group extends Omit<WidgetOf<'group'>, 'columns' | 'rows'> {
 }
 export type Widget = SingleWidget | Group;
 
-/** A dashboard that was checked: every widget has its place, and all that was left out is filled in. */
+/** A dashboard after the check: every widget has its place, and every setting has a value. */
 export interface Dashboard {
   readonly title: string;
   readonly columns: number;

@@ -1,5 +1,5 @@
-// Reads a dashboard: its text, every widget by the schema of its type, and the place of each. All mistakes are found at
-// once, each with line, column and the nearest name.
+// Reads a dashboard: its text, every widget by the schema of its type, and the place of each widget. It finds all mistakes at once,
+// each with line, column and the nearest name.
 
 import { formatMistake, MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
@@ -39,10 +39,10 @@ interface Grid {
   readonly widgets: readonly Loose[];
 }
 
-/** A widget of any type, by its schema. */
+/** A widget of any type, as its schema returns it. */
 type Loose = Record<string, unknown> & { size: Pair; at?: Pair };
 
-/** A function that checks a list of widgets and gives each its place; counts all widgets of the dashboard. */
+/** Creates a function that checks a list of widgets and gives each its place. It counts all widgets of the dashboard. */
 function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>[0]) {
   let count = 0;
 
@@ -95,7 +95,7 @@ function createCheck(mistakes: MistakeList, file: Parameters<MistakeList['add']>
   return check;
 }
 
-/** What no schema can say of one widget: settings that do not go together. */
+/** Finds settings of one widget that do not go together, which a schema cannot say. */
 function* mistakesIn(widget: Loose): Generator<{ key: string; text: string }> {
   const { type, mode, value, min, max } = widget;
   if (type === 'button' && mode === 'set' && value === undefined)

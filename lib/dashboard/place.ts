@@ -1,13 +1,13 @@
-// Places on a grid: widgets that say where they are stay there, the others take the first free place, row by row.
+// Places on a grid. A widget that says where it is stays there. The others take the first free place, row by row.
 
 import { maxLines, type Pair } from './format.ts';
 
 export interface Placed {
-  /** [column, row] from 1 of each item; of one without a place [1, 1]. */
+  /** [column, row] of each item, from 1. An item that found no place has [1, 1]. */
   readonly at: readonly Pair[];
-  /** As many rows as the grid has, or needs. */
+  /** How many rows the grid has, or needs. */
   readonly rows: number;
-  /** What is wrong with an item, by its index. */
+  /** Says what is wrong with the item at an index. */
   readonly mistakes: readonly { readonly index: number; readonly message: string }[];
 }
 
@@ -16,7 +16,7 @@ interface Item {
   readonly size: Pair;
 }
 
-/** Places all items; without `rows` the grid is as high as it has to be. */
+/** Places all items. Without `rows` the grid becomes as high as it has to. */
 export function placeItems(items: readonly Item[], columns: number, rows: number | undefined): Placed {
   const highest = rows ?? maxLines;
   const taken = new Map<number, number>(); // cell → index of the item; bounded by the cells of a grid

@@ -1,6 +1,6 @@
 // Conditions and expressions: CEL, the Common Expression Language, checked at load against the types of what it reads.
-// Every number is a float here, as authors expect (`7 / 2` is 3.5, `value * 2` works for integers and floats).
-// Imports model and the language; used by flow for rules, and by the connection type virtual-core for its outputs.
+// Every number is a float here, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
+// Rules use it, and the outputs of the connection type virtual-core.
 
 import { Environment } from '@marcbachmann/cel-js';
 import { HubError, messageOf } from '../model/error.ts';
@@ -9,7 +9,7 @@ import type { Value, ValueType } from '../model/value.ts';
 export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
-/** An expression ready to evaluate, and the type of its result as far as it is known. */
+/** An expression that is ready to evaluate; `type` is that of its result, undefined when it is unknown. */
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
@@ -21,18 +21,18 @@ const flag = { types: ['bool'], name: 'bool' };
 const number = { types: ['double', 'int'], name: 'a number' };
 const results = { S: { types: ['string'], name: 'string' }, B: flag, I: number, F: number, T: flag };
 const anyValue = { types: ['string', 'bool', 'double', 'int'], name: 'a string, bool or number' };
-/** What binds the name that is its first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
+/** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
 const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
 
-/** Bounds of one expression; the language itself has no loops but those over its own lists. */
+/** Bounds of one expression. The language has no loops except those over its own lists. */
 const limits = { maxAstNodes: 1000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 };
 
 const language = createLanguage();
 
 /**
- * Compiles an expression over the named variables, undefined being a type that is not known. Errors: `bad-flow` for bad
- * syntax, unknown names, operations that do not fit the types, or a result that is no value (a list, null); with
- * `expects` also for a result of another type, where I and F both mean a number and T a boolean.
+ * Compiles an expression over the named variables; a type that is undefined is unknown. Errors: `bad-flow` for bad syntax,
+ * unknown names, operations that do not fit the types, and a result that is no value (a list, null). With `expects` also for a
+ * result of another type: I and F both mean a number, and T a boolean.
  */
 export function compileExpression(
   text: string,
@@ -56,12 +56,12 @@ export function compileExpression(
   };
 }
 
-/** Whether a name means something to the language already, such as the type `double`; no variable can have it. */
+/** Whether the language uses a name itself, such as the type `double`. No variable can have such a name. */
 export function isLanguageName(name: string): boolean {
   return language.hasVariable(name);
 }
 
-/** The names that an expression reads, each once, without those it binds itself. Errors: `bad-flow` for bad syntax. */
+/** Returns the names that an expression reads, each once, without those it binds. Errors: `bad-flow` for bad syntax. */
 export function freeNames(text: string): string[] {
   const names = new Set<string>();
   addFreeNames(parse(language, text).ast, new Set(), names);
@@ -96,7 +96,7 @@ function parse(environment: Environment, text: string): ReturnType<Environment['
   }
 }
 
-/** Turns integer literals into floats, but for list positions and arguments of methods such as substring. */
+/** Turns integer literals into floats. Positions in lists and arguments of methods such as substring stay integers. */
 function floatLiterals(node: unknown): void {
   if (Array.isArray(node)) {
     for (const child of node) floatLiterals(child);

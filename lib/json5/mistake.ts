@@ -1,17 +1,17 @@
-// Mistakes in files that people write: every one of them with file, line, path, what was expected, what came, and the nearest name.
+// Mistakes in files that people write. Each is told with file, line and path, what was expected, what came, and the nearest name.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { describe } from '../model/error.ts';
 import type { Position } from './positions.ts';
 
-/** Who asks for a name may be a client: comparing takes some milliseconds at most. */
+/** A client may ask for any name. With these bounds a comparison takes some milliseconds at most. */
 const maxComparedLength = 400;
 const maxComparedCharacters = 200_000;
 
 export type SettingPath = readonly (string | number)[];
 
-/** What mistakes are found in: its name, and where a setting stands in its text. */
+/** A file that is checked: its name, and where a setting stands in its text. */
 export interface CheckedFile {
   readonly name: string;
   positionOf(path: SettingPath): Position | undefined;
@@ -26,7 +26,7 @@ export interface Mistake {
   readonly column: number | undefined;
 }
 
-/** Collects mistakes; nothing is thrown, so that all of them are found at once. */
+/** Collects mistakes. It throws nothing, so that all of them are found at once. */
 export class MistakeList {
   readonly items: Mistake[] = [];
 
@@ -45,8 +45,8 @@ export class MistakeList {
   }
 
   /**
-   * Checks data against a schema and adds each mistake. Returns what is right all the same: without unknown settings, and
-   * with `isLenient` also without the wrong settings of the first level; undefined when nothing can be made of it.
+   * Checks data against a schema and adds each mistake. Returns the part that is right: the data without unknown settings, and
+   * with `isLenient` also without wrong settings of the first level. Returns undefined when that part is still wrong.
    */
   parse<Schema extends z.ZodType>(
     schema: Schema,
@@ -90,7 +90,7 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
 }
 
-/** Names of a length that is near enough are compared, as long as they are not too many. */
+/** Compares names of about the same length, unless they are too many. */
 function nearestName(name: string, known: readonly string[]): string | undefined {
   const farthest = Math.max(2, name.length / 3);
   if (name.length > maxComparedLength) return undefined;

@@ -1,5 +1,5 @@
-// Where things stand in a JSON5 text: the line and column of a path, and keys that an object has twice, which a parser
-// keeps silent about. Works on text that has already been parsed, so its grammar can be loose.
+// Where things stand in a JSON5 text: the line and column of a path. It also finds keys that an object has twice, of which a parser
+// says nothing. The text has been parsed before, so the grammar here can be loose.
 
 import { endOfString } from './to-json.ts';
 
@@ -84,7 +84,7 @@ interface Token {
   readonly offset: number;
 }
 
-/** Yields tokens without comments. Strings are scanned by hand: one may be millions of characters long. */
+/** Yields tokens without comments. It scans strings by hand: one may be millions of characters long. */
 function* tokensOf(text: string): Generator<Token, void, void> {
   tokenStart.lastIndex = 0;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
@@ -97,7 +97,7 @@ function* tokensOf(text: string): Generator<Token, void, void> {
     else if (part === '/*') end = indexAfter(text, '*/', end);
     tokenStart.lastIndex = end;
     if (part !== '//' && part !== '/*') yield { part: isQuote ? text.slice(offset, end) : part, offset };
-    tokenStart.lastIndex = end; // a reader of what was yielded may have used the pattern
+    tokenStart.lastIndex = end; // whoever took the token may have used the pattern meanwhile
   }
 }
 

@@ -1,20 +1,20 @@
-// Reads a JSON5 text that people write: what it says, where each part of it stands, and what is wrong with it as text.
+// Reads a JSON5 text that people write. It tells what the text says, where each part stands, and what is wrong with it as text.
 
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
 import { findDuplicateKeys, findPosition, type Path, type Position } from './positions.ts';
 import { toJson } from './to-json.ts';
 
-/** A JSON5 text that was understood; a key that an object has twice is a mistake all the same. */
+/** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
 export interface Json5Text {
   readonly data: unknown;
-  /** The second of two keys of the same name in one object, and what is wrong with it. */
+  /** Where an object has a key for the second time, and the sentence that says so. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
   /** The position of a path, or of its nearest parent that is there. */
   positionOf(path: Path): Position | undefined;
 }
 
-/** A text that is no JSON5: `message` says what was expected, `position` where. */
+/** The text is no JSON5: `message` says what was expected, `position` where. */
 export class Json5Error extends HubError {
   readonly position: Position | undefined;
 
@@ -37,7 +37,7 @@ export function readJson5(text: string): Json5Text {
   };
 }
 
-/** Files may have a million lines; the engine's own parser reads them many times faster than one in JavaScript. */
+/** Files may have a million lines. The engine's own parser reads them many times faster than one in JavaScript. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(toJson(text));

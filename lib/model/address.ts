@@ -1,4 +1,4 @@
-// Addresses: `<Connection ID>/<Parameter ID>` and what each part may hold (D-01).
+// An address is `<Connection ID>/<Parameter ID>`. This file says what each part may hold (D-01).
 
 import { describe, HubError } from './error.ts';
 

@@ -1,6 +1,9 @@
 // How a connection is doing, and what can be done with it by hand.
 
-/** running; degraded: works partly, or retries; failed: cannot start; disabled: by its settings, or stopped by hand. */
+/**
+ * running: it works; degraded: it works in part, or tries again; failed: it cannot start; disabled: its settings or an operator
+ * have switched it off.
+ */
 export type ConnectionState = 'running' | 'degraded' | 'failed' | 'disabled';
 
 /** How a connection is doing: `since` is milliseconds since 1970, `reason` one sentence, empty while all is well. */
@@ -11,7 +14,7 @@ export interface ConnectionStatus {
   readonly state: ConnectionState;
   readonly reason: string;
   readonly since: number;
-  /** As its settings say. */
+  /** Whether its settings have it run. */
   readonly enabled: boolean;
   /** How many parameters it has. */
   readonly parameters: number;

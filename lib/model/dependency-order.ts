@@ -1,16 +1,16 @@
 // Sorts things so that each comes after all that it depends on, and finds the cycles that make this impossible.
 
 export interface DependencyOrder<Key> {
-  /** Every key once, each after its dependencies; members of a cycle in some order. */
+  /** Has every key once, each after its dependencies. Members of a cycle stand in any order. */
   readonly order: readonly Key[];
-  /** Each cycle as its members, every one depending on the next and the last on the first; at most 100 of them. */
+  /** Has at most 100 cycles. Each member of a cycle depends on the next, and the last on the first. */
   readonly cycles: readonly (readonly Key[])[];
 }
 
 const maxCycles = 100;
 const maxNamesInText = 20;
 
-/** Sorts the keys and all that they depend on; keeps the given order where it is free to. Depth is no limit. */
+/** Sorts the keys and everything they depend on, at any depth. It keeps the given order where it can. */
 export function sortByDependency<Key>(
   keys: Iterable<Key>,
   dependenciesOf: (key: Key) => Iterable<Key>,

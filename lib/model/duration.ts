@@ -6,7 +6,7 @@ const unitMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, 
 const pattern = /^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$/;
 const part = /(\d+(?:\.\d+)?)(ms|d|h|m|s)/g;
 
-/** The longest duration, in milliseconds: what a timer of the platform can wait. */
+/** The longest duration in milliseconds. A timer of the platform cannot wait longer. */
 export const longestDurationMs = 2 ** 31 - 1;
 
 /** Reads a duration in milliseconds: `1500` → 1500, `'1m30s'` → 90000. Errors: `not-convertible`, `out-of-range`. */

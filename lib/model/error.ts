@@ -56,7 +56,7 @@ export function describe(value: unknown): string {
   return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
 }
 
-/** The JSON of a value up to some more than this length: however long or deep it is, no more of it is looked at. */
+/** Writes the JSON of a value, but stops soon after this length: a value may be of any length and depth. */
 function beginningOf(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value);

@@ -1,4 +1,4 @@
-// Objects of JSON: what most that comes from outside has to be.
+// Objects in JSON. Most of what comes from outside has to be one.
 
 import { describe, HubError } from './error.ts';
 
@@ -7,9 +7,9 @@ export function isJsonObject(value: unknown): value is Readonly<Record<string, u
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The words of a mistake: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
+/** How a mistake is worded: `body: expected JSON, got …`, `body: expected an object with p, v, got 5 (number)`. */
 export interface ExpectedObject {
-  /** What is read: `body`; left out: it needs no name. */
+  /** Names what is read: `body`. Left out: it needs no name. */
   readonly where?: string;
   readonly json?: string;
   readonly object?: string;

@@ -1,6 +1,6 @@
 // What a load of the flow files said, for operators.
 
-/** One flow file: how many connections and rules it has, those that are switched off as well, and what is wrong with it. */
+/** One flow file: what is wrong with it, and how many connections and rules it has. Those that are switched off count too. */
 export interface FileReport {
   readonly path: string;
   readonly connections: number;
@@ -9,8 +9,8 @@ export interface FileReport {
 }
 
 /**
- * The last load or reload: `time` is milliseconds since 1970; `isLoaded` is false when what ran before runs on, and `reason`
- * one sentence that says why.
+ * The last load or reload. `time` is milliseconds since 1970. `isLoaded` is false when the flows that ran before still run;
+ * then `reason` says in one sentence why.
  */
 export interface LoadReport {
   readonly time: number;

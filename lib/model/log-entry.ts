@@ -14,16 +14,16 @@ export interface LogEntry {
   readonly message: string;
 }
 
-/** How the log is being written. */
+/** Whether the log is written as it should be. */
 export interface LogStatus {
   readonly state: 'running' | 'degraded';
-  /** Why it is not written as it should be, one sentence; empty while all is well. */
+  /** Says in one sentence why it is not; empty while all is well. */
   readonly reason: string;
   /** How many lines were lost since the start of the hub. */
   readonly lost: number;
 }
 
-/** Some entries, oldest first, and what to ask for next: those after `next`. */
+/** Some entries, oldest first. Whoever wants more asks for those after `next`. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];
   readonly next: number;

@@ -1,10 +1,10 @@
-// What a parameter is, as the rooms outside the graph see it: its declaration, its present state and its changes.
+// A parameter as the rooms outside the graph see it: its declaration, its present state and its changes.
 
 import type { Value, ValueType } from './value.ts';
 
 export type Access = 'read-only' | 'write-only' | 'read-write';
 
-/** Declares one parameter of a connection. A default value is set, converted, when the connection is declared. */
+/** Declares one parameter of a connection. The hub converts and sets its default value when it declares the connection. */
 export interface ParameterDeclaration {
   readonly id: string;
   readonly type: ValueType;
@@ -14,7 +14,7 @@ export interface ParameterDeclaration {
   readonly accept?: (input: unknown) => Value;
 }
 
-/** Who wrote: a connection, a rule or a client of a gateway. One object per writer, compared by identity. */
+/** Who wrote: a connection, a rule or a client of a gateway. Each writer has one object, and is known by it. */
 export interface Origin {
   readonly kind: 'connection' | 'rule' | 'client';
   readonly name: string;
@@ -27,16 +27,16 @@ export interface Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
-  /** What replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
+  /** Replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
   readonly value: Value | undefined;
-  /** The change that set the present value (a trigger: that fired it last). */
+  /** The change that set the present value. Of a trigger: its last fire. */
   readonly lastChange: Change | undefined;
 }
 
 /**
- * One change. `value` of a trigger is 1; `time` is milliseconds since 1970. A write of an equal value that a destination
- * received all the same is one with revision 0.
+ * One change. `value` of a trigger is 1; `time` is milliseconds since 1970. Some destinations also receive writes of an equal
+ * value: such a change has revision 0.
  */
 export interface Change {
   readonly parameter: Parameter;
@@ -44,9 +44,9 @@ export interface Change {
   /** The value before; undefined: unknown, a trigger, or equal. */
   readonly previous: Value | undefined;
   readonly origin: Origin;
-  /** The change that led to it, in this turn or an earlier one; undefined: it came from outside, or it is forgotten. */
+  /** The change that led to it, in this turn or an earlier one; undefined: none did, or that one is forgotten. */
   readonly cause: Change | undefined;
-  /** How many changes led to it, the forgotten ones as well; 0: it came from outside. */
+  /** How many changes led to it, forgotten ones included; 0: it came from outside. */
   readonly depth: number;
   /** How many changes led to it within its turn. */
   readonly hop: number;

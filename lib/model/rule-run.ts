@@ -1,19 +1,19 @@
-// What a rule did, as it is told to those who look: plain data, copied when asked for.
+// What a rule did, for people who look: plain data, copied when they ask.
 
 import type { Value } from './value.ts';
 
 /**
- * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: something that
- * it reads is unknown, which `error` names; failed.
+ * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: the rule reads
+ * something unknown, which `error` names; failed: `error` says why.
  */
 export type RuleOutcome = 'wrote' | 'stopped' | 'held' | 'waited' | 'failed';
 
-/** One run of a rule. Texts of over 200 characters are cut. */
+/** One run of a rule. Texts are cut at 200 characters. */
 export interface RuleRun {
   /** The address whose change started the run; undefined: time did, at the start of the hub. */
   readonly source?: string | undefined;
   readonly value?: Value | undefined;
-  /** Revision of the change, and its time in milliseconds since 1970. */
+  /** The revision of the change, and its time in milliseconds since 1970. */
   readonly revision: number;
   readonly time: number;
   readonly outcome: RuleOutcome;
@@ -22,7 +22,7 @@ export interface RuleRun {
   /** The destinations that took it. */
   readonly to: readonly string[];
   readonly error?: string | undefined;
-  /** In microseconds; undefined: nobody had asked for runs of the rule within the last minutes before. */
+  /** In microseconds. The hub measures for some minutes after somebody has asked for runs of the rule; undefined: it did not. */
   readonly durationUs?: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface RuleRun {
 export interface RuleRuns {
   readonly rule: string;
   readonly file: string;
-  /** False for a rule that only copies: beside its last run only those of the minutes after somebody asked are known. */
+  /** False for a rule that only copies: the hub keeps its last run, and records others for some minutes after somebody asks. */
   readonly isAlwaysRecorded: boolean;
   readonly runs: readonly RuleRun[];
 }

@@ -1,13 +1,13 @@
-// How a rule is doing, for operators: it runs, it is limited because it loops or holds too much, it fails on values, it waits for
-// one that is unknown, or it is switched off.
+// How a rule is doing, for operators.
 
 /**
- * limited: a value or write of it was dropped by a limit, and none has got through since, or lately; failing: it failed on a
- * value lately; waiting: something that it reads is unknown; disabled: it does not run, by its flow file or by hand.
+ * limited: it loops or holds too much, so that a limit dropped a value or write of it lately, or dropped the last one; failing: it
+ * failed on a value lately; waiting: it reads something that is unknown; disabled: its flow file or an operator has switched it
+ * off.
  */
 export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disabled';
 
-/** `faults` and `dropped` count since the rule was first heard of; `reason` is one sentence, empty while it runs. */
+/** `faults` and `dropped` count from when the hub first met the rule; `reason` is one sentence, empty while it runs. */
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;

@@ -1,4 +1,4 @@
-// The five value types and every conversion between them (D-02): best effort, and clear about what cannot be converted.
+// The five value types and every conversion between them (D-02). It converts what it can, and says what it cannot.
 
 import { describe, HubError } from './error.ts';
 
@@ -12,7 +12,7 @@ export const maxTextLength = 65_536;
 
 const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
-/** Converts what came to the value type (D-02). Errors: `not-convertible`, with what was expected and what came. */
+/** Converts an input to the value type (D-02). Errors: `not-convertible`, with what was expected and what came. */
 export function convert(type: ValueType, input: unknown): Value {
   switch (type) {
     case 'I':
@@ -55,7 +55,7 @@ function toInteger(input: unknown): number {
 function toFloat(input: unknown): number {
   const number = typeof input === 'string' ? readNumber(input) : Number(scalar('a number', input));
   if (number === undefined || !Number.isFinite(number)) throw notConvertible('a number', describe(input));
-  return number + 0; // -0 becomes 0, since text has no minus zero
+  return number + 0; // -0 becomes 0: text has no minus zero
 }
 
 function scalar(expected: string, input: unknown): Value {

@@ -1,9 +1,9 @@
-// Files and sockets that this process may have open at once, and has, where Linux tells. When there is none left a listener is woken
-// by a client that it cannot accept, again and again.
+// How many files and sockets this process may have open, and has. Only Linux tells. A process that may open no more cannot accept a
+// client, and the system wakes its listener again and again.
 
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** How many may be open (`ulimit -n`); infinite where the system does not tell. */
+/** Returns how many it may open (`ulimit -n`); infinite where the system does not tell. */
 export function descriptorLimit(): number {
   try {
     const soft = /^Max open files +(\d+) /m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
@@ -13,7 +13,7 @@ export function descriptorLimit(): number {
   }
 }
 
-/** How many are open; 0 where the system does not tell. */
+/** Returns how many it has open; 0 where the system does not tell. */
 export function openDescriptors(): number {
   try {
     return readdirSync('/proc/self/fd').length;

@@ -1,15 +1,15 @@
-// Why uWebSockets.js does not load, in one sentence that says what to do. npm installs its binary for the Node.js that runs
-// `npm install` alone; the newer binaries need glibc 2.38, the older ones are there for Node.js 22 and before.
+// Why uWebSockets.js does not load, in one sentence that says what to do. npm installs its binary only for the Node.js that runs
+// `npm install`. The newer binaries need glibc 2.38; the older ones exist for Node.js 22 and before.
 
 /** What decides which binary loads. */
 export interface Machine {
   readonly nodeVersion: string;
-  /** As Node.js has them: `linux`, `x64`. */
+  /** The names that Node.js gives them: `linux`, `x64`. */
   readonly platform: string;
   readonly arch: string;
-  /** The glibc that Node.js runs with; undefined on Linux: it is another library, such as musl. */
+  /** The glibc that Node.js runs with. Undefined on Linux means another C library, such as musl. */
   readonly glibc: string | undefined;
-  /** The error of the loader. */
+  /** What the loader said. */
   readonly reason: string;
 }
 
@@ -18,7 +18,7 @@ const platforms = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64', 'wi
 const neededGlibc = [2, 38] as const;
 const withNode22 = "npx -y -p node@22 -c 'npm install && npm start'";
 
-/** Says why there is no library on a machine: what runs, what is missing, what helps. */
+/** Says what runs here, what is missing, and what helps. */
 export function whyNoLibrary({ nodeVersion, platform, arch, glibc, reason }: Machine): string {
   const node = `Node.js ${nodeVersion}`;
   const major = Number.parseInt(nodeVersion, 10);

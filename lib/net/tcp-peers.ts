@@ -1,9 +1,9 @@
-// Who is connected to a port of this machine, as Linux tells (proc(5), /proc/net/tcp): of a connection that has gone uWebSockets.js
-// does not say whose it was.
+// Who is connected to a port of this machine, as Linux tells it (proc(5), /proc/net/tcp). uWebSockets.js does not say whose
+// connection has gone.
 
 import { readFile } from 'node:fs/promises';
 
-/** How many connections to a port each address has, as `remoteAddress` writes it. Errors: where the system does not tell. */
+/** Counts the connections to a port by address, as `remoteAddress` writes it. Errors: the system does not tell. */
 export async function peersOf(port: number): Promise<Map<string, number>> {
   const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
   const [four = '', six = ''] = await Promise.all(tables);
@@ -11,7 +11,7 @@ export async function peersOf(port: number): Promise<Map<string, number>> {
   return peersIn(four + six, port);
 }
 
-/** The same in tables of the system: connections that are established, or that only the peer has closed. */
+/** Counts them in tables of the system. It takes connections that are established, or that only the peer has closed. */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
   const line = new RegExp(`^ *\\d+: [0-9A-F]+:${local} ([0-9A-F]+):[0-9A-F]{4} 0[18] `, 'gm');
@@ -20,7 +20,7 @@ export function peersIn(tables: string, port: number): Map<string, number> {
   return new Map([...byRemote].map(([remote, count]) => [addressOf(remote), count]));
 }
 
-/** `0100007F` → `127.0.0.1`: words of four bytes, each of them in the order of the machine. */
+/** `0100007F` → `127.0.0.1`. The text has words of four bytes, each in the byte order of the machine. */
 function addressOf(hex: string): string {
   const bytes = hex.match(/.{8}/g)!.flatMap((word) => word.match(/../g)!.reverse());
   const isMapped = bytes.length === 16 && /^0{20}FFFF$/.test(bytes.slice(0, 12).join(''));

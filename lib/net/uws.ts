@@ -1,5 +1,5 @@
-// The only importer of uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the other
-// runs on older machines up to Node 23; the first that loads serves.
+// The only importer of uWebSockets.js. npm carries its binaries under two versions: the newer needs glibc 2.38, the other runs on
+// older machines up to Node 23. The hub takes the first that loads.
 
 import { createRequire } from 'node:module';
 import { arch, platform, report, versions } from 'node:process';
@@ -28,21 +28,24 @@ export interface Tls {
 
 export interface Listener {
   readonly port: number;
-  /** Takes no new connection; those that are open stay. */
+  /** Stops accepting connections. Those that are open stay. */
   close(): void;
 }
 
-/** A form of `listen` that the library has and its types lack. */
+/** A form of `listen` that the library has but its types lack. */
 interface HostListener {
   listen(host: string, port: number, options: number, keep: (socket: uws.us_listen_socket | false) => void): void;
 }
 
-/** Encodes text that is handed over again and again: the library takes bytes as they are, and text only after a copy. */
+/** Encodes text that is used again and again: the library takes bytes as they are, but copies text first. */
 export function encodeText(text: string): ArrayBuffer {
   return new TextEncoder().encode(text).buffer as ArrayBuffer;
 }
 
-/** TLS 1.2 with forward secrecy and authenticated encryption alone; the library has no older version, and 1.3 has no other. */
+/**
+ * Of TLS 1.2 only what has forward secrecy and authenticated encryption. TLS 1.3 has nothing else, and the library knows no older
+ * version.
+ */
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
@@ -62,10 +65,10 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
   }
 }
 
-/** Listens on a port that nobody else has, 0 for any free one. Errors: `cannot-start` when it is taken; the app is closed. */
+/** Listens on a port; 0 means any free one. Errors: `cannot-start` when another program has it; then the app is closed. */
 export function listen(app: uws.TemplatedApp, host: string, port: number): Listener {
   const library = load();
-  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, each with half of the clients
+  const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, and each gets half of the clients
   let listening: uws.us_listen_socket | false = false;
   const keep = (socket: uws.us_listen_socket | false) => {
     listening = socket;
