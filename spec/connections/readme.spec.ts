@@ -16,12 +16,18 @@ test('the example is complete: who does what it shows has a connection type that
   const clone = await createClone(t, 17_011);
   for (const block of blocksOf(readReadme(readme)))
     if (block.language === 'diff') await change(t, clone, block);
+    else if (block.language === 'md')
+      await writeFile(join(clone.folder, 'lib/connections/udp-text/README.md'), block.text);
     else await save(t, clone, block);
 
   const compilerOptions = JSON.parse(await readFile(join(clone.folder, 'tsconfig.json'), 'utf8'));
   const include = ['lib/connections', 'spec/connections/udp-text'];
   await writeFile(join(clone.folder, 'tsconfig.json'), JSON.stringify({ ...compilerOptions, include }));
   await t.notThrowsAsync(run('node_modules/.bin/tsc', ['--noEmit'], { cwd: clone.folder }));
+
+  await run('node', ['spec/type-table.ts'], { cwd: clone.folder });
+  const table = await readFile(join(clone.folder, 'README.md'), 'utf8');
+  t.true(table.includes('(lib/connections/udp-text/README.md) | Text over UDP, in both directions. |'));
 
   const [, command] = /`(npx ava .*?)`/.exec(readReadme(readme))!;
   const { stdout } = await run('sh', ['-c', command!], { cwd: clone.folder });

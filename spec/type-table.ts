@@ -1,0 +1,8 @@
+// Writes the table of connection types into README.md; `npm run format` runs it.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readReadme, root } from './support/readme.ts';
+import { withTypeTable } from './support/type-table.ts';
+
+writeFileSync(join(root, 'README.md'), withTypeTable(readReadme('README.md')));
