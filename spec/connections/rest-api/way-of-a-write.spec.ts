@@ -1,0 +1,57 @@
+// The way of a plain write, from its socket to what is published, is the one that the README of the room draws.
+
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { api, startTestHub } from '../../support/hub.ts';
+import { lib } from '../../support/imports.ts';
+import { openClient } from '../../support/socket.ts';
+import { traceCalls } from '../../support/trace-calls.ts';
+
+const room = 'connections/rest-api';
+const readme = await readFile(join(lib, room, 'README.md'), 'utf8');
+const chapter = readme.split('### The way of a write')[1]!.split('\n### ')[0]!;
+const pathOf = (name: string) => (name.startsWith('lib/') ? name.slice('lib/'.length) : `${room}/${name}`);
+
+/** The numbered files of the diagram, and those of the table. */
+const way = [...chapter.matchAll(/(\d+) {2}(\S+\.ts)/g)]
+  .sort(([, one], [, other]) => Number(one) - Number(other))
+  .map(([, , name]) => pathOf(name!));
+const asked = [...chapter.split('| file |')[1]!.matchAll(/^\| (`.*?) \|/gm)]
+  .flatMap(([, names]) => [...names!.matchAll(/`(\S+\.ts)`/g)])
+  .map(([, name]) => pathOf(name!));
+
+/** It is asked in long rounds only. */
+const seldom = `${room}/pacing/processor-time.ts`;
+/** They read and write bytes, and answer: nothing is handed on by them. */
+const transforming = [`${room}/sockets/plain/message.ts`, `${room}/sockets/plain/frame.ts`];
+
+test('a plain write passes through at most 13 files, each once, as the README draws it', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F'] } } });
+  const client = await openClient(t, hub.port);
+  let value = 0;
+  const write = async () => {
+    value += 0.25;
+    client.send({ p: 'desk/level', v: value });
+    t.deepEqual(await client.next(), { p: 'desk/level', v: String(value) });
+    await new Promise(setImmediate); // what ends with the round has run as well
+  };
+  await write();
+  const calls = await traceCalls(write);
+
+  t.true(way.length > 0 && way.length <= 13, `${way.length} files`);
+  const ran = [...new Set(calls.map(({ file }) => file))].filter((file) => file !== seldom);
+  const onTheWay = ran.filter((file) => !asked.includes(file));
+  t.deepEqual(onTheWay, way, 'the files that run, in the order in which they come first');
+  const others = ran.filter((file) => !way.includes(file));
+  t.deepEqual(others.sort(), asked.filter((file) => file !== seldom).sort());
+
+  /** The files on the stack of the last call that comes into a file from another one, the first caller first. */
+  const stackOf = (file: string) => {
+    const { callers } = calls.findLast((call) => call.file === file && ![undefined, file].includes(call.callers[0]))!;
+    return [file, ...callers].reverse().filter((one, index, all) => one !== all[index - 1]);
+  };
+  const [toOutbox, toApps] = [stackOf(`${room}/sockets/plain/outbox.ts`), stackOf(way.at(-1)!)];
+  const handedOn = way.filter((file) => !transforming.includes(file));
+  t.deepEqual([...toOutbox, ...toApps.slice(1)], handedOn, 'each calls the next, and none comes twice');
+});
