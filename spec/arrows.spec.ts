@@ -52,8 +52,8 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'flow/steps/step.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
-  ['hub.ts', ['*']],
-  ['hub/', ['model/', 'graph/', 'flow/', ...contract]],
+  ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/registry.ts', 'rxjs']],
+  ['hub.ts', ['hub/']],
   [
     'testing/',
     ['hub.ts', 'hub/journal.ts', 'model/', 'graph/', 'flow/', 'json5/', ...contract, 'connections/registry.ts', 'rxjs'],

@@ -1,0 +1,59 @@
+// The parts of a hub, made for one another; nothing runs yet.
+
+import type { SchedulerLike } from 'rxjs';
+import type { HubPort } from '../connections/hub-port.ts';
+import { RunningConnections } from '../flow/run/connections/running-connections.ts';
+import { createRuleStates, type RuleStates } from '../flow/run/rules/rule-states.ts';
+import { RunningRules } from '../flow/run/rules/running-rules.ts';
+import { createTraces } from '../flow/run/rules/trace.ts';
+import { Graph } from '../graph/graph.ts';
+import type { Journal } from './journal.ts';
+import { createPort, type Operation } from './port.ts';
+import { createRuleReports } from './rule-reports.ts';
+
+export interface PartOptions {
+  readonly log: Journal;
+  readonly scheduler: SchedulerLike;
+  /** Tells the time of changes in milliseconds since 1970; left out: the time of day. */
+  readonly now: (() => number) | undefined;
+  readonly files: HubPort['files'];
+}
+
+export interface Parts {
+  readonly log: Journal;
+  readonly graph: Graph;
+  readonly port: HubPort;
+  readonly connections: RunningConnections;
+  readonly rules: RunningRules;
+  readonly states: RuleStates;
+}
+
+export function createParts({ log, scheduler, now, files }: PartOptions): Parts {
+  const graph = new Graph(now);
+  const states = createRuleStates(() => scheduler.now());
+  const reports = createRuleReports(log, states);
+  const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), ...reports }, states);
+  const port = createPort(graph, {
+    connections: () => connections.statuses(),
+    control: (id, action, by) => connections.control(id, action, by),
+    rules: () => rules.statuses(),
+    switchRule: createSwitch(rules, log),
+    runsOf: (rule) => rules.runsOf(rule),
+    files,
+    log: (after, least) => log.read(after, least),
+    logStatus: () => log.status(),
+  });
+  const logOf = (connection: string) => log.child({ connection });
+  const connections = new RunningConnections({ graph, hub: port, scheduler, logOf });
+  return { log, graph, port, connections, rules, states };
+}
+
+/** Switches a rule, and says so in the log. */
+function createSwitch(rules: RunningRules, log: Journal): Operation['switchRule'] {
+  return (name, file, isEnabled, by) => {
+    const status = rules.switch(name, file, isEnabled, by);
+    const text = `rule "${name}" (${status.file}) was switched ${isEnabled ? 'on' : 'off'} by ${by.name}`;
+    log.info({ rule: name, file: status.file }, text);
+    return status;
+  };
+}

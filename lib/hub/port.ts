@@ -1,0 +1,34 @@
+// The hub as gateways see it: its graph, and what runs on it.
+
+import { randomUUID } from 'node:crypto';
+import type { HubPort } from '../connections/hub-port.ts';
+import type { Graph } from '../graph/graph.ts';
+import type { ParameterNode } from '../graph/parameter-node.ts';
+import { version } from './version.ts';
+
+/** What the port tells of what runs, and does with it. */
+export type Operation = Pick<
+  HubPort,
+  'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log' | 'logStatus'
+>;
+
+export function createPort(graph: Graph, operation: Operation): HubPort {
+  return {
+    version,
+    epoch: randomUUID(),
+    startedAt: Date.now(),
+    changes$: graph.changes$,
+    declared$: graph.declared$,
+    removed$: graph.removed$,
+    get revision() {
+      return graph.revision;
+    },
+    find: (address) => graph.find(address),
+    parameters: () => graph.parameters(),
+    changedSince: (revision) => graph.changedSince(revision),
+    write: (address, input, origin) => graph.write(address, input, origin),
+    writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
+    turn: (work) => graph.turn(work),
+    ...operation,
+  };
+}
