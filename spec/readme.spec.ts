@@ -1,19 +1,16 @@
-// The READMEs are true, to the letter: in a clone their commands print what they say, whole, their files are right, and their
-// tables name what there is.
+// The READMEs are true, to the letter: in a clone their commands print what they say, whole, and their files are right.
 
 import { execFile } from 'node:child_process';
-import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { parseDashboard } from '../lib/dashboard/parse.ts';
-import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
 import { freePort } from './support/port.ts';
 import { start } from './support/process.ts';
 import { needs } from './support/programs.ts';
-import { blocksOf, type Clone, change, createClone, readmes, readReadme, root, save } from './support/readme.ts';
-import { withTypeTable } from './support/type-table.ts';
+import { type Block, blocksOf, type Clone, change, createClone, readmes, readReadme, save } from './support/readme.ts';
+import { openClient } from './support/socket.ts';
 
 needs('curl');
 
@@ -48,6 +45,7 @@ for (const [title, followed] of [
     heard = 0;
     for (const block of followed.flatMap((readme) => blocksOf(clone.text(readme)))) {
       if (block.language === 'diff') await change(t, clone, block);
+      else if (isDialogue(block)) await hold(t, clone, block);
       else if (block.language === 'log') for (const line of block.text.trimEnd().split('\n')) await logged(line);
       else if (block.language === 'console')
         for (const [, command, expected] of block.text.matchAll(/^\$ (.*)\n((?:(?!\$ ).*\n)*)/gm))
@@ -68,11 +66,21 @@ for (const readme of readmes)
 /** What a command prints on a terminal of the clone. */
 function runIn({ folder, url }: Clone, command: string): Promise<string> {
   const env = { ...process.env, PATCHBAY_URL: url };
-  return new Promise((resolve, reject) => {
-    execFile('sh', ['-c', `${command} 2>&1`], { cwd: folder, env }, (error, output) =>
-      error === null ? resolve(output) : reject(new Error(`${command}: ${error.code}: ${output}`)),
-    );
+  return new Promise((resolve) => {
+    execFile('sh', ['-c', `${command} 2>&1`], { cwd: folder, env }, (_, output) => resolve(output));
   });
+}
+
+/** Whether a block is `hub {…}` and `client {…}` by lines. */
+const isDialogue = ({ text }: Block) => /^(hub|client) +\{/.test(text);
+
+/** Says to a plain WebSocket what a client says, and waits for what the hub says. */
+async function hold(t: ExecutionContext, { url }: Clone, { text }: Block): Promise<void> {
+  const client = await openClient(t, Number(new URL(url).port));
+  for (const [, who, message] of text.matchAll(/^(\w+) +(.*)$/gm))
+    if (who === 'client') client.send(message);
+    else await client.frames.until((frame) => JSON.stringify(frame) === message, message!);
+  client.close();
 }
 
 test('README.md: installs and starts as its commands say, and is short', (t) => {
@@ -82,29 +90,4 @@ test('README.md: installs and starts as its commands say, and is short', (t) => 
   const [install, older] = blocksOf(readme).filter(({ language }) => language === 'sh');
   t.is(install!.text, 'git clone <URL of this repository> patchbay\ncd patchbay\nnpm install\nnpm start\n');
   t.regex(older!.text, /^npx -y -p node@22 -c bash /);
-});
-
-test('README.md: its tables name every connection type, command and verb', (t) => {
-  const readme = readReadme('README.md');
-  t.is(readme, withTypeTable(readme), 'npm run format writes the table of connection types');
-  for (const verb of ['dev', 'check', 'format', 'bench', 'screenshots']) {
-    t.truthy(scripts[verb]);
-    t.regex(readme, new RegExp(`\`npm run ${verb}\``));
-  }
-});
-
-test('flows/README.md: the table of steps is that of the code', (t) => {
-  const readme = readReadme('flows/README.md');
-  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
-});
-
-test('lib/README.md: the table of rooms names what there is', async (t) => {
-  const [, table = ''] = /\| room \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
-  const named = [...table.matchAll(/^\| (.*?) \|/gm)].flatMap(
-    ([, cell]) => cell!.match(/[\w.-]+(?:\.ts|\/(?=[`\]]))/g) ?? [],
-  );
-  const rooms = (await readdir(join(root, 'lib'), { withFileTypes: true }))
-    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
-    .filter((name) => /\/$|\.ts$/.test(name));
-  t.deepEqual([...named].sort(), rooms.sort());
 });

@@ -1,0 +1,88 @@
+// The tables of the READMEs name what there is: connection types and their settings, commands, requests, steps, rooms, figures.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test from 'ava';
+import { drawFigures } from '../bench/figures.ts';
+import { connectionTypes } from '../lib/connections/registry.ts';
+import { commonSettings } from '../lib/connections/setting.ts';
+import { stepTypes } from '../lib/flow/steps/steps.ts';
+import { api, startTestHub } from './support/hub.ts';
+import { runToEnd } from './support/process.ts';
+import { readReadme, root } from './support/readme.ts';
+import { withTypeTable } from './support/type-table.ts';
+
+/** The names in backticks in the first cells of all tables of a text. */
+const rowsOf = (text: string) =>
+  [...text.matchAll(/^\| ((?:[^|\\]|\\\|)*) \|/gm)].flatMap(([, cell]) =>
+    [...cell!.matchAll(/`([^`]*)`/g)].map(([, name]) => name!),
+  );
+
+test('README.md names every connection type and verb', (t) => {
+  const readme = readReadme('README.md');
+  t.is(readme, withTypeTable(readme), 'npm run format writes the table of connection types');
+  const { scripts } = JSON.parse(readReadme('package.json'));
+  for (const [verb] of [...readme.matchAll(/(?<=`npm run )[\w:]+/g)]) t.truthy(scripts[verb], verb);
+  for (const verb of ['dev', 'check', 'format', 'bench', 'screenshots']) t.true(readme.includes(`\`npm run ${verb}\``));
+});
+
+for (const [type, { settingsSchema }] of connectionTypes)
+  test(`the README of ${type} names its settings`, (t) => {
+    const readme = readReadme(`lib/connections/${type}/README.md`);
+    for (const setting of Object.keys(settingsSchema.shape))
+      if (!(setting in commonSettings)) t.true(readme.includes(`\`${setting}\``), setting);
+  });
+
+test('flows/README.md names the settings of all connections, and the steps as they are', (t) => {
+  const readme = readReadme('flows/README.md');
+  const rows = rowsOf(readme);
+  for (const setting of Object.keys(commonSettings)) t.true(rows.includes(setting), setting);
+  for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
+});
+
+test('lib/command/README.md names every command', async (t) => {
+  const { output } = await runToEnd(t, ['--help']);
+  const commands = [...output.matchAll(/^ {2}(\w+) (?=\[|<| )/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'help');
+  t.true(commands.length >= 9);
+  const named = rowsOf(readReadme('lib/command/README.md')).flatMap((row) => row.split(' ')[1]!.split('\\|'));
+  t.deepEqual(named.sort(), commands.sort());
+});
+
+test('lib/connections/rest-api/README.md names every request', async (t) => {
+  const hub = await startTestHub(t, { connections: { api } });
+  const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/openapi.json`);
+  const { paths } = (await answer.json()) as { paths: Record<string, object> };
+  const readme = readReadme('lib/connections/rest-api/README.md');
+  for (const [path, methods] of Object.entries(paths)) {
+    const shown = path.replace(/\{.*\}/, '<');
+    for (const method of Object.keys(methods).filter((method) => /^(get|post)$/.test(method)))
+      if (!['/ws', '/hub/console/{file}'].includes(path))
+        t.regex(readme, new RegExp(`^\\| .*(\`${method.toUpperCase()} |, \`)${shown}`, 'm'), `${method} ${path}`);
+  }
+});
+
+test('lib/README.md names the rooms', async (t) => {
+  const [, table = ''] = /\| room \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('lib/README.md')) ?? [];
+  const cells = [...table.matchAll(/^\| (.*?) \|/gm)].map(([, cell]) => cell!);
+  const named = cells.flatMap((cell) => cell.match(/[\w.-]+(?:\.ts|\/)(?=[`\]])/g) ?? []);
+  const rooms = (await readdir(join(root, 'lib'), { withFileTypes: true }))
+    .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
+    .filter((name) => /\/$|\.ts$/.test(name));
+  t.deepEqual(named.sort(), rooms.sort());
+});
+
+test('bench/README.md shows the chart of its table', async (t) => {
+  const chart = await readFile(join(root, 'bench/figures.svg'), 'utf8');
+  t.is(chart, drawFigures(readReadme('bench/README.md')), 'node bench/figures.ts draws it again');
+  t.true((chart.match(/<rect/g) ?? []).length >= 10);
+});
+
+test('README.md has figures of bench/README.md', (t) => {
+  const [, table = ''] = /\n## Speed\n([\s\S]*?)\n## /.exec(readReadme('README.md')) ?? [];
+  const figures = table.match(/[\d.,]+ ?(?:M\/s|\/s|ns)/g) ?? [];
+  t.true(figures.length >= 8);
+  const all = readReadme('bench/README.md');
+  for (const figure of figures) t.true(all.includes(figure), figure);
+});
