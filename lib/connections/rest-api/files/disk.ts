@@ -1,9 +1,8 @@
 // Whether files may be read before a request handler returns. Then their answers can be pipelined; but all wait for the disk, so
 // only a local one is read like that, and only as long as it is quick.
 
-import { readFileSync, realpathSync } from 'node:fs';
-import { resolve, sep } from 'node:path';
 import { resourceUsage } from 'node:process';
+import { isOnLocalDisk, readMountInfo } from './mounts.ts';
 import { type Reading, readLater, readNow } from './reading.ts';
 
 /** A reading that takes longer than this is slow: a disk that spins up, a file system that is stuck. */
@@ -12,13 +11,6 @@ const slowMs = 50;
 const maxSlow = 3;
 /** How long a verdict on a disk holds. */
 const verdictMs = 60_000;
-
-/** File systems that do not wait for another machine, or for another program. */
-const localTypes = new Set(
-  'apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs ntfs3 overlay ramfs rootfs squashfs tmpfs vfat xfs zfs'.split(
-    ' ',
-  ),
-);
 
 export interface Disk {
   /** Reads at once where nobody has to wait long for it; a promise: it did not. Errors: those of the reading. */
@@ -65,50 +57,4 @@ export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges
       }
     },
   };
-}
-
-/** Whether a folder, and all that is mounted below it, is on disks of this machine. Does not look at one that is not. */
-export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
-  const mounts = mountInfo()
-    .split('\n')
-    .flatMap((line) => {
-      const [, path, type] = /^(?:\S+ ){4}(\S+) .* - (\S+) /.exec(line) ?? [];
-      return path === undefined || type === undefined
-        ? []
-        : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
-    });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // not Linux: all but the network paths of Windows
-  const isLocal = (path: string) => {
-    const above = mounts.filter((mount) => isInside(path, mount.path));
-    const longest = Math.max(...above.map((mount) => mount.path.length));
-    const own = above.findLast((mount) => mount.path.length === longest); // what was mounted last hides what was before
-    const below = mounts.filter((mount) => isInside(mount.path, path));
-    return [...(own ? [own] : []), ...below].every((mount) => mount.isLocal);
-  };
-  const named = resolve(folder);
-  return isLocal(named) && isLocal(realPath(named));
-}
-
-function isInside(path: string, folder: string): boolean {
-  return path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-}
-
-function realPath(folder: string): string {
-  try {
-    return realpathSync.native(folder);
-  } catch {
-    return folder; // it may come later
-  }
-}
-
-function unescapeOctal(path: string): string {
-  return path.replace(/\\(\d{3})/g, (_, code: string) => String.fromCharCode(Number.parseInt(code, 8)));
-}
-
-function readMountInfo(): string {
-  try {
-    return readFileSync('/proc/self/mountinfo', 'utf8');
-  } catch {
-    return '';
-  }
 }

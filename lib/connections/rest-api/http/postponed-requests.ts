@@ -3,9 +3,9 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { Pace } from '../pacing/pace.ts';
+import { keepBody, keepRequest } from './kept-request.ts';
 
 /** How long requests are answered as they come, within one round. */
 const roundMs = 20;
@@ -19,9 +19,6 @@ const longestMs = 80;
 const longMs = 4;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
-/** How much of a body is kept until its request is answered: more than any request may have. */
-const maxKeptBytes = 2 * limits.bodyBytes.default;
-
 export class PostponedRequests {
   readonly #pace: Pace;
   readonly #hits: LimitHits;
@@ -74,53 +71,4 @@ export class PostponedRequests {
     }
     return this.#waiting.size > 0;
   }
-}
-
-/** What of a request is lent for the call of its handler only, kept. */
-function keepRequest(request: HttpRequest): HttpRequest {
-  const headers = new Map<string, string>();
-  request.forEach((name, value) => void headers.set(name, value));
-  const method = request.getMethod();
-  const url = request.getUrl();
-  const query = request.getQuery();
-  return {
-    getHeader: (name: string | ArrayBuffer) => headers.get(typeof name === 'string' ? name : textOf(name)) ?? '',
-    getMethod: () => method,
-    getUrl: () => url,
-    getQuery: () => query,
-  } as HttpRequest;
-}
-
-function textOf(name: ArrayBuffer): string {
-  return Buffer.from(name).toString('latin1');
-}
-
-type Listener = Parameters<HttpResponse['onData']>[0];
-
-/** Keeps what comes of a body; returns what ends that: whoever listens until then is handed all of it. */
-function keepBody(response: HttpResponse): () => void {
-  const kept: ArrayBuffer[] = [];
-  let keptBytes = 0;
-  let isWhole = false;
-  let listener: Listener | undefined;
-  let isKeeping = true;
-  response.onData((chunk, isLast) => {
-    isWhole = isLast;
-    if (!isKeeping) {
-      listener?.(chunk, isLast);
-      return;
-    }
-    keptBytes += chunk.byteLength;
-    if (keptBytes > maxKeptBytes) response.close();
-    else kept.push(chunk.slice(0));
-  });
-  response.onData = (listen) => {
-    listener = listen;
-    for (const [index, chunk] of kept.entries()) listen(chunk, isWhole && index === kept.length - 1);
-    return response;
-  };
-  return () => {
-    isKeeping = false;
-    kept.length = 0;
-  };
 }

@@ -5,7 +5,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/disk.ts';
+import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/mounts.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';

@@ -1,8 +1,6 @@
 // Who may ask at all (design.md section 7): a Host that is ours (DNS rebinding), no page that is not ours (cross-site requests
 // and WebSocket hijacking), and credentials.
 
-import { isIP } from 'node:net';
-import { hostname } from 'node:os';
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
@@ -10,6 +8,7 @@ import type { Settings } from '../../settings.ts';
 import { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
 import { createCredentials } from './credentials.ts';
+import { createHostCheck } from './own-hosts.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 
 /** What a request is about to do; an upgrade opens a way to write. */
@@ -24,30 +23,13 @@ export interface Guard {
 }
 
 const hostHeader = encodeText('host');
-const maxKnownHosts = 1000;
 
 export function createGuard(settings: Settings): Guard {
   const credentials = createCredentials(settings);
   const attempts = new Attempts(settings.limits.wrongCredentials);
   const isOpen = credentials.challenges.length === 0;
-  const names = ownNames(settings.allowedHosts);
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
-  const knownHosts = new Set<string>();
-
-  let lastHost: string | undefined; // nearly every request names the same one
-  const isOwnHost = (host: string) => {
-    if (host === lastHost) return true;
-    if (!isKnownHost(host)) return false;
-    lastHost = host;
-    return true;
-  };
-  const isKnownHost = (host: string) => {
-    if (knownHosts.has(host)) return true;
-    const name = hostName(host);
-    if (isIP(name) === 0 && !names.has(name)) return false;
-    if (knownHosts.size < maxKnownHosts) knownHosts.add(host);
-    return true;
-  };
+  const isOwnHost = createHostCheck(settings.allowedHosts);
 
   return {
     challenges: credentials.challenges,
@@ -108,16 +90,4 @@ function authorizationOf(request: HttpRequest): string {
   if (header !== '') return header;
   const [, encoded = ''] = offeredCredentials.exec(request.getHeader('sec-websocket-protocol')) ?? [];
   return Buffer.from(encoded, 'base64url').toString();
-}
-
-function ownNames(allowed: readonly string[]): ReadonlySet<string> {
-  const own = hostname().toLowerCase();
-  const short = own.split('.', 1)[0]!;
-  return new Set(['localhost', own, short, `${short}.local`, ...allowed.map((name) => name.toLowerCase())]);
-}
-
-/** `Studio.local:17011` → `studio.local`, `[::1]:80` → `::1`. */
-function hostName(host: string): string {
-  const bracketed = /^\[([^\]]*)\](?::\d+)?$/.exec(host);
-  return (bracketed?.[1] ?? host.replace(/:\d+$/, '')).toLowerCase().replace(/\.$/, '');
 }

@@ -1,0 +1,56 @@
+// A request that is answered later than it came: its headers, and what comes of its body meanwhile.
+
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import { limits } from '../limits/limits.ts';
+
+/** How much of a body is kept: more than any request may have. */
+const maxKeptBytes = 2 * limits.bodyBytes.default;
+
+/** Keeps what the server lends for the call of a handler only. */
+export function keepRequest(request: HttpRequest): HttpRequest {
+  const headers = new Map<string, string>();
+  request.forEach((name, value) => void headers.set(name, value));
+  const method = request.getMethod();
+  const url = request.getUrl();
+  const query = request.getQuery();
+  return {
+    getHeader: (name: string | ArrayBuffer) => headers.get(typeof name === 'string' ? name : textOf(name)) ?? '',
+    getMethod: () => method,
+    getUrl: () => url,
+    getQuery: () => query,
+  } as HttpRequest;
+}
+
+function textOf(name: ArrayBuffer): string {
+  return Buffer.from(name).toString('latin1');
+}
+
+type Reader = Parameters<HttpResponse['onData']>[0];
+
+/** Keeps what comes of a body. Whoever asks for the body before the function is called that this returns is handed all of it. */
+export function keepBody(response: HttpResponse): () => void {
+  const kept: ArrayBuffer[] = [];
+  let keptBytes = 0;
+  let isWhole = false;
+  let reader: Reader | undefined;
+  let isKeeping = true;
+  response.onData((chunk, isLast) => {
+    isWhole = isLast;
+    if (!isKeeping) {
+      reader?.(chunk, isLast);
+      return;
+    }
+    keptBytes += chunk.byteLength;
+    if (keptBytes > maxKeptBytes) response.close();
+    else kept.push(chunk.slice(0));
+  });
+  response.onData = (read) => {
+    reader = read;
+    for (const [index, chunk] of kept.entries()) read(chunk, isWhole && index === kept.length - 1);
+    return response;
+  };
+  return () => {
+    isKeeping = false;
+    kept.length = 0;
+  };
+}
