@@ -1,5 +1,5 @@
-// The subject of the stream of changes. Mostly one listens, the gateway: to tell one directly takes a third of the time of the
-// list of listeners that rxjs copies and walks for each change.
+// The subject of the stream of changes. Mostly one observes it, the gateway. To tell one directly takes a third of the time
+// of the list of observers that rxjs copies and walks for each change.
 
 import { Subject } from 'rxjs';
 import type { Change } from '../model/parameter.ts';

@@ -1,6 +1,6 @@
 // The keyed graph: one Map of parameters, one way in, one stream out.
-// Every write is found, checked, converted and queued; the queue is delivered first in first out, and what a listener
-// writes meanwhile is delivered after what is being delivered. A parameter stores before it tells.
+// Every write is found, checked, converted and queued. The queue is delivered first in, first out, and what an observer
+// writes meanwhile is delivered behind what is queued. A parameter stores a value before it tells its observers.
 
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
@@ -12,41 +12,11 @@ import { createRoundClock } from './clock.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { PendingChange } from './pending-change.ts';
 import { RevisionList } from './revision-list.ts';
-
-/** How many changes may follow from one another within a turn. */
-export const maxHops = 64;
-/** How many writes one turn may hold; bounds the queue, and the time that rules which multiply can take. */
-export const maxWritesPerTurn = 131_072;
+import { SettleQueue, type SettleTask } from './settle-queue.ts';
+import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn } from './turn-limits.ts';
 
 /** How long a queue is kept for the next turn: making it anew takes half as long as a write. */
 const keptQueueLength = 1024;
-
-/** The limits of a turn: how far changes follow from one another, and how many writes it holds. */
-export type TurnLimit = 'hops' | 'writes';
-
-/** A write that was dropped because its turn had grown past a limit; `chain` leads from the outside event to it. */
-export interface DroppedWrite {
-  readonly limit: TurnLimit;
-  readonly parameter: Parameter;
-  readonly chain: readonly Change[];
-}
-
-/** The place of work among all that waits until a turn has settled: lower orders run first. */
-export interface SettlePlace {
-  order: number;
-}
-
-/** Work that waits for consistent values: it runs when no write is queued. It must not throw. */
-export interface SettleTask {
-  readonly place: SettlePlace;
-  settle(): void;
-}
-
-interface DueTask {
-  readonly task: SettleTask;
-  readonly delivering: Change | undefined;
-  readonly earlier: Change | undefined;
-}
 
 export class Graph {
   readonly #parameters = new Map<string, ParameterNode>();
@@ -63,7 +33,7 @@ export class Graph {
   #delivering: Change | undefined = undefined;
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
-  readonly #settling: DueTask[] = [];
+  readonly #settling = new SettleQueue();
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change> = this.#changes.asObservable();
@@ -107,7 +77,7 @@ export class Graph {
     }
   }
 
-  /** Adds the parameters of a connection and sets their default values; one that is there already stays as it is. */
+  /** Adds the parameters of a connection and sets their default values; a parameter that is there already stays as it is. */
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     for (const declaration of declarations) {
       const address = formatAddress(owner.name, declaration.id);
@@ -123,7 +93,7 @@ export class Graph {
     }
   }
 
-  /** Takes parameters out: no one finds them any more. To be called between turns, with no one left who writes them. */
+  /** Takes parameters out: nobody finds them any more. To be called between turns, when nobody writes them any more. */
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
@@ -180,8 +150,8 @@ export class Graph {
       this.#isInTurn = true;
       this.#deliver(change);
       this.#finishTurn();
-    } else if (change.hop > maxHops) this.#drop(change, 'hops');
-    else if (this.#writesInTurn >= maxWritesPerTurn) this.#drop(change, 'writes');
+    } else if (change.hop > maxHops) this.#dropped.next(droppedBy('hops', change));
+    else if (this.#writesInTurn >= maxWritesPerTurn) this.#dropped.next(droppedBy('writes', change));
     else {
       this.#writesInTurn++;
       this.#queue[this.#queued++] = change;
@@ -205,8 +175,7 @@ export class Graph {
 
   /** Has the task run once in this turn, after its writes have settled; outside of a turn, in a turn of its own. */
   atSettle(task: SettleTask): void {
-    if (this.#settling.some((due) => due.task === task)) return;
-    this.#settling.push({ task, delivering: this.#delivering, earlier: this.#earlier });
+    this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
   }
 
@@ -219,7 +188,7 @@ export class Graph {
       }
       this.#queued = 0;
       if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
-      const due = this.#settling.length === 0 ? undefined : takeFirst(this.#settling);
+      const due = this.#settling.takeFirst();
       if (due === undefined) break;
       this.#delivering = due.delivering;
       this.onBehalfOf(due.earlier, () => due.task.settle());
@@ -229,7 +198,7 @@ export class Graph {
     this.#isInTurn = false;
   }
 
-  /** Stores, then tells: listeners of the parameter, the stream of changes, the parameter's own connection. */
+  /** Stores, then tells the observers of the parameter, those of all changes, and the parameter's own connection. */
   #deliver(change: PendingChange): void {
     const node = change.parameter;
     const isState = node.type !== 'T';
@@ -245,18 +214,4 @@ export class Graph {
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
   }
-
-  #drop(change: PendingChange, limit: TurnLimit): void {
-    const chain: Change[] = [];
-    for (let link: Change | undefined = change; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
-      chain.unshift(link);
-    this.#dropped.next({ limit, parameter: change.parameter, chain });
-  }
-}
-
-function takeFirst(due: DueTask[]): DueTask {
-  let first = 0;
-  for (let index = 1; index < due.length; index++)
-    if (due[index]!.task.place.order < due[first]!.task.place.order) first = index;
-  return due.splice(first, 1)[0]!;
 }

@@ -1,19 +1,15 @@
-// A parameter as it lives in the graph: a BehaviorSubject when it has state, a Subject when it is a trigger.
-// Both carry the same fields, so that one write path serves both. Only the graph writes them or calls `next`.
+// A parameter in the graph: a subject that keeps its value when it has state, a plain Subject when it is a trigger.
+// Both carry the same fields, so that one way of writing serves both. Only the graph writes them or calls `next`.
 
-import { BehaviorSubject, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
+import { ValueSubject } from './value-subject.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
 
-/** Where a BehaviorSubject keeps its value. */
-interface Stored {
-  _value: Value | undefined;
-}
-
 /** A parameter with state. Hot, replays the present value (undefined: unknown), synchronous, never errors. */
-export class StateNode extends BehaviorSubject<Value | undefined> implements Parameter {
+export class StateNode extends ValueSubject<Value | undefined> implements Parameter {
   readonly address: string;
   readonly type: ValueType;
   readonly access: Access;
@@ -31,21 +27,6 @@ export class StateNode extends BehaviorSubject<Value | undefined> implements Par
     this.access = declaration.access;
     this.owner = owner;
     this.accept = declaration.accept;
-  }
-
-  override get value(): Value | undefined {
-    return (this as unknown as Stored)._value; // it never completes and never errors: rxjs need not look whether it has
-  }
-
-  /** Nearly every parameter has no listener or one; the list that rxjs makes of them takes longer than telling it. */
-  override next(value: Value | undefined): void {
-    const { observers } = this;
-    if (observers.length > 1) {
-      super.next(value);
-      return;
-    }
-    (this as unknown as Stored)._value = value;
-    observers[0]?.next(value);
   }
 }
 

@@ -2,7 +2,7 @@
 
 import type { Log } from '../connections/connection.ts';
 import type { RuleStates } from '../flow/run/rules/rule-states.ts';
-import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../graph/graph.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../graph/turn-limits.ts';
 import type { Origin } from '../model/parameter.ts';
 
 const mostWrites = maxWritesPerTurn.toLocaleString('en');

@@ -4,8 +4,9 @@ import test from 'ava';
 import { type Observable, VirtualTimeScheduler } from 'rxjs';
 import { delay } from 'rxjs/operators';
 import { createCausalScheduler } from '../../lib/graph/causal-scheduler.ts';
-import { type DroppedWrite, Graph, maxHops } from '../../lib/graph/graph.ts';
+import { Graph } from '../../lib/graph/graph.ts';
 import { keptCauses } from '../../lib/graph/pending-change.ts';
+import { type DroppedWrite, maxHops } from '../../lib/graph/turn-limits.ts';
 import type { Change, Origin } from '../../lib/model/parameter.ts';
 
 const owner: Origin = { kind: 'connection', name: 'desk' };

@@ -3,7 +3,8 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { BehaviorSubject } from 'rxjs';
-import { type DroppedWrite, Graph, maxHops, maxWritesPerTurn } from '../../lib/graph/graph.ts';
+import { Graph } from '../../lib/graph/graph.ts';
+import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn-limits.ts';
 import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
 import type { ValueType } from '../../lib/model/value.ts';
 

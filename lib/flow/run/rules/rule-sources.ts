@@ -4,8 +4,9 @@
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
 import { Subscription } from 'rxjs';
-import type { Graph, SettlePlace, SettleTask } from '../../../graph/graph.ts';
+import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
+import type { SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
 import type { Value } from '../../../model/value.ts';
 import type { NamedValues, Sources } from '../../plan.ts';
 

@@ -1,0 +1,26 @@
+// The limits of a turn: they end rules that write one another for ever, and rules that multiply.
+
+import type { Change, Parameter } from '../model/parameter.ts';
+
+/** How many changes may follow from one another within a turn. */
+export const maxHops = 64;
+/** How many writes one turn may hold; bounds the queue, and the time that rules which multiply can take. */
+export const maxWritesPerTurn = 131_072;
+
+export type TurnLimit = 'hops' | 'writes';
+
+/** A write that was dropped because its turn had grown past a limit. */
+export interface DroppedWrite {
+  readonly limit: TurnLimit;
+  readonly parameter: Parameter;
+  /** The changes that led to it, from the event outside of the hub to the dropped write itself. */
+  readonly chain: readonly Change[];
+}
+
+/** Describes a write that a limit drops. */
+export function droppedBy(limit: TurnLimit, write: Change): DroppedWrite {
+  const chain: Change[] = [];
+  for (let link: Change | undefined = write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
+    chain.unshift(link);
+  return { limit, parameter: write.parameter, chain };
+}

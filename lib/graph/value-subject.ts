@@ -1,0 +1,26 @@
+// The subject of a parameter with state. Only this file knows where a BehaviorSubject of rxjs keeps its value; its spec fails
+// when rxjs keeps it elsewhere.
+
+import { BehaviorSubject } from 'rxjs';
+
+interface Kept<T> {
+  _value: T;
+}
+
+/** A BehaviorSubject that never completes and never errors, and so is read without a look at whether it has. */
+export class ValueSubject<T> extends BehaviorSubject<T> {
+  override get value(): T {
+    return (this as unknown as Kept<T>)._value;
+  }
+
+  /** Nearly every parameter has no observer or one; the list that rxjs makes of them takes longer than telling it. */
+  override next(value: T): void {
+    const { observers } = this;
+    if (observers.length > 1) {
+      super.next(value);
+      return;
+    }
+    (this as unknown as Kept<T>)._value = value;
+    observers[0]?.next(value);
+  }
+}
