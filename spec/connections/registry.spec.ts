@@ -1,0 +1,28 @@
+// A connection type is known in its own folder and in the registry, and nowhere else: adding one takes no further edit.
+
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import { connectionTypes } from '../../lib/connections/registry.ts';
+
+const lib = resolve(import.meta.dirname, '../../lib');
+
+/** What is itself a flow file in code. */
+const flows = ['command/warm-up.ts'];
+
+for (const type of connectionTypes.keys()) {
+  const folder = `connections/${type}/`;
+
+  test(`${type} has a folder of its name, with a file of its name and a README`, (t) => {
+    for (const file of [`${type}.ts`, 'README.md']) t.true(existsSync(join(lib, folder, file)), `${folder}${file}`);
+  });
+
+  test(`no file outside of its folder calls ${type} by its name`, async (t) => {
+    const files = (await readdir(lib, { recursive: true })).filter((name) => /\.tsx?$/.test(name));
+    const others = files.filter((name) => !name.startsWith(folder) && !flows.includes(name));
+    t.true(others.length < files.length);
+    for (const name of others)
+      t.false((await readFile(join(lib, name), 'utf8')).includes(`'${type}'`), `${name} has '${type}'`);
+  });
+}
