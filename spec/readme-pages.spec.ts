@@ -3,17 +3,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser } from 'playwright-core';
-import { launchBrowser } from './support/browser/browser.ts';
+import { browser } from './support/browser/own-browser.ts';
 import { freePort } from './support/port.ts';
 import { start } from './support/process.ts';
 import { blocksOf, type Clone, createClone, save } from './support/readme.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 async function startDemo(t: ExecutionContext, { folder }: Clone): Promise<void> {
   const args = ['run', 'flows/demo.json5', '--log-format', 'json'];

@@ -3,11 +3,11 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { VirtualCoreTask } from '../load/core-load.ts';
 import { type CoreShapeName, coreFlow, coreShapes } from '../load/core-shapes.ts';
 import type { Measured } from '../load/measuring-window.ts';
 import type { Options } from '../options.ts';
 import { performTask, profileOptions } from '../process.ts';
-import type { VirtualCoreTask } from '../processes/virtual-core.ts';
 import type { Case, Contender, Subject } from '../subject.ts';
 
 const bareName = 'the bare graph';

@@ -1,14 +1,14 @@
 // What is said while the link to the hub is down: that all values may be old, and when it is tried again.
 
-import { createEffect, createSignal, onCleanup, Show } from 'solid-js';
+import { createEffect, createSignal, Show } from 'solid-js';
 import { isStale, linkState } from './hub.ts';
+import { useInterval } from './timers.ts';
 
 export function LinkBanner() {
   const [now, setNow] = createSignal(Date.now());
   createEffect(() => {
     if (!isStale()) return;
-    const timer = setInterval(() => setNow(Date.now()), 250);
-    onCleanup(() => clearInterval(timer));
+    useInterval(() => setNow(Date.now()), 250);
   });
   const progress = () => {
     const state = linkState();

@@ -1,8 +1,9 @@
 // Lists that the hub tells by HTTP: asked for again and again while the page is seen; what has not changed costs a 304.
 
-import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import { messageOf, request } from './request.ts';
+import { usePolling } from './timers.ts';
 
 const defaultIntervalMs = 1000;
 
@@ -25,29 +26,23 @@ export function usePolled<T>(
   const [error, setError] = createSignal('');
   const wanted = typeof path === 'string' ? () => path : path;
   let etag: string | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  let round = 0;
 
-  const ask = async () => {
-    clearTimeout(timer);
+  const ask = usePolling(async (isWanted) => {
     const current = wanted();
-    const own = ++round;
-    if (current === undefined || document.hidden) return;
+    if (current === undefined) return;
     try {
       const response = await request(current, { headers: etag ? { 'if-none-match': etag } : {}, cache: 'no-store' });
       const answer = response.status === 304 ? undefined : ((await response.json()) as T);
-      if (own !== round) return;
+      if (!isWanted()) return;
       if (answer !== undefined) {
         etag = response.headers.get('etag') ?? undefined;
         setStore('answer', reconcile(answer, { key }));
       }
       setError('');
     } catch (problem) {
-      if (own !== round) return;
-      setError(messageOf(problem));
+      if (isWanted()) setError(messageOf(problem));
     }
-    timer = setTimeout(ask, intervalMs);
-  };
+  }, intervalMs);
 
   createEffect(
     on(wanted, () => {
@@ -57,11 +52,5 @@ export function usePolled<T>(
       ask();
     }),
   );
-  document.addEventListener('visibilitychange', ask);
-  onCleanup(() => {
-    document.removeEventListener('visibilitychange', ask);
-    clearTimeout(timer);
-    round++;
-  });
   return { data: () => store.answer, error, refresh: ask };
 }

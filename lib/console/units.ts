@@ -1,13 +1,13 @@
 // Times, sizes and values as people read them.
 
-import { createSignal, onCleanup } from 'solid-js';
+import { createSignal } from 'solid-js';
 import type { Value } from '../client/index.ts';
+import { useInterval } from './timers.ts';
 
 /** Now, ticking each second for the scope that calls it; milliseconds since 1970. */
 export function useNow(): () => number {
   const [now, setNow] = createSignal(Date.now());
-  const timer = setInterval(() => setNow(Date.now()), 1000);
-  onCleanup(() => clearInterval(timer));
+  useInterval(() => setNow(Date.now()), 1000);
   return now;
 }
 

@@ -2,10 +2,9 @@
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { loadCore, type VirtualCoreTask } from '../../bench/load/core-load.ts';
 import { type CoreShapeName, coreFlow, coreShapes } from '../../bench/load/core-shapes.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
-import { performTask } from '../../bench/process.ts';
-import type { VirtualCoreTask } from '../../bench/processes/virtual-core.ts';
 import { createFolder } from '../support/folder.ts';
 
 const hubFolder = resolve(import.meta.dirname, '../..');
@@ -14,7 +13,7 @@ const outputs = 20;
 async function run(folder: string, shape: CoreShapeName, changing: number): Promise<Measured> {
   const times = { warmUpMs: 1, measureMs: 10 };
   const task: VirtualCoreTask = { hubFolder, file: join(folder, 'flow.json5'), shape, outputs, changing, ...times };
-  return performTask<Measured>('virtual-core', task);
+  return loadCore(task);
 }
 
 for (const shape of ['wide', 'deep', 'latches', 'chain'] as const)

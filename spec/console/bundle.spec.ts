@@ -4,8 +4,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
-import type { Browser } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/browser/console.ts';
+import { openConsole } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
 import { bestOf, slowness } from '../support/machine.ts';
@@ -13,12 +13,6 @@ import { bestOf, slowness } from '../support/machine.ts';
 const web = resolve(import.meta.dirname, '../../dist/web');
 const maxBytes = 150_000;
 const maxFirstPaintMs = 1000;
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const connections = { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } };
 const assets = async () => (await readdir(join(web, 'assets'))).map((name) => `assets/${name}`);

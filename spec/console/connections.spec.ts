@@ -1,15 +1,9 @@
 // The connections view against a real hub: how each is and why, and what can be done with it.
 
 import test from 'ava';
-import type { Browser } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/browser/console.ts';
+import { openConsole } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, startTestHub, statusOf } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const connections = {
   api,

@@ -4,22 +4,17 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { writeIntervalMs } from '../../lib/console/dashboard/writer.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { bestOf, idleTimeOf } from '../support/machine.ts';
 import { freePort } from '../support/port.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 /** So soon a page says that what it shows may be old. */
 const limitMs = 3000;

@@ -1,18 +1,13 @@
 // Parameters set by hand, as a hand does it: key by key, over what is selected, while values move fifty times a second.
 
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
+import { openConsole, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const desk = { type: 'dummy', parameters: ['level,F,-3.25', 'gain,F,1', 'take,I,3', 'title,S,Morning', 'never,F'] };
 const start = (t: ExecutionContext) => startTestHub(t, { connections: { api, desk } });

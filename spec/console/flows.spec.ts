@@ -4,16 +4,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0', 'percent,I'] };
 const small = {

@@ -1,17 +1,12 @@
 // Dashboards under a hand: nothing goes to air by a tap on a fader, or by a finger that scrolls.
 
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContextOptions, Locator } from 'playwright-core';
+import type { BrowserContextOptions, Locator } from 'playwright-core';
 import { filter } from 'rxjs/operators';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { createFinger } from '../support/browser/finger.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const desk = { type: 'dummy', parameters: ['level,F,-12.5', 'talk,B,false', 'mic,B,false'] };
 const range = { min: -60, max: 12, step: 0.5 };

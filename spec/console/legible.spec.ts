@@ -2,15 +2,10 @@
 // pixels, fingers meet 44 pixels, words are not broken, and a sign is read across the room.
 
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, openConsole } from '../support/browser/console.ts';
+import type { Page } from 'playwright-core';
+import { openConsole } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const leastLetters = 11;
 const leastTarget = 44;

@@ -2,9 +2,10 @@
 
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { connect } from '../../lib/client/index.ts';
-import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
+import { openConsole, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
@@ -20,12 +21,6 @@ const maxMegabytes = 200;
 /** What a page that stands still asks the hub, and is told by it; more is work that the hub's other clients wait for. */
 const maxRequestsPerSecond = 1.4;
 const maxFramesPerSecond = 4;
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 test('with 20,000 changes a second the page answers input within 100 ms, stays under 200 MB, and asks little of the hub', async (t) => {
   const lines = Array.from({ length: parameters }, (_, index) => `meter-${index},F,0`);

@@ -1,21 +1,15 @@
 // The views of the log and of the clients against a real hub.
 
 import test from 'ava';
-import type { Browser } from 'playwright-core';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { launchBrowser, openConsole, waitUntil } from '../support/browser/console.ts';
+import { openConsole, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { deadlineMs } from '../support/deadline.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { freePort } from '../support/port.ts';
 import { openRawClient } from '../support/socket.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const connections = {
   api,

@@ -4,15 +4,10 @@
 import { join } from 'node:path';
 import test from 'ava';
 import axe from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
-import { desktop, launchBrowser, openConsole, phone } from '../support/browser/console.ts';
+import type { Page } from 'playwright-core';
+import { desktop, openConsole, phone } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const flow = {
   connections: {

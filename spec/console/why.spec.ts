@@ -1,16 +1,10 @@
 // The why view against a real hub: from a value back to what happened outside, followed live.
 
 import test from 'ava';
-import type { Browser } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { launchBrowser, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const flow = {
   connections: {

@@ -2,8 +2,9 @@
 // its track, nor a hand that scrolls the page. While it is moved it shows what the hand says, whatever the hub tells; the hub
 // has the word again once the last write has got there.
 
-import { createEffect, createSignal, on, onCleanup, onMount } from 'solid-js';
+import { createEffect, createSignal, on, onMount } from 'solid-js';
 import { isStale } from '../hub.ts';
+import { useDelay } from '../timers.ts';
 import { createDrag } from './drag.ts';
 import { shareOf, showValue } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
@@ -23,12 +24,10 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   /** What the hand says; undefined: the hub has the word. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  onCleanup(() => clearTimeout(timer));
+  const settling = useDelay();
 
   const letGo = () => {
-    clearTimeout(timer);
-    timer = setTimeout(() => !isHeld && !writer.isBusy && setOwn(undefined), settleMs);
+    settling.start(settleMs, () => !isHeld && !writer.isBusy && setOwn(undefined));
   };
   const writer = createWriter({
     send,

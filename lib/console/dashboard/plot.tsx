@@ -5,6 +5,7 @@ import uPlot from 'uplot';
 import { isStale } from '../hub.ts';
 import type { LiveParameter } from '../live-values.ts';
 import { isDark } from '../theme.ts';
+import { useInterval } from '../timers.ts';
 import { showValue } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
@@ -65,11 +66,10 @@ export default function Plot(props: WidgetProps<'plot'>) {
   };
   onMount(() => {
     createEffect(on(isDark, create));
-    const timer = setInterval(sample, Math.max(leastIntervalMs, (seconds * 1000) / samples));
+    useInterval(sample, Math.max(leastIntervalMs, (seconds * 1000) / samples));
     const observer = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: box.clientHeight }));
     observer.observe(box);
     onCleanup(() => {
-      clearInterval(timer);
       observer.disconnect();
       plot?.destroy();
     });

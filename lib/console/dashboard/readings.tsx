@@ -1,6 +1,7 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
-import { createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { createEffect, createSignal, on } from 'solid-js';
+import { useDelay } from '../timers.ts';
 import { FitText } from './fit-text.tsx';
 import { isLit, shareOf, showValue, toneAt } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
@@ -46,20 +47,18 @@ export function Lamp(props: WidgetProps<'lamp'>) {
   const { address, label, tone, equals, blink } = props.widget;
   const parameter = props.values.of(address);
   const [hasFired, setFired] = createSignal(false);
-  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flashing = useDelay();
   createEffect(
     on(
       parameter.moves,
       () => {
         if (parameter.kind()?.type !== 'T') return;
         setFired(true);
-        clearTimeout(timer);
-        timer = setTimeout(() => setFired(false), flashMs);
+        flashing.start(flashMs, () => setFired(false));
       },
       { defer: true },
     ),
   );
-  onCleanup(() => clearTimeout(timer));
   const lit = () => (parameter.kind()?.type === 'T' ? hasFired() : isLit(parameter.value(), equals));
   const state = () => {
     if (parameter.value() === undefined && parameter.kind()?.type !== 'T') return 'unknown';

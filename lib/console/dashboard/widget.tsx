@@ -1,10 +1,11 @@
 // What all widgets have in common: what they are made of, how they write, and how they say what is wrong.
 
-import { createSignal, onCleanup, Show } from 'solid-js';
+import { createSignal, Show } from 'solid-js';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { hub } from '../hub.ts';
 import type { LiveParameter, LiveValues } from '../live-values.ts';
 import { messageOf } from '../request.ts';
+import { useDelay } from '../timers.ts';
 
 /** How long it is shown that a write has failed. */
 const failureMs = 5000;
@@ -33,14 +34,12 @@ export function Trouble(props: {
 /** Writes of a control, and why the last one has failed, for a while. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  onCleanup(() => clearTimeout(timer));
+  const forgetting = useDelay();
   return {
     failure,
     fail(error: unknown) {
-      clearTimeout(timer);
       setFailure(messageOf(error));
-      timer = setTimeout(() => setFailure(''), failureMs);
+      forgetting.start(failureMs, () => setFailure(''));
     },
     send: (value: string | number | boolean) => hub.set(address, value),
   };

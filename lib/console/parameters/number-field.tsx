@@ -1,7 +1,7 @@
 // A number, typed or by steps. What is typed is a text until it is set (Enter, or the button), and is set as it was meant, or
 // not at all; Esc takes it back.
 
-import { onCleanup } from 'solid-js';
+import { useDelay } from '../timers.ts';
 import { createDraft } from './draft.ts';
 import { type FieldProps, mistakeId } from './field.ts';
 import { readTypedNumber } from './typed-number.ts';
@@ -15,8 +15,7 @@ export function NumberField(props: FieldProps) {
   const step = isInteger ? 1 : 0.1;
   const draft = createDraft(() => (props.value === undefined ? undefined : String(props.value)));
   let stepped: number | undefined;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  onCleanup(() => clearTimeout(timer));
+  const settling = useDelay();
 
   /** The number in the field; undefined: there is none, which is said. */
   const read = (): number | undefined => {
@@ -43,10 +42,9 @@ export function NumberField(props: FieldProps) {
     const next = add(by);
     if (next === undefined) return;
     stepped = next;
-    clearTimeout(timer);
+    settling.stop();
     if (!(await write(next))) forget();
-    clearTimeout(timer);
-    timer = setTimeout(forget, settleMs);
+    settling.start(settleMs, forget);
   };
   const press = (event: KeyboardEvent) => {
     const by = { ArrowUp: step, ArrowDown: -step }[event.key];

@@ -3,6 +3,7 @@
 import { createEffect, createSignal, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import { isDark } from '../theme.ts';
+import { useInterval } from '../timers.ts';
 import { record } from './recordings.ts';
 
 const intervalMs = 200;
@@ -28,11 +29,10 @@ export default function Plot(props: { readonly address: string; readonly isBoole
   onMount(() => {
     createEffect(on([() => props.address, () => props.isBoolean, isDark], create));
     createEffect(on(spanMin, draw, { defer: true }));
-    const timer = setInterval(() => !document.hidden && draw(), intervalMs);
+    useInterval(() => !document.hidden && draw(), intervalMs);
     const observer = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height }));
     observer.observe(box);
     onCleanup(() => {
-      clearInterval(timer);
       observer.disconnect();
       plot?.destroy();
     });

@@ -1,6 +1,7 @@
 // A line the size of a word: what a number or a boolean was over the last minute.
 
-import { createSignal, onCleanup } from 'solid-js';
+import { createSignal } from 'solid-js';
+import { useInterval } from '../timers.ts';
 import { record } from './recordings.ts';
 
 const spanMs = 60_000;
@@ -12,8 +13,7 @@ export function Sparkline(props: { readonly address: string }) {
   const [path, setPath] = createSignal('');
   const draw = () => setPath(pathOf(props.address));
   draw();
-  const timer = setInterval(draw, intervalMs);
-  onCleanup(() => clearInterval(timer));
+  useInterval(draw, intervalMs);
   return (
     <svg class="sparkline" viewBox={`0 0 ${width} ${height}`} width={width} height={height} aria-hidden="true">
       <path d={path()} />

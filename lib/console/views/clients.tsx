@@ -1,10 +1,11 @@
 // Clients: who is connected by WebSocket, those that are slow first, and what each listens to.
 
-import { createMemo, createSignal, For, onCleanup, Show } from 'solid-js';
+import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { usePolled } from '../polled.ts';
 import { StateMark } from '../state-mark.tsx';
+import { useInterval } from '../timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
@@ -114,12 +115,11 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
 function createRate(counter: () => number): () => number {
   const [rate, setRate] = createSignal(0);
   const counts = [counter()];
-  const timer = setInterval(() => {
+  useInterval(() => {
     counts.push(counter());
     if (counts.length > rateSeconds + 1) counts.shift();
     setRate((counts.at(-1)! - counts[0]!) / (counts.length - 1));
   }, 1000);
-  onCleanup(() => clearInterval(timer));
   return rate;
 }
 

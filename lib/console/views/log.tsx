@@ -1,12 +1,13 @@
 // Log: what the hub has logged lately, live, by level and text.
 
-import { createEffect, createMemo, createSignal, For, on, onCleanup, Show } from 'solid-js';
+import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { logLevels } from '../../model/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/log.ts';
 import { afterOf, append, type Held, isSameHub, isShown, replace, restart } from '../log/entries.ts';
 import { getJson, messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
+import { usePolling } from '../timers.ts';
 import { formatClock, formatCount, formatDate } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
@@ -23,39 +24,28 @@ export default function Log() {
 
   /** The level that is read; what is shown of it is chosen here, so that it can be while the log is paused. */
   let read: 'info' | 'debug' = 'info';
-  let round = 0;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const poll = async () => {
-    clearTimeout(timer);
-    const own = ++round;
+  const ask = async (isWanted: () => boolean): Promise<void> => {
     const isFirstDebug = level() === 'debug' && read === 'info';
-    if (document.hidden || (isPaused() && !isFirstDebug)) return;
+    if (isPaused() && !isFirstDebug) return;
     try {
       const after = isFirstDebug ? 0 : afterOf(held());
       const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${isFirstDebug ? 'debug' : read}`);
-      if (own !== round) return;
+      if (!isWanted()) return;
       setError('');
       if (!isSameHub(held(), page)) {
         if (isPaused()) return;
         setHeld(restart(held()));
-        return poll();
+        return ask(isWanted);
       }
       setHeld(isFirstDebug ? replace(held(), page, !isPaused()) : append(held(), page));
       if (isFirstDebug) read = 'debug';
     } catch (problem) {
-      if (own !== round) return;
-      setError(messageOf(problem));
+      if (isWanted()) setError(messageOf(problem));
     }
-    timer = setTimeout(poll, intervalMs);
   };
+  const poll = usePolling(ask, intervalMs);
   createEffect(on([level, isPaused], () => void poll()));
   createEffect(on(shown, () => isAtEnd && list.scrollTo(0, list.scrollHeight)));
-  document.addEventListener('visibilitychange', poll);
-  onCleanup(() => {
-    document.removeEventListener('visibilitychange', poll);
-    clearTimeout(timer);
-    round++;
-  });
 
   return (
     <>

@@ -4,8 +4,6 @@ import type { ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { deadlineMs } from '../deadline.ts';
 
-export { launchBrowser } from './browser.ts';
-
 /** How long something may take to be seen. */
 export const deadline = { timeout: deadlineMs };
 

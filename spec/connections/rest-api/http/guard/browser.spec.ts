@@ -6,8 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import type { Browser } from 'playwright-core';
-import { launchBrowser } from '../../../../support/browser/browser.ts';
+import { browser } from '../../../../support/browser/own-browser.ts';
 import { deadlineMs } from '../../../../support/deadline.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
@@ -33,12 +32,6 @@ socket.onmessage = ({ data }) => {
 document.getElementById('switch').onclick = () =>
   socket.send(JSON.stringify({ p: 'desk/lamp', v: lamp.textContent === 'off' }));
 `;
-
-let browser: Browser;
-test.before(async () => {
-  browser = await launchBrowser();
-});
-test.after.always(() => browser?.close());
 
 const deadline = { timeout: deadlineMs };
 

@@ -1,0 +1,39 @@
+// Writes to an input of a Virtual Core, in the process of a hub that was started from a flow file.
+
+import type { Origin } from '../../lib/model/parameter.ts';
+import { type CoreShapeName, coreShapes } from './core-shapes.ts';
+import { importHub } from './hub-module.ts';
+import type { Measured } from './measuring-window.ts';
+import { silentLog } from './silent-log.ts';
+import { type TurnsTask, timeTurns } from './timed-turns.ts';
+
+export interface VirtualCoreTask extends TurnsTask {
+  readonly hubFolder: string;
+  /** A flow with a core of this shape and so many outputs. */
+  readonly file: string;
+  readonly shape: CoreShapeName;
+  readonly outputs: number;
+}
+
+/** Measures how many writes there were. Errors: another value or number of changes than there has to be. */
+export async function loadCore(task: VirtualCoreTask): Promise<Measured> {
+  const { startHub } = await importHub(task.hubFolder);
+  const hub = await startHub({ paths: [task.file], log: silentLog });
+  const { last, expected } = coreShapes[task.shape](task.outputs);
+  const origin: Origin = { kind: 'client', name: 'bench' };
+  const before = hub.revision;
+  const measured = timeTurns(
+    task,
+    (x) => void hub.write('desk/x', x, origin),
+    (turns) => {
+      const value = hub.find(`core/${last}`)?.value;
+      if (value !== expected(turns)) return `expected core/${last} to be ${expected(turns)}, got ${value}`;
+      const changes = turns * (task.changing + 1);
+      return hub.revision - before === changes
+        ? undefined
+        : `expected ${changes} changes, got ${hub.revision - before}`;
+    },
+  );
+  await hub.stop();
+  return measured;
+}
