@@ -1,5 +1,23 @@
 // Inputs over HTTP: requests from a grammar of what the hub serves, most of them in order, some broken anywhere.
 
+import {
+  accepts,
+  authorizations,
+  brokenFirstLines,
+  brokenHeaders,
+  connections,
+  dates,
+  folders,
+  hosts,
+  levels,
+  methods,
+  origins,
+  otherHeaders,
+  plainPaths,
+  ranges,
+  rules,
+  types,
+} from './http-words.ts';
 import type { Random } from './random.ts';
 import { anAddress, aText, aValue, deepJson, mutate, toJson, utf8 } from './texts.ts';
 
@@ -11,181 +29,6 @@ export interface HttpInput {
   readonly pieces: readonly string[];
   readonly isOrderly: boolean;
 }
-
-const methods = ['OPTIONS', 'PUT', 'DELETE', 'PATCH', 'TRACE', 'CONNECT', 'FOO', 'get'];
-const plainPaths = [
-  ...[
-    '/',
-    '/index.html',
-    '/empty.txt',
-    '/folder',
-    '/folder/',
-    '/folder/page.html',
-    '/.hidden',
-    '/loop',
-    '/größe.txt',
-    '/ws',
-    '/update',
-  ],
-  ...[
-    '/parameters',
-    '/hub',
-    '/hub/',
-    '/hub/client.js',
-    '/hub/connections',
-    '/hub/rules',
-    '/hub/files',
-    '/hub/log',
-    '/hub/clients',
-  ],
-  ...[
-    '/hub/dashboards',
-    '/hub/dashboards/panel',
-    '/hub/openapi.json',
-    '/hub/health',
-    '/hub/parameters',
-    '/hub/trace',
-    '/hub/console/',
-  ],
-];
-const folders = [
-  '/parameters/',
-  '/hub/explain/',
-  '/hub/connections/',
-  '/hub/dashboards/',
-  '/hub/console/',
-  '/',
-  '/folder/',
-  '/hub/',
-];
-const connections = ['desk', 'clock', 'core', 'onair', 'loop', 'nobody', 'desk/', '']; // not the one that others come by
-const rules = ['text to number', 'share', 'there', 'back', 'nobody', ''];
-const levels = ['debug', 'info', 'warn', 'error', 'loud', ''];
-const hosts = [
-  '127.0.0.1',
-  'localhost',
-  '[::1]',
-  '127.0.0.1:99999',
-  'evil.example',
-  'LOCALHOST.',
-  '',
-  '[',
-  '::1',
-  'a b',
-  '127.0.0.1:80:80',
-];
-const origins = [
-  ...[
-    'http://127.0.0.1',
-    'https://localhost',
-    'null',
-    'http://evil.example',
-    'http://[',
-    'http://[::1',
-    'http://a b',
-    'http://%',
-    'http://%00',
-  ],
-  ...[
-    'http://1.2.3.256',
-    'http://0x7f.1',
-    'http://xn--a',
-    'http://xn--',
-    'file://',
-    'blob:http://a',
-    'http://:80',
-    'http://a:99999',
-    'http:',
-    '//',
-    'x',
-  ],
-  ...[
-    'http://ex\u00e4mple',
-    'http://\u00ff\u00fe',
-    'http://a@b:c@d',
-    'data:,',
-    'javascript:0',
-    'http://²',
-    'about:blank',
-    `http://${'a'.repeat(300)}`,
-  ],
-];
-const accepts = [
-  'application/json',
-  'text/plain',
-  '*/*',
-  'application/json;q=x',
-  'application/json;q=-1, text/plain;q=2',
-  ',;,;q=',
-  'a/b/c',
-];
-const types = [
-  ...['application/json', 'application/json', 'application/x-www-form-urlencoded', 'application/json; charset=utf-8'],
-  ...[
-    'application/json;charset="UTF-8"',
-    'application/json; charset=latin1',
-    'multipart/form-data',
-    'text/plain',
-    ';',
-    '',
-  ],
-];
-const ranges = [
-  'bytes=0-',
-  'bytes=-1',
-  'bytes=0-0',
-  'bytes=5-2',
-  'bytes=99999999999999999999-',
-  'bytes=-0',
-  'bytes=0-1,3-4',
-  'bytes=-',
-  'items=0-1',
-];
-const dates = ['Thu, 01 Jan 1970 00:00:00 GMT', 'never', '0', '99999999999999999999', 'Thu, 31 Feb 2999 25:61:61 GMT'];
-const authorizations = [
-  ...[
-    'Bearer YQ==',
-    'Bearer b',
-    'Basic YTpi',
-    'Basic Og==',
-    'Basic =',
-    'Basic',
-    'Bearer',
-    'basic  YTpi  ',
-    'Negotiate x',
-    'Basic \u00ff',
-  ],
-];
-const otherHeaders = [
-  ...[
-    'Connection: close',
-    'Connection: keep-alive',
-    'Expect: 100-continue',
-    'Sec-Fetch-Site: cross-site',
-    'Sec-Fetch-Site: same-origin',
-  ],
-  ...[
-    'Sec-Fetch-Mode: navigate',
-    'Sec-Fetch-Dest: image',
-    'Referer: http://evil.example/',
-    'Referer: http://[',
-    'Cookie: a=b',
-    'X: ',
-  ],
-  ...[
-    'Access-Control-Request-Method: POST',
-    'Access-Control-Request-Headers: content-type',
-    'Access-Control-Request-Private-Network: true',
-  ],
-  ...[
-    'Accept-Encoding: gzip',
-    'Upgrade: h2c',
-    'X-Forwarded-For: 1.2.3.4',
-    'Forwarded: for=x',
-    'User-Agent: fuzz',
-    `X: ${'x'.repeat(2000)}`,
-  ],
-];
 
 export function anHttpInput(random: Random): HttpInput {
   const isLocked = random.once(8);
@@ -294,29 +137,10 @@ function breakOne(random: Random, pieces: readonly string[]): string[] {
   const broken = [...pieces];
   switch (random.below(5)) {
     case 0:
-      broken.splice(
-        1,
-        0,
-        random.pick([
-          'Content-Length: 99999',
-          'Content-Length: -1',
-          'Content-Length: 5',
-          'Transfer-Encoding: x',
-          ': ',
-          'a',
-        ]),
-      );
+      broken.splice(1, 0, random.pick(brokenHeaders));
       break;
     case 1:
-      broken[0] = random.pick([
-        'GET / HTTP/1.0',
-        'GET http://127.0.0.1/ HTTP/1.1',
-        'GET /',
-        ' ',
-        '\u0000',
-        'PRI * HTTP/2.0',
-        `GET /${'x'.repeat(9000)} HTTP/1.1`,
-      ]);
+      broken[0] = random.pick(brokenFirstLines);
       break;
     case 2:
       broken.splice(place, random.below(3));

@@ -1,7 +1,8 @@
-// Inputs that have made an internal error once, or are near to such: each is answered as the mistake that it is. bench/fuzz.ts
-// looks for more.
+// Inputs that once made an internal error, and others like them: each is answered as the mistake that it is. bench/fuzz.ts looks for
+// more.
 
 import test from 'ava';
+import { oddOrigins } from '../../../../bench/fuzz/http-words.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { opcodes, openRawClient } from '../../../support/socket.ts';
@@ -66,40 +67,9 @@ test('JSON that is nested deep is a mistake of its sender: sockets', async (t) =
   expectQuietLog(t, hub);
 });
 
-const origins = [
-  ...[
-    'http://[',
-    'http://[::1',
-    'http://a b',
-    'http://%',
-    'http://%00',
-    'http://1.2.3.256',
-    'http://xn--a',
-    'http://:80',
-    'http:',
-  ],
-  ...[
-    'null',
-    'file://',
-    'blob:http://127.0.0.1',
-    'http://a:99999',
-    'http://a@127.0.0.1',
-    '//',
-    `http://${'a'.repeat(300)}`,
-  ],
-  ...[
-    'http://\u00ff\u00fe',
-    'http://\u00b2',
-    'http://ex\u00e4mple',
-    'http://\u00ad',
-    'http://a\u0080',
-    'http://\u00aa.\u00ba',
-    'http://xn--\u00e9',
-  ],
-];
 test('an Origin that is no URL, or hardly one, is a foreign one', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk } });
-  for (const origin of origins) {
+  for (const origin of oddOrigins) {
     const { status, text } = await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { origin } });
     t.is(status, 403, `${JSON.stringify(origin)}: ${text}`);
   }
