@@ -82,7 +82,7 @@ const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5
 const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
 const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
 
-/** A view that failed, or could not be loaded. */
+/** Stands in for a view that failed or could not be loaded. */
 function Broken(props: { readonly error: unknown }) {
   return (
     <div role="alert" class="note">

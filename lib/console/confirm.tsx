@@ -1,16 +1,16 @@
-// Asks before something is done that cuts others off.
+// Asks people before they do something that cuts others off.
 
 import { createSignal } from 'solid-js';
 
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button that does it says. */
+  /** The text of the button that goes ahead. */
   readonly verb: string;
   act(): void;
 }
 
-/** A dialog, and the function that asks by it; whoever leaves the dialog otherwise says no. */
+/** Creates a dialog, and the function that asks with it. Whoever leaves the dialog in another way says no. */
 export function createConfirmation() {
   const [question, setQuestion] = createSignal<Question>();
   let dialog!: HTMLDialogElement;

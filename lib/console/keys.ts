@@ -1,5 +1,5 @@
-// Keys of the whole console: / to search, g and a letter to a view, ? for help. Single keys can be switched off, for people
-// whose speech or tremor would press them (WCAG 2.1.4).
+// Keys of the whole console: / searches, g and a letter goes to a view, ? opens the help. People whose speech or tremor would press
+// single keys can switch them off (WCAG 2.1.4).
 
 import { createSignal, onCleanup } from 'solid-js';
 import { navigate } from './route.ts';
@@ -17,7 +17,7 @@ export function switchKeys(isOn: boolean): void {
   setEnabled(isOn);
 }
 
-/** Listens to keys as long as the scope that calls it lives. */
+/** Listens to keys for the scope that calls it. */
 export function useKeys(openHelp: () => void): void {
   let afterG = 0;
   const press = (event: KeyboardEvent) => {

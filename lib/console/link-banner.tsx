@@ -1,4 +1,4 @@
-// What is said while the link to the hub is down: that all values may be old, and when it is tried again.
+// Says while the link to the hub is down that all values may be old, and when the console tries again.
 
 import { createEffect, createSignal, Show } from 'solid-js';
 import { isStale, linkState } from './hub.ts';

@@ -1,4 +1,4 @@
-// A text that goes on changing in place: what people have selected in it, to copy it, stays selected.
+// A text that changes in place. What people have selected in it, to copy it, stays selected.
 
 import { createRenderEffect, type JSX } from 'solid-js';
 

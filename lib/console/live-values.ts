@@ -1,20 +1,20 @@
-// Live values of many parameters at a bounded rate: what has come is told together, once per frame of the screen, so that a
-// page with hundreds of values that change does its work once and not thousands of times a second.
+// Live values of many parameters at a bounded rate. The page hears once per frame of the screen of all that has come: with hundreds
+// of values that change, it would otherwise work thousands of times a second.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup, type Setter } from 'solid-js';
 import type { ParameterView, Unsubscribable, Value, ValueType } from '../client/index.ts';
 import type { Access } from '../model/parameter.ts';
 import { hub } from './hub.ts';
 
-/** As many patterns of the longest addresses fit into one message of subscription. */
+/** One message of subscription has room for so many of the longest addresses. */
 const addressesPerSelection = 190;
 
 export interface LiveParameter {
-  /** undefined: unknown. A trigger that has fired: 1. */
+  /** undefined: unknown. A trigger that has fired has 1. */
   readonly value: Accessor<Value | undefined>;
-  /** Counts changes and fires from then on when the present value was known: what to move for. */
+  /** Counts changes and fires after the present value became known. The page moves for these. */
   readonly moves: Accessor<number>;
-  /** What kind of parameter it is; undefined: there is none of this address, or the hub has not said so yet. */
+  /** What kind of parameter it is; undefined: the address has none, or the hub has not told it yet. */
   readonly kind: Accessor<{ readonly type: ValueType; readonly access: Access } | undefined>;
 }
 
@@ -22,7 +22,7 @@ export interface LiveValues {
   of(address: string): LiveParameter;
   /** Forgets an address that is no longer asked for. */
   drop(address: string): void;
-  /** Whether all that was asked for has come: who has no kind then does not exist. */
+  /** Whether the hub has told everything. An address without a kind then has no parameter. */
   readonly isComplete: Accessor<boolean>;
 }
 
@@ -33,15 +33,15 @@ interface Cell extends LiveParameter {
 }
 
 /**
- * Follows what `addresses` says, for as long as the scope that calls it lives, at most `rate` times a second. `onMoves` hears
- * of those that have moved together.
+ * Follows the addresses for the scope that calls it, at most `rate` times a second. `onMoves` hears which values moved within
+ * one frame.
  */
 export function createLiveValues(
   addresses: Accessor<readonly string[]>,
   rate: Accessor<number>,
   onMoves: (moved: ReadonlySet<string>) => void = () => {},
 ): LiveValues {
-  const cells = new Map<string, Cell>(); // bounded by the addresses that were asked for and not dropped
+  const cells = new Map<string, Cell>(); // bounded by the addresses that were added and not dropped
   const pending = new Map<string, Value | undefined>();
   const moved = new Set<string>();
   const [isComplete, setComplete] = createSignal(false);
@@ -102,7 +102,7 @@ export function createLiveValues(
           error: () => {},
         }),
       );
-      for (const subscription of former) subscription.unsubscribe(); // afterwards, so that what both have stays known
+      for (const subscription of former) subscription.unsubscribe(); // after the new ones, so that values which both have stay known
     }),
   );
   onCleanup(() => {

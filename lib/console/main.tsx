@@ -1,4 +1,4 @@
-// The console: see and steer the hub in a browser. This file puts it into the page; app.tsx is what is seen of it.
+// The console: people see and steer the hub in a browser. This file puts it into the page; app.tsx is its frame.
 
 import { render } from 'solid-js/web';
 import { App } from './app.tsx';

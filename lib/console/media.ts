@@ -1,4 +1,4 @@
-// Whether the page, or a part of it, is so and so, as a signal.
+// Properties of the page, or of a part of it, as signals.
 
 import { type Accessor, createSignal, onCleanup, onMount } from 'solid-js';
 
@@ -12,7 +12,7 @@ export function useMedia(query: string): Accessor<boolean> {
   return matches;
 }
 
-/** Follows the size of an element that is there once the scope that calls it is mounted; before, it is 0 by 0. */
+/** Follows the size of an element that exists once the scope that calls it is mounted. Before, it is 0 by 0. */
 export function useSize(element: () => Element): Accessor<{ readonly width: number; readonly height: number }> {
   const [size, setSize] = createSignal({ width: 0, height: 0 });
   onMount(() => {

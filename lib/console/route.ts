@@ -1,4 +1,4 @@
-// Where the console is: `#/parameters?address=desk/lamp`. The hash alone says it, so that links, history and reloads work.
+// Where in the console people are: `#/parameters?address=desk/lamp`. Only the hash says it, so that links, history and reloads work.
 
 import { createSignal } from 'solid-js';
 
@@ -13,7 +13,7 @@ addEventListener('hashchange', () => setCurrent(parse(location.hash)));
 
 export const route = current;
 
-/** The link to a view; empty and undefined parameters are left out. */
+/** Makes the link to a view. It leaves out parameters that are empty or undefined. */
 export function linkTo(view: string, params: Readonly<Record<string, string | undefined>> = {}): string {
   const given = Object.entries(params).filter((pair): pair is [string, string] => Boolean(pair[1]));
   const query = new URLSearchParams(given).toString().replaceAll('%2F', '/');
@@ -24,7 +24,7 @@ export function navigate(view: string, params: Readonly<Record<string, string | 
   location.hash = linkTo(view, params);
 }
 
-/** Changes parameters of the present view in place, without a step in the history; undefined takes one out. */
+/** Changes parameters of the present view without a step in the history. Undefined takes one out. */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
   const { view, params: present } = current();
   history.replaceState(null, '', linkTo(view, { ...present, ...params }));

@@ -1,4 +1,4 @@
-// How something is: a shape, a word and a colour, so that none of them is needed alone.
+// Shows a state by a shape, a word and a colour, so that people who miss one of them still see it.
 
 import { Show } from 'solid-js';
 
@@ -26,7 +26,7 @@ const tones: Readonly<Record<string, Tone>> = {
   disabled: 'off',
 };
 
-/** The state of a connection, rule or client, or the level of a line of the log; what is no state of these is plain. */
+/** Marks the state of a connection, rule or client, or the level of a line of the log. Any other word is plain. */
 export function StateMark(props: { readonly state: string; readonly count?: number }) {
   const tone = () => tones[props.state];
   return (

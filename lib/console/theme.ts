@@ -1,4 +1,4 @@
-// Light, dark, or as the system says. The choice is kept in the browser.
+// Light, dark, or as the system says. The browser keeps the choice.
 
 import { createSignal } from 'solid-js';
 import { keep, recall } from './storage.ts';
@@ -13,7 +13,7 @@ const [isSystemDark, setSystemDark] = createSignal(systemDark.matches);
 systemDark.addEventListener('change', () => setSystemDark(systemDark.matches));
 
 export const theme = choice;
-/** What is seen: what draws on a canvas has to draw anew when it changes. */
+/** The theme that people see. What draws on a canvas draws again when it changes. */
 export const isDark = () => choice() === 'dark' || (choice() === 'system' && isSystemDark());
 
 export function applyTheme(): void {
@@ -21,7 +21,7 @@ export function applyTheme(): void {
   else document.documentElement.dataset.theme = choice();
 }
 
-/** System, light, dark, and system again. */
+/** Goes from system to light, to dark, and to system again. */
 export function switchTheme(): void {
   const next = choices[(choices.indexOf(choice()) + 1) % choices.length]!;
   keep(storageKey, next);

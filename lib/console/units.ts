@@ -4,7 +4,7 @@ import { createSignal } from 'solid-js';
 import type { Value } from '../client/index.ts';
 import { useInterval } from './timers.ts';
 
-/** Now, ticking each second for the scope that calls it; milliseconds since 1970. */
+/** Tells the time in milliseconds since 1970, each second anew, for the scope that calls it. */
 export function useNow(): () => number {
   const [now, setNow] = createSignal(Date.now());
   useInterval(() => setNow(Date.now()), 1000);
@@ -17,7 +17,7 @@ const spans = [
   ['min', 60],
 ] as const;
 
-/** How long: `4 s`, `12 min`, `3 h`, `8 d`. Whole and rounded down; never less than 0 s. */
+/** `4 s`, `12 min`, `3 h`, `8 d`. It rounds down, and is never less than 0 s. */
 export function formatSpan(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const [unit, length] = spans.find(([, length]) => seconds >= length) ?? ['s', 1];
@@ -61,7 +61,7 @@ export function formatCount(count: number): string {
 
 const longestText = 300;
 
-/** A value in one line; of a float seven digits are enough to see it, of a text its beginning. */
+/** Shows a value in one line: seven digits of a float, and the beginning of a text. */
 export function formatValue(value: Value | null | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'string') return value.length > longestText ? `${value.slice(0, longestText)}…` : value;

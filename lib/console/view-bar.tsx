@@ -1,9 +1,9 @@
-// What the bars above the views share: the search that the address keeps, and why the hub could not be asked.
+// What the bars above the views share: the search, which the address of the page keeps, and why the hub could not be asked.
 
 import { Show } from 'solid-js';
 import { route, setParams } from './route.ts';
 
-/** What is searched for in the present view; empty: everything. */
+/** What people search for in the present view; empty: everything. */
 export const searched = () => route().params.search ?? '';
 
 export function Search(props: { readonly label: string; readonly placeholder: string }) {

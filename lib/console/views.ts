@@ -1,12 +1,12 @@
-// The views of the console, each a module that is loaded when it is first opened.
+// The views of the console. Each is a module that is loaded when somebody first opens it.
 
 import { type Component, lazy } from 'solid-js';
 
 export interface View {
-  /** Its name in the address: `#/log`. */
+  /** Its name in the address of the page: `#/log`. */
   readonly name: string;
   readonly title: string;
-  /** The letter that, after g, opens it. */
+  /** The key that opens it after g. */
   readonly key: string;
   /** What its icon draws, in a square of 24. */
   readonly icon: string;

@@ -1,8 +1,8 @@
-// Keeps the screen of a panel on, where the browser can (Screen Wake Lock, W3C): also after the page was hidden meanwhile.
+// Keeps the screen of a panel on where the browser can (Screen Wake Lock, W3C), also after the page was hidden and seen again.
 
 import { onCleanup } from 'solid-js';
 
-/** Works for as long as the scope that calls it lives. A browser that does not, or may not, leaves all as it is. */
+/** Works as long as the scope that calls it. In a browser that cannot, or may not, it does nothing. */
 export function keepAwake(): void {
   if (!('wakeLock' in navigator)) return;
   let lock: WakeLockSentinel | undefined;

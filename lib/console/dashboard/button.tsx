@@ -1,4 +1,4 @@
-// A button: it toggles, sets, fires, or is true for as long as it is held.
+// A button. It toggles, sets, fires, or is true while it is held.
 
 import { createEffect, createSignal, on, onCleanup } from 'solid-js';
 import { isStale } from '../hub.ts';
@@ -6,9 +6,9 @@ import { FitText } from './fit-text.tsx';
 import { isLit } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 
-/** Where the page scrolls, a finger has to rest for so long before it holds a button: it may be about to scroll. */
+/** Where the page scrolls, a finger holds a button only after it has rested this long: it may be about to scroll. */
 const restMs = 250;
-/** What rests moves by less than this. */
+/** A finger that rests moves by less than this. */
 const slopPx = 10;
 
 export function ButtonWidget(props: WidgetProps<'button'>) {
@@ -42,7 +42,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     if (resting && Math.hypot(clientX - resting.x, clientY - resting.y) > slopPx) stopResting();
   };
   const liftUp = () => {
-    if (resting) hold(); // shorter than it has to rest, but it did not scroll
+    if (resting) hold(); // it did not rest long enough, but it did not scroll either
     release();
   };
   const release = () => {
@@ -52,7 +52,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     if (isStale()) owesRelease = true;
     else write(false);
   };
-  // What was let go while the link was down is let go as soon as it is back: nothing stays on by itself.
+  // Somebody may let go while the link is down. The button lets go as soon as the link is back: nothing stays on by itself.
   createEffect(
     on(isStale, (stale) => {
       if (stale) release();

@@ -1,5 +1,5 @@
-// Moves by hand along a line, relative to where the hand took hold: a press alone moves nothing, and nothing ever jumps to
-// the finger.
+// Moves something by hand along a line, relative to where the hand took hold. A press alone moves nothing, and nothing jumps to the
+// finger.
 
 import { onCleanup } from 'solid-js';
 
@@ -7,18 +7,18 @@ import { onCleanup } from 'solid-js';
 const slopPx = { mouse: 3, touch: 8 };
 
 interface DragOptions {
-  /** Whether it may be taken hold of. */
+  /** Whether a hand may take hold now. */
   readonly isFree: () => boolean;
-  /** The way in pixels that the hand moves from one end to the other, negative where down is more; 0: it cannot. */
+  /** How many pixels the hand moves from one end to the other. Negative: down is more; 0: it cannot move. */
   readonly way: (axis: 'x' | 'y') => number;
   /** The hand begins to move. */
   readonly begin: () => void;
-  /** It has moved by a share of the way since it began, -1..1 and beyond. */
+  /** The hand has moved by this share of the way since it began, -1..1 and beyond. */
   readonly moveBy: (share: number) => void;
   readonly end: () => void;
 }
 
-/** Makes a handle of an element; its style says by `--axis`, x or y, along which line. Ends with the scope that calls it. */
+/** Makes an element a handle. Its style says with `--axis`, x or y, along which line. It ends with the scope that calls it. */
 export function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, end }: DragOptions): void {
   let held: { pointer: number; axis: 'x' | 'y'; from: number; isMoving: boolean } | undefined;
 
@@ -37,7 +37,7 @@ export function createDrag(handle: HTMLElement, { isFree, way, begin, moveBy, en
     if (!held.isMoving) {
       if (Math.abs(moved) < slop) return;
       held.isMoving = true;
-      held.from += Math.sign(moved) * slop; // without a jump by what was only the slop
+      held.from += Math.sign(moved) * slop; // so that it does not jump by the slop
       begin();
     }
     const length = way(held.axis);

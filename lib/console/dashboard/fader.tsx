@@ -1,6 +1,6 @@
-// A fader, as on a desk: its cap is moved from where it is, and nothing else moves it: neither a press on the cap nor one on
-// its track, nor a hand that scrolls the page. While it is moved it shows what the hand says, whatever the hub tells; the hub
-// has the word again once the last write has got there.
+// A fader as on a desk: a hand moves its cap from where it is. A press on the cap or on the track does not move it, and neither
+// does a hand that scrolls the page. While a hand moves it, it shows what the hand says. It follows the hub again once the last
+// write has got there.
 
 import { createEffect, createSignal, on, onMount } from 'solid-js';
 import { isStale } from '../hub.ts';
@@ -10,9 +10,9 @@ import { shareOf, showValue } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 import { createWriter } from './writer.ts';
 
-/** The values that a write leads to are on their way for so long; the fader waits for them. */
+/** A write leads to values that take this long to come back. The fader waits for them. */
 const settleMs = 300;
-/** So many steps, unless the widget says how long one is; and so many times Page Up leads from one end to the other. */
+/** How many steps it has, unless the widget says how long one is, and how often one presses Page Up from end to end. */
 const steps = 100;
 const pages = 10;
 const digits = 12;
@@ -21,7 +21,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   const { address, label, min, max, step = (max - min) / steps, unit, digits: shownDigits } = props.widget;
   const parameter = props.values.of(address);
   const { send, fail, failure } = useWrites(address);
-  /** What the hand says; undefined: the hub has the word. */
+  /** What the hand says; undefined: it follows the hub. */
   const [own, setOwn] = createSignal<number>();
   let isHeld = false;
   const settling = useDelay();
@@ -106,7 +106,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
           disabled={!isFree()}
           onKeyDown={press}
           onInput={(event) => {
-            moveTo(snap(event.currentTarget.valueAsNumber)); // by what is no key: a screen reader
+            moveTo(snap(event.currentTarget.valueAsNumber)); // a screen reader moved it, which presses no key
             letGo();
           }}
         />

@@ -1,4 +1,4 @@
-// A text that fills its place, so that it is read across a room.
+// A text that fills its place, so that people read it across a room.
 
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
@@ -6,7 +6,7 @@ import type { Tone } from '../../dashboard/format.ts';
 import { useSize } from '../media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
-/** Smaller letters cannot be read: what does not fit then is cut off. */
+/** Nobody can read smaller letters: a text that needs them is cut off. */
 const leastSize = 11;
 const unitSize = 0.55;
 const measuredAt = 100;
@@ -16,9 +16,9 @@ interface FitTextProps {
   readonly text: string;
   readonly unit?: string;
   readonly tone?: Tone | undefined;
-  /** Whether it changes with a value, which is told to screen readers. */
+  /** Whether it changes with a value: screen readers tell that. */
   readonly isLive?: boolean;
-  /** Texts for which it is as large as it is, instead of its own: letters that change their size with a value disturb. */
+  /** Texts that it has room for, whichever it shows now: letters that change their size with a value disturb. */
   readonly sizedFor?: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export function FitText(props: FitTextProps) {
     pen.font = `600 ${measuredAt}px ${family()}`;
     return pen.measureText(text).width / measuredAt;
   };
-  /** A unit stands behind its number, or below it where there is more room. */
+  /** A unit stands behind its number, or below it where the letters get larger so. */
   const fitWithUnit = (text: string): Fitted & { isBelow: boolean } => {
     const { width, height } = place();
     const unitWidth = props.unit ? unitSize * widthOf(` ${props.unit}`) : 0;

@@ -1,8 +1,8 @@
-// How large a text may be to fill its place, and where its lines end: between words, never within one.
+// How large a text may be to fill its place, and where its lines end. A line ends between words, never within one.
 
 export interface Fitted {
   readonly lines: readonly string[];
-  /** Pixels; below the least size that can be read it may not fit. */
+  /** In pixels. At the least size that people can read it may still not fit. */
   readonly size: number;
 }
 
@@ -11,12 +11,12 @@ export interface Place {
   readonly height: number;
 }
 
-/** Height of a line, and the most that one line takes of the height of its place. */
+/** The height of a line in letters, and the share of the height of its place that one line may take. */
 const lineHeight = 1.15;
 const mostOfHeight = 0.8;
-/** Room at the sides, and for what measuring is wrong by. */
+/** The share of the width that letters may take: the rest is for the sides, and for measuring not being exact. */
 const share = 0.94;
-/** Longer texts are wrapped by the browser. */
+/** The browser wraps longer texts. */
 const maxWords = 16;
 
 /** Fits a text into a place; `widthOf` measures a text at a size of one pixel. */
@@ -40,7 +40,7 @@ export function fitInto(text: string, { width, height }: Place, widthOf: (text: 
   return best;
 }
 
-/** The widths at which lines may end elsewhere: those of all runs of words, the widest first. */
+/** The widths at which lines begin to end elsewhere: those of all runs of words, the widest first. */
 function limitsOf(words: readonly string[], widthOf: (text: string) => number): number[] {
   const runs = words.flatMap((_, from) =>
     words.slice(from).map((_, more) => words.slice(from, from + more + 1).join(' ')),

@@ -1,4 +1,4 @@
-// Widgets on a grid, each on its place, by its type.
+// Widgets on a grid, each in its place.
 
 import { For, type JSX, lazy } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
@@ -53,7 +53,7 @@ function contentOf(widget: Widget, values: LiveValues): JSX.Element {
   }
 }
 
-/** Widgets on a grid that fills what there is. */
+/** Draws widgets on a grid that fills the room there is. */
 export function Grid(props: {
   readonly columns: number;
   readonly rows: number;

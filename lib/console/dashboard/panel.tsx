@@ -1,4 +1,4 @@
-// A dashboard as it hangs on the wall: all of the screen, always awake, and clearly stale while the link is down.
+// A dashboard as it hangs on the wall. It takes all of the screen, keeps it on, and is clearly stale while the link is down.
 
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
@@ -9,7 +9,7 @@ import { formatClock } from '../units.ts';
 import { keepAwake } from './awake.ts';
 import { Grid } from './grid.tsx';
 
-/** As often as the eye sees; what comes faster is merged by the hub. */
+/** The eye sees no more a second. The hub merges what comes faster. */
 const rate = 30;
 
 export function Panel(props: { readonly name: string; readonly dashboard: Dashboard; readonly mistake: string }) {
@@ -69,7 +69,7 @@ export function Panel(props: { readonly name: string; readonly dashboard: Dashbo
   );
 }
 
-/** The widgets, those that are as before as the same objects: what has not changed is not built anew. */
+/** Returns the widgets. One that has not changed stays the same object, so that the page does not build it anew. */
 function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): readonly Widget[] {
   const kept = new Map(former.map((widget) => [JSON.stringify(widget), widget]));
   return widgets.map((widget) => {

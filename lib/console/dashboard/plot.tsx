@@ -1,4 +1,5 @@
-// A plot of up to four parameters, moving with the clock: sampled since it was opened, unknown and stale times left out.
+// A plot of up to four parameters that moves with the clock. It takes samples from when it was opened, but none while a value is
+// unknown or stale.
 
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
@@ -9,7 +10,7 @@ import { useInterval } from '../timers.ts';
 import { showValue } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
-/** Samples that a plot holds and draws; of a minute ten a second. */
+/** How many samples a plot holds and draws: of a minute ten a second. */
 const samples = 600;
 const leastIntervalMs = 100;
 const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
@@ -94,7 +95,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   );
 }
 
-/** What the widget says, else what fits; of a value that does not move some room above and below. */
+/** The range that the widget says, or else the one that fits. A value that does not move gets some room above and below. */
 function rangeOf(low: number | null, high: number | null, min?: number, max?: number): [number, number] {
   const from = min ?? low ?? 0;
   const to = max ?? high ?? from + 1;

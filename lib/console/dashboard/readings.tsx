@@ -6,9 +6,9 @@ import { FitText } from './fit-text.tsx';
 import { isLit, shareOf, showValue, toneAt } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
-/** How long a lamp is lit by a fire of its trigger. */
+/** How long a fire of its trigger lights a lamp. */
 const flashMs = 400;
-/** Of a text so much is shown. */
+/** How many characters of a text are shown. */
 const longestText = 300;
 
 export function Label(props: WidgetProps<'label'>) {
@@ -21,7 +21,7 @@ export function Reading(props: WidgetProps<'value'>) {
   const text = () => (texts[String(parameter.value())] ?? showValue(parameter.value(), digits)).slice(0, longestText);
   const others = Object.values(texts);
   let widest = '';
-  /** Of numbers the longest so far, whatever its digits. */
+  /** The texts to leave room for. Of numbers it is the longest so far, whatever its digits. */
   const sizedFor = () => {
     if (typeof parameter.value() !== 'number') return [text(), ...others];
     const zeros = text().replace(/\d/g, '0');

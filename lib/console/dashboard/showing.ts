@@ -1,18 +1,18 @@
-// How values look on a dashboard: numbers with their decimals, when a lamp is lit, which tone a number has.
+// How values look on a dashboard: the decimals of numbers, when a lamp is lit, and the tone of a number.
 
 import type { Value } from '../../client/index.ts';
 import type { Tone } from '../../dashboard/format.ts';
 
-const mostDigits = 1000; // three decimals, unless a widget says how many
+const mostDigits = 1000; // three decimals, unless a widget says otherwise
 
-/** `-3.5`, `12.00`; of a number without `digits` three decimals at most, of an unknown value a dash. */
+/** `-3.5`, `12.00`. Without `digits` a number has at most three decimals; an unknown value is a dash. */
 export function showValue(value: Value | undefined, digits?: number): string {
   if (value === undefined) return '–';
   if (typeof value !== 'number') return String(value);
   return digits === undefined ? String(Math.round(value * mostDigits) / mostDigits) : value.toFixed(digits);
 }
 
-/** Whether a lamp is lit: at the value that it waits for, else as D-02 makes a boolean of it. */
+/** Whether a lamp is lit: at the value that it waits for, or else at what D-02 converts to true. */
 export function isLit(value: Value | undefined, equals?: Value): boolean {
   if (value === undefined) return false;
   if (equals !== undefined) return String(value) === String(equals);
@@ -20,7 +20,7 @@ export function isLit(value: Value | undefined, equals?: Value): boolean {
   return Number(value) > 0;
 }
 
-/** The tone of the highest zone that a number has reached. */
+/** Returns the tone of the highest zone that a number has reached. */
 export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Value | undefined): Tone | undefined {
   if (typeof value !== 'number') return undefined;
   let reached: { from: number; tone: Tone } | undefined;
@@ -28,7 +28,7 @@ export function toneAt(zones: readonly { from: number; tone: Tone }[], value: Va
   return reached?.tone;
 }
 
-/** Where a value is within a range, 0..1. */
+/** Returns where a value is within a range, 0..1. */
 export function shareOf(value: Value | undefined, min: number, max: number): number {
   const share = (Number(value ?? min) - min) / (max - min);
   return Number.isFinite(share) ? Math.min(1, Math.max(0, share)) : 0;

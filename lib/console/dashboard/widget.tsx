@@ -1,4 +1,4 @@
-// What all widgets have in common: what they are made of, how they write, and how they say what is wrong.
+// What all widgets share: their properties, how they write, and how they say what is wrong.
 
 import { createSignal, Show } from 'solid-js';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
@@ -7,7 +7,7 @@ import type { LiveParameter, LiveValues } from '../live-values.ts';
 import { messageOf } from '../request.ts';
 import { useDelay } from '../timers.ts';
 
-/** How long it is shown that a write has failed. */
+/** How long a widget shows that a write has failed. */
 const failureMs = 5000;
 
 export interface WidgetProps<Type extends SingleWidget['type']> {
@@ -15,7 +15,7 @@ export interface WidgetProps<Type extends SingleWidget['type']> {
   readonly values: LiveValues;
 }
 
-/** Says that there is no such parameter, or why the last write has failed. */
+/** Says that the parameter does not exist, or why the last write has failed. */
 export function Trouble(props: {
   readonly parameter: LiveParameter;
   readonly values: LiveValues;
@@ -31,7 +31,7 @@ export function Trouble(props: {
   );
 }
 
-/** Writes of a control, and why the last one has failed, for a while. */
+/** Writes for a control, and tells for a while why the last write has failed. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
   const forgetting = useDelay();

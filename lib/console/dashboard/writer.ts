@@ -1,13 +1,13 @@
-// Writes of one control at a bounded rate: the first at once, then at most one under way and one that waits, the newest; so
-// the final value always gets there, and a slow link is not filled with old ones.
+// Writes for one control at a bounded rate. The first write goes at once. Then at most one is under way, and only the newest waits.
+// So the final value always gets there, and old ones do not fill a slow link.
 
 import type { Value } from '../../client/index.ts';
 
-/** Between two writes of one control. */
+/** The least time between two writes of one control. */
 export const writeIntervalMs = 50;
 
 export interface Writer {
-  /** Whether a write is under way, or waits. */
+  /** Whether a write is under way or waits. */
   readonly isBusy: boolean;
   write(value: Value): void;
 }
@@ -15,7 +15,7 @@ export interface Writer {
 interface WriterOptions {
   /** Carries out one write. */
   readonly send: (value: Value) => Promise<void>;
-  /** All that was written has got there, or the last write has failed. */
+  /** Everything has got there, or the last write has failed. */
   readonly settled: (error: unknown) => void;
 }
 

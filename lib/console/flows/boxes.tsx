@@ -1,4 +1,4 @@
-// The boxes of the graph: rules, closed groups of them, parameters with their live values, and connections.
+// The boxes of the graph: rules, closed groups of rules, parameters with their live values, and connections.
 
 import { createEffect, createMemo, on, Show } from 'solid-js';
 import type { LiveValues } from '../live-values.ts';
@@ -19,7 +19,7 @@ export interface BoxContext {
   openGroup(id: string): void;
 }
 
-/** What a box says; a press opens it. */
+/** The text of a box. A press opens the box. */
 export function BoxContent(props: { readonly node: GraphNode; readonly context: BoxContext }) {
   const { node, context } = props;
   switch (node.kind) {

@@ -1,4 +1,4 @@
-// The drawing of the graph: boxes over lines, on a plane to move over. Only what is seen is followed live.
+// The drawing of the graph: boxes over lines, on a plane that people move over. It follows only values that are in view.
 
 import { createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
 import { createLiveValues } from '../live-values.ts';
@@ -7,13 +7,13 @@ import type { Box, Drawing, Line } from './layout.ts';
 import { createPanZoom, type PanZoom } from './pan-zoom.ts';
 import { pulse } from './pulse.ts';
 
-/** Changes a second of one value that are shown. */
+/** How often a second a value may change in the drawing. */
 const rate = 4;
-/** Smaller text cannot be read: its values are not followed. */
+/** Nobody can read smaller text, so its values are not followed. */
 const readableScale = 0.4;
-/** The graph is shown whole at first, but never smaller: its least letters, of 13 pixels, are 11 then. */
+/** At first the whole graph is in view, but never smaller than this: letters of 13 pixels then have 11. */
 const comfortableScale = 0.85;
-/** Between what is brought into view and the edge. */
+/** The room between the edge and a box that is brought into view. */
 const marginPx = 24;
 
 interface CanvasProps {
@@ -24,7 +24,7 @@ interface CanvasProps {
 export default function Canvas(props: CanvasProps) {
   let frame!: HTMLElement;
   let moves!: PanZoom;
-  /** Moves to a box that is not whole in view, and makes it readable. */
+  /** Moves to a box that is not wholly in view, and makes it readable. */
   const show = (box: Box) => {
     const { x, y, scale: present } = moves.placement();
     const scale = Math.max(present, comfortableScale);
@@ -119,8 +119,8 @@ function Plane(props: PlaneProps) {
     createEffect(on(chosen, showChosen));
     let width = 0;
     const observer = new ResizeObserver(() => {
-      props.moves().place({ ...placement() }); // what is seen is another
-      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule has opened beside it
+      props.moves().place({ ...placement() }); // the view has another part of it
+      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule opened beside it
       width = props.frame().clientWidth;
     });
     observer.observe(props.frame());

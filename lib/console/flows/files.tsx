@@ -1,4 +1,4 @@
-// The flow files, and what the last load said of them.
+// The flow files, and what the last load said about them.
 
 import { For, Show } from 'solid-js';
 import type { LoadReport } from '../../wire/http/flow-files.ts';

@@ -1,5 +1,5 @@
-// The graph that is drawn: rules between the parameters that they read and write, and closed groups of rules between the
-// connections of these.
+// The graph to draw: rules between the parameters that they read and write, and closed groups of rules between the connections of
+// those parameters.
 
 import type { RuleStatus } from '../../model/rule-status.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
@@ -10,7 +10,7 @@ export type GraphNode =
   | { readonly kind: 'parameter'; readonly id: string; readonly address: string }
   | { readonly kind: 'connection'; readonly id: string; readonly connection: string };
 
-/** From a source to a rule, or from a rule to a destination. `address` is what moves along; undefined: several. */
+/** A line from a source to a rule, or from a rule to a destination. `address` is what moves along it; undefined: several. */
 export interface GraphEdge {
   readonly from: string;
   readonly to: string;
@@ -22,7 +22,7 @@ export interface Graph {
   readonly edges: readonly GraphEdge[];
 }
 
-/** Draws the groups with these ids open, the others as one box each. */
+/** Makes the graph. Groups with these ids are open; any other is one box. */
 export function buildGraph(roots: readonly RuleGroup[], open: ReadonlySet<string>): Graph {
   const shown: { node: GraphNode; rules: readonly RuleStatus[] }[] = [];
   const visit = (group: RuleGroup) => {

@@ -1,4 +1,4 @@
-// What is known of the running installation, asked for each second, and the switch of a rule.
+// The running installation, asked for each second, and the switch of a rule.
 
 import { createMemo, createSignal } from 'solid-js';
 import type { RuleStatus } from '../../model/rule-status.ts';
@@ -41,7 +41,7 @@ export function useInstallation() {
 
 export type Installation = ReturnType<typeof useInstallation>;
 
-/** A copy of an answer, made anew when any of it has changed. */
+/** Copies an answer, anew whenever a part of it has changed. */
 function snapshot<T>(polled: Polled<T>): T | undefined {
   const data = polled.data();
   return data === undefined ? undefined : (JSON.parse(JSON.stringify(data)) as T);

@@ -1,12 +1,12 @@
-// Where the boxes and lines of the graph are: sources at the left, destinations at the right. The library that knows is
-// loaded with this view.
+// Where the boxes and lines of the graph are: sources at the left, destinations at the right. Only this view loads the library that
+// finds their places.
 
 import { Graph as DagreGraph, layout } from '@dagrejs/dagre';
 import type { Graph, GraphEdge, GraphNode } from './graph.ts';
 
 export interface Box {
   readonly node: GraphNode;
-  /** Its middle. */
+  /** The middle of the box. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -15,7 +15,7 @@ export interface Box {
 
 export interface Line {
   readonly edge: GraphEdge;
-  /** The path of an SVG. */
+  /** The line as a path of SVG. */
   readonly path: string;
 }
 
@@ -33,7 +33,7 @@ const sizes: Readonly<Record<GraphNode['kind'], { readonly width: number; readon
   connection: { width: 150, height: 44 },
 };
 
-/** Lays a graph out; takes some hundred milliseconds for as many boxes as may be drawn. */
+/** Lays a graph out. The largest one that may be drawn takes some hundred milliseconds. */
 export function layOut(graph: Graph): Drawing {
   const dagre = new DagreGraph();
   dagre.setGraph({
@@ -65,13 +65,13 @@ interface Point {
   readonly y: number;
 }
 
-/** Where a line has to go around other boxes; one from a column to the next goes straight there. */
+/** The points at which a line goes around other boxes. A line from one column to the next has none. */
 function bendsOf(edge: unknown): readonly Point[] {
   const { points } = edge as { points: readonly Point[] };
   return points.length > 3 ? points.slice(1, -1) : [];
 }
 
-/** A line out of the right side of a box and into the left side of another, level at each of its points. */
+/** A line from the right side of a box to the left side of another. It is level at each of its points. */
 function curve(from: Omit<Box, 'node'>, to: Omit<Box, 'node'>, bends: readonly Point[]): string {
   let { x, y } = { x: from.x + from.width / 2, y: from.y };
   let path = `M${round(x)} ${round(y)}`;

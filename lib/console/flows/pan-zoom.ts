@@ -1,4 +1,4 @@
-// Moving over a plane that is larger than the screen: by mouse and wheel, by one and two fingers, and by keys.
+// People move over a plane that is larger than the screen: by mouse and wheel, with one or two fingers, and by keys.
 
 import { type Accessor, createSignal, onCleanup } from 'solid-js';
 
@@ -12,17 +12,17 @@ const leastScale = 0.1;
 const largestScale = 2.5;
 const keyStep = 80;
 const keyZoom = 1.25;
-/** A pointer that has moved so far drags; one that has not clicks. */
+/** A pointer that has moved this far drags. One that has moved less clicks. */
 const dragDistance = 4;
 
 export interface PanZoom {
   readonly placement: Accessor<Placement>;
   place(placement: Placement): void;
-  /** Zooms about the middle of what is seen. */
+  /** Zooms about the middle of the view. */
   zoom(factor: number): void;
 }
 
-/** Makes an element the window onto a plane; `fit` shows all of it. Ends with the scope that calls it. */
+/** Makes an element the window onto a plane; `fit` shows all of the plane. It ends with the scope that calls it. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
   const pointers = new Map<number, { x: number; y: number }>();
@@ -61,7 +61,7 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
     pointers.set(event.pointerId, now);
     if (moved < dragDistance) return;
     if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
-    const share = other ? 0.5 : 1; // of two fingers each moves half
+    const share = other ? 0.5 : 1; // each of two fingers moves half
     pan((now.x - before.x) * share, (now.y - before.y) * share);
     if (!other) return;
     const distance = (point: { x: number; y: number }) => Math.hypot(point.x - other.x, point.y - other.y) || 1;

@@ -1,9 +1,9 @@
-// Values that move: a line, or a label, lights up and fades when a value has come along it.
+// Shows that values move: a line or a label lights up and fades when a value has come along it.
 
 const fadeMs = 700;
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
 
-/** Lights a line up; who wants no motion sees it thick for as long. */
+/** Lights a line up. Whoever wants no motion sees it thick for the same time. */
 export function pulse(line: SVGPathElement): void {
   const length = line.getTotalLength();
   const lit = { stroke: 'var(--accent)', strokeWidth: '3px' };
@@ -19,7 +19,7 @@ export function pulse(line: SVGPathElement): void {
   );
 }
 
-/** Starts the animation of a class anew. */
+/** Starts the animation of a class again. */
 export function restartAnimation(element: Element, name: string): void {
   const running = element.getAnimations();
   element.classList.add(name);

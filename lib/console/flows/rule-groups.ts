@@ -1,13 +1,13 @@
-// Rules in the files and folders that they are in, and which of these are open: as many as can be looked at.
+// Rules in their files and folders, and which of these are open: as many as people can look at.
 
 import type { RuleStatus } from '../../model/rule-status.ts';
 
-/** So many boxes of rules and closed groups are opened without being asked for, and so many at most. */
+/** How many boxes of rules and closed groups are shown unless people open more, and how many at most. */
 export const comfortableBoxes = 60;
 export const maxBoxes = 160;
 
 export interface RuleGroup {
-  /** File and folders, one below the other. */
+  /** Names the file and the folders, from the outside in. */
   readonly id: string;
   readonly title: string;
   readonly rules: RuleStatus[];
@@ -39,19 +39,19 @@ export function groupRules(rules: readonly RuleStatus[]): RuleGroup[] {
   return roots;
 }
 
-/** All rules of a group and of those in it. */
+/** Returns all rules of a group and of the groups in it. */
 export function rulesIn(group: RuleGroup): RuleStatus[] {
   return [...group.rules, ...group.groups.flatMap(rulesIn)];
 }
 
-/** The ids of the groups that a rule is in, the outermost first. */
+/** Returns the ids of the groups that a rule is in, the outermost first. */
 export function groupsOf({ file, folder }: RuleStatus): string[] {
   return [file, ...folder].map((_, depth) => JSON.stringify([file, ...folder.slice(0, depth)]));
 }
 
 /**
- * The ids of the groups that are open: level by level, as long as all of a level is no more than `comfortableBoxes` boxes; and
- * those that people chose to open, as long as there are no more than `maxBoxes`, the ones in `first` before others.
+ * Returns the ids of the groups that are open. Whole levels open from the outside in, as long as that makes no more than
+ * `comfortableBoxes` boxes. Then those open that people chose, the ones in `first` before others, up to `maxBoxes` boxes.
  */
 export function openGroups(
   roots: readonly RuleGroup[],
@@ -62,7 +62,7 @@ export function openGroups(
   let boxes = roots.length;
   for (let level = [...roots]; level.length > 0; ) {
     const all = level.reduce((sum, group) => sum + addedBy(group), boxes);
-    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a box by itself says nothing
+    const isComfortable = all <= (boxes === 1 ? maxBoxes : comfortableBoxes); // a single box tells nothing
     const next: RuleGroup[] = [];
     const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
     for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {
@@ -76,7 +76,7 @@ export function openGroups(
   return open;
 }
 
-/** How many boxes more there are when a group is open. */
+/** How many more boxes there are when a group is open. */
 function addedBy({ rules, groups }: RuleGroup): number {
   return rules.length + groups.length - 1;
 }

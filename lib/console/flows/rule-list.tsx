@@ -1,4 +1,4 @@
-// The same as the graph, as a list: files and folders that open, and in them the rules with what they read and write.
+// Shows as a list what the graph shows: files and folders that open, and in them the rules with what they read and write.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
 import { linkTo } from '../route.ts';
@@ -7,7 +7,7 @@ import type { Installation } from './installation.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 
 interface ListProps {
-  /** By their ids, so that rows stay what they are, with the keyboard in them, when something about their rules changes. */
+  /** By their ids: a row then stays the same, and keeps the focus, when something about its rules changes. */
   readonly groups: readonly string[];
   readonly groupOf: (id: string) => RuleGroup | undefined;
   readonly open: ReadonlySet<string>;
@@ -78,7 +78,7 @@ function RuleRow(props: ListProps & { readonly key: string }) {
   );
 }
 
-/** Addresses as links to their parameters. */
+/** Shows addresses as links to their parameters. */
 export function Addresses(props: { readonly list: readonly string[] }) {
   return (
     <For each={props.list} fallback={<span class="muted">time</span>}>

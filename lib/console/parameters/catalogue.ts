@@ -1,4 +1,4 @@
-// All parameters of the hub, in order: addresses, types, access. Values are asked for where they are seen.
+// All parameters of the hub, in order: addresses, types and access. Values are asked for where they are in view.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -7,13 +7,13 @@ import { isStale } from '../hub.ts';
 import { usePolled } from '../polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon parameters that come or go with a reload are seen. */
+/** How soon the page notices parameters that come or go with a reload. */
 const reloadSeenMs = 3000;
 
 /** Lists of equal length. */
 export interface Catalogue {
   readonly addresses: readonly string[];
-  /** In lower case, for the search. */
+  /** The addresses in lower case, for the search. */
   readonly lowered: readonly string[];
   typeOf(index: number): ValueType;
   accessOf(index: number): string;
@@ -21,7 +21,7 @@ export interface Catalogue {
 
 const accessNames: Readonly<Record<string, string>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
-/** The catalogue, read anew when parameters have come or gone, for the scope that calls it. */
+/** Reads the catalogue for the scope that calls it, and again when parameters have come or gone. */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');

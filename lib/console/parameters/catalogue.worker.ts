@@ -1,17 +1,17 @@
-// Reads the list of all parameters off the hot path: of 15 MB for 100,000 parameters the page gets what it searches and draws,
-// in the order in which people look for it.
+// Reads the list of all parameters in a thread of its own. For 100,000 parameters it has 15 MB; the page gets only what it searches
+// and draws, in the order in which people look for it.
 
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { orderingKey } from './ordering.ts';
 
-/** What the page is told: addresses in order, one per line, and of each its type and the first letters of its access. */
+/** What the page gets. */
 export interface CatalogueMessage {
   readonly addresses?: string;
-  /** A letter per address. */
+  /** A letter for each address. */
   readonly types?: string;
-  /** `rw`, `r-` or `-w` per address. */
+  /** `rw`, `r-` or `-w` for each address. */
   readonly accesses?: string;
-  /** Why there is none. */
+  /** Why there is no list. */
   readonly error?: string;
 }
 

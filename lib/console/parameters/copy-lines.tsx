@@ -1,4 +1,4 @@
-// Lines to take along: the address, and how programs read and set the parameter.
+// Lines to copy: the address, and how programs read and set the parameter.
 
 import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
@@ -51,19 +51,19 @@ function linesOf({ address, type, access, value }: CopyLinesProps): [name: strin
   ];
 }
 
-/** For a POSIX shell. */
+/** Quotes a text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Copies a text, also where the page came without TLS and the clipboard is closed to it. */
+/** Copies a text, also on a page without TLS, which may not use the clipboard. */
 async function copy(text: string): Promise<boolean> {
   if (navigator.clipboard)
     try {
       await navigator.clipboard.writeText(text);
       return true;
     } catch {
-      // not allowed: by the way below
+      // it is not allowed: the way below is
     }
   const area = document.createElement('textarea');
   area.value = text;

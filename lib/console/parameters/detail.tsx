@@ -1,4 +1,4 @@
-// One parameter: what it is now, how to set it, what it was over the last minutes, and where to read on.
+// One parameter: its value now, how to set it, its values over the last minutes, and links to more.
 
 import { lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
@@ -13,7 +13,7 @@ import { useLiveRows } from './live-window.ts';
 import { isPinned, switchPin } from './recordings.ts';
 import { typeNames } from './types.ts';
 
-/** On a phone it covers everything else. */
+/** Where it covers everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');
 
 const Plot = lazy(() => import('./plot.tsx'));

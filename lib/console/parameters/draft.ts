@@ -1,23 +1,23 @@
-// What is in a field: it follows the value until the field is entered, and then holds still, so that what is selected in it
-// stays selected, and what is typed is not disturbed. Left as it was found, it follows again.
+// The text of a field. It follows the value until somebody enters the field, and then holds still: nothing disturbs what people
+// select or type in it. It follows again when they leave it as they found it.
 
 import { type Accessor, batch, createSignal } from 'solid-js';
 
 export interface Draft {
-  /** What the field shows. */
+  /** The text that the field shows. */
   readonly text: Accessor<string>;
   /** Whether somebody has typed something that is not set yet. */
   readonly isTyped: Accessor<boolean>;
-  /** What was there when the field was entered; undefined: it follows. */
+  /** The text at the time when somebody entered the field; undefined: it follows. */
   readonly entered: Accessor<string | undefined>;
   type(text: string): void;
   enter(): void;
   leave(): void;
-  /** What was typed has been set, or is given up; the field holds what is there then. */
+  /** Somebody has set what was typed, or given it up. The field now holds the present text. */
   settle(text: string): void;
 }
 
-/** `followed` is the text of the value; undefined: it is unknown, and the field is empty. */
+/** `followed` is the text of the value. Undefined: the value is unknown, and the field is empty. */
 export function createDraft(followed: Accessor<string | undefined>): Draft {
   const [typed, setTyped] = createSignal<string>();
   const [entered, setEntered] = createSignal<string>();

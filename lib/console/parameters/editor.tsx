@@ -1,4 +1,4 @@
-// Sets a parameter by hand: a switch, a number with steps, a text or a button, as its type asks for.
+// Sets a parameter by hand. Its type decides whether by a switch, a number with steps, a text or a button.
 
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
@@ -15,7 +15,7 @@ interface EditorProps {
   readonly value: Value | undefined;
 }
 
-/** An editor is of one parameter: nothing that was typed for one is ever written to another. */
+/** Each parameter has an editor of its own: nothing that was typed for one is ever written to another. */
 export function Editor(props: EditorProps) {
   return (
     <Show when={`${props.address} ${props.type}`} keyed>
@@ -25,7 +25,7 @@ export function Editor(props: EditorProps) {
 }
 
 function OwnEditor(props: EditorProps) {
-  const { address, type } = props; // of this parameter for good, also for what is answered later
+  const { address, type } = props; // fixed, so that a late answer still belongs to this parameter
   const [failure, setFailure] = createSignal('');
   const [done, setDone] = createSignal('');
   const refuse = (sentence: string) => {

@@ -1,16 +1,16 @@
-// Line breaks of a text that is edited: a text area makes a line feed of each of them (HTML, "API value"), so those that
-// nobody touched are put back as they were.
+// Line breaks of a text that people edit. A text area turns each of them into a line feed (HTML, "API value"). This file puts back
+// those that nobody touched.
 
 const breaks = /\r\n|\r|\n/g;
 
-/** As a text area shows it. */
+/** Returns the text as a text area has it. */
 export function withLineFeeds(text: string): string {
   return text.replace(breaks, '\n');
 }
 
 /**
- * What was edited, with the line breaks of the text that it was made from: before and behind what was changed each as it was,
- * within it those that the text begins with; `\n` where it had none.
+ * Returns the edited text with line breaks as in the text that it was made from. Before and after the change each is as it was.
+ * Within the change they are like the first one of that text, or `\n` when it had none.
  */
 export function restoreLineBreaks(edited: string, original: string): string {
   const shown = withLineFeeds(original);
@@ -27,12 +27,12 @@ export function restoreLineBreaks(edited: string, original: string): string {
   return [before, changed, behind].reduce(joined);
 }
 
-/** A `\r` and the `\n` of the next piece are two breaks; side by side they would be one. */
+/** Joins two pieces. A `\r` and the `\n` of the next piece are two breaks; side by side they would be one. */
 function joined(left: string, right: string): string {
   return left.endsWith('\r') && right.startsWith('\n') ? `${left}\n${right}` : left + right;
 }
 
-/** Where in a text a place of what is shown of it is. */
+/** Finds in a text the place that has this number in what is shown of it. */
 function placeOf(shownPlace: number, original: string): number {
   let place = shownPlace;
   for (const { index, 0: mark } of original.matchAll(breaks)) {

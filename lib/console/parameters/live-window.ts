@@ -1,5 +1,5 @@
-// Live values of the parameters that are seen, and when and by whom they were changed. What is only scrolled past costs the
-// hub nothing: a row is asked for once the list has stood still for a moment, and who changed it when it has changed.
+// Live values of the parameters in view, and when and by whom they were changed. People who only scroll past cost the hub nothing:
+// the page asks for a row once the list has stood still for a moment, and asks who changed it once it has changed.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
@@ -9,10 +9,10 @@ import { createPace, livelyRate } from './pace.ts';
 
 const defaultSettleMs = 100;
 /** How long a value stays marked after its last change. */
-const freshMs = 1500; // longer than a pause between two changes that are drawn calmly
-/** Who changed rows is asked for as soon as one has changed, but no more often than this. */
+const freshMs = 1500; // longer than the pause between two changes that are drawn calmly
+/** The page asks who changed rows as soon as one has changed, but no more often than this. */
 const infoIntervalMs = 3000;
-/** How many characters of addresses go into one request: the hub takes 4 kB of header. */
+/** How many characters of addresses go into one request: the hub accepts 4 kB of header. */
 const maxQueryLength = 2000;
 
 export interface LiveRow extends LiveParameter {
@@ -27,8 +27,8 @@ interface Entry extends LiveRow {
 }
 
 /**
- * Follows `addresses`, for the scope that calls it; what it returns finds the row of one that is followed. Without a `rate` a
- * change after a pause is seen at once, and what goes on changing ever more calmly.
+ * Follows the addresses for the scope that calls it. The function that it returns finds the row of an address. Without a `rate`
+ * people see a change after a pause at once, and values that go on changing more calmly.
  */
 export function useLiveRows(
   addresses: Accessor<readonly string[]>,
@@ -42,12 +42,12 @@ export function useLiveRows(
     mark(moved);
     askSoon();
   });
-  /** Bounded by what is seen. */
+  /** Bounded by the rows in view. */
   const entries = new Map<string, Entry>();
   const [generation, setGeneration] = createSignal(0);
   let settling: ReturnType<typeof setTimeout> | undefined;
   let asking: ReturnType<typeof setTimeout> | undefined;
-  /** Until when those that have just changed stay marked, the next to fade first. Bounded by what is seen. */
+  /** Until when rows that have just changed stay marked. The next to fade comes first. Bounded by the rows in view. */
   const marked = new Map<string, number>();
   let fading: ReturnType<typeof setTimeout> | undefined;
   let askedMs = Number.NEGATIVE_INFINITY;
@@ -77,7 +77,7 @@ export function useLiveRows(
     const own = generation();
     askedMs = performance.now();
     for (const query of queriesOf(entries.keys())) {
-      if (own !== generation()) return; // others are seen, and asked for
+      if (own !== generation()) return; // other rows are in view by now, and asked for
       const infos = await getJson<ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []);
       for (const info of infos) entries.get(info.parameter)?.setInfo(info);
     }
@@ -88,7 +88,7 @@ export function useLiveRows(
   const mark = (moved: ReadonlySet<string>) => {
     const until = performance.now() + freshMs;
     for (const address of moved) {
-      marked.delete(address); // and set it last
+      marked.delete(address); // so that it is last when it is set
       marked.set(address, until);
       entries.get(address)?.setFresh(true);
     }
@@ -130,7 +130,7 @@ function createEntry(parameter: LiveParameter): Entry {
   return { ...parameter, info, setInfo, isFresh, setFresh };
 }
 
-/** The addresses as queries, each short enough. */
+/** Puts the addresses into queries, each of which is short enough. */
 function queriesOf(addresses: Iterable<string>): string[] {
   const queries: string[] = [];
   for (const address of addresses) {

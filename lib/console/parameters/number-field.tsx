@@ -1,12 +1,12 @@
-// A number, typed or by steps. What is typed is a text until it is set (Enter, or the button), and is set as it was meant, or
-// not at all; Esc takes it back.
+// A number that people type, or change by steps. What they type stays a text until they set it (Enter, or the button). It is set as
+// they meant it, or not at all. Esc takes it back.
 
 import { useDelay } from '../timers.ts';
 import { createDraft } from './draft.ts';
 import { type FieldProps, mistakeId } from './field.ts';
 import { readTypedNumber } from './typed-number.ts';
 
-/** Steps add to one another for so long after the last; what the hub tells meanwhile may be older than they are. */
+/** A step adds to the one before for this long: what the hub tells meanwhile may be older than the steps. */
 const settleMs = 500;
 const digits = 15;
 
@@ -17,7 +17,7 @@ export function NumberField(props: FieldProps) {
   let stepped: number | undefined;
   const settling = useDelay();
 
-  /** The number in the field; undefined: there is none, which is said. */
+  /** Returns the number in the field. Undefined: it has none, and the field says so. */
   const read = (): number | undefined => {
     const typed = readTypedNumber(draft.text(), isInteger);
     if ('value' in typed) return typed.value;

@@ -1,8 +1,8 @@
-// The order of addresses: segment by segment, so that what is in one folder stands together, and numbers by their value.
+// The order of addresses: segment by segment, so that a folder stands together, and numbers by their value.
 
 const digits = 12;
 
-/** A text that orders addresses as plain texts are ordered: `desk/2` before `desk/10`; different addresses differ. */
+/** Returns a text for an address that sorts as people expect: `desk/2` before `desk/10`. Different addresses have different texts. */
 export function orderingKey(address: string): string {
   if (!/\d/.test(address)) return address.replaceAll('/', '\u0001');
   return address

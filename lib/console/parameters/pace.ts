@@ -1,17 +1,17 @@
-// How often a list of rows is drawn while its values move: often as long as someone may follow one of them with the eye, and
-// rarely once it goes on and on, since that is work for the machine, which may be the hub's, that nobody can read.
+// How often a list of rows is drawn while its values move. At first it is drawn often, for people who follow a value with the eye.
+// Values that go on moving are drawn rarely: nobody can read them, and drawing is work for the machine, which may be the hub's.
 
-/** Times a second. */
+/** How often a second it is drawn. */
 export const livelyRate = 3;
 export const calmRate = 1;
-/** So long it moves without a pause until it is drawn calmly. */
+/** How long it moves without a pause before it is drawn calmly, and how long a pause is. */
 export const calmAfterMs = 3000;
 export const pauseMs = 2000;
 
 export interface Pace {
-  /** Something moves at this moment of a monotonic clock; returns how often a second the list is to be drawn. */
+  /** Hears that something moves at this time of a monotonic clock. Returns how often a second to draw the list. */
   rateAt(nowMs: number): number;
-  /** The list is another: what moves now has just begun to. */
+  /** The list shows other rows: what moves now has just begun to. */
   restart(): void;
 }
 

@@ -1,4 +1,4 @@
-// The pinned parameters: what they are and were, above the list.
+// The pinned parameters above the list: their values now and over the last minutes.
 
 import { For, Show } from 'solid-js';
 import { formatValue } from '../units.ts';

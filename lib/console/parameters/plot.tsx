@@ -1,4 +1,4 @@
-// The plot of a number or a boolean over the last minutes, moving with the clock.
+// The plot of a number or a boolean over the last minutes. It moves with the clock.
 
 import { createEffect, createSignal, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
@@ -75,7 +75,7 @@ function optionsOf(box: HTMLElement, isBoolean: boolean): uPlot.Options {
   };
 }
 
-/** A little room above and below; of a value that does not move as well. */
+/** Leaves a little room above and below, also for a value that does not move. */
 function padded(_: uPlot, low: number, high: number): [number, number] {
   if (low === null || high === null) return [0, 1];
   const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1;

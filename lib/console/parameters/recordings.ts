@@ -1,4 +1,4 @@
-// What numbers and booleans were over the last minutes, from the moment that a parameter is opened or pinned.
+// Values of numbers and booleans over the last minutes. A recording begins when somebody opens or pins the parameter.
 
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
@@ -7,18 +7,18 @@ import { keep, recall } from '../storage.ts';
 
 /** Five minutes at ten samples a second. */
 const maxSamples = 3000;
-/** How many parameters are recorded at a time; those that were opened first go first, pinned ones stay. */
+/** How many parameters are recorded at a time. The one that was opened first goes first; pinned ones stay. */
 const maxRecordings = 16;
 export const maxPins = 12;
 
-/** Samples in order: when (milliseconds since 1970) and what; null: unknown. */
+/** Samples in order: the time in milliseconds since 1970, and the value; null: unknown. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];
 }
 
 export interface Recording {
-  /** The samples since then, and the one that held at that time; up to now. */
+  /** Returns the samples from then up to now, and the one that held at that time. */
   since(fromMs: number): Samples;
 }
 
@@ -29,7 +29,7 @@ const [pinned, setPinned] = createSignal<readonly string[]>(readPins());
 export const pins = pinned;
 export const isPinned = (address: string) => pinned().includes(address);
 
-/** Pins a parameter, or unpins it; beyond `maxPins` the oldest goes. */
+/** Pins a parameter, or unpins it. Beyond `maxPins` the oldest pin goes. */
 export function switchPin(address: string): void {
   const others = pinned().filter((one) => one !== address);
   const next = isPinned(address) ? others : [...others, address].slice(-maxPins);
@@ -37,7 +37,7 @@ export function switchPin(address: string): void {
   keep(storageKey, JSON.stringify(next));
 }
 
-/** The recording of a parameter, which begins now unless it has begun before. */
+/** Returns the recording of a parameter. It begins now unless it has begun before. */
 export function record(address: string): Recording {
   const present = recordings.get(address);
   if (present) return present.recording;

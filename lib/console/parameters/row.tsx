@@ -93,7 +93,7 @@ function LiveValue(props: {
         fresh: props.live?.isFresh(),
       }}
       onMouseEnter={({ currentTarget }) => {
-        currentTarget.title = text(); // it may be cut off
+        currentTarget.title = text(); // the row may cut it off
       }}
     >
       <Show when={props.isBoolean && props.live?.value() !== undefined}>

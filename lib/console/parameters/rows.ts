@@ -1,21 +1,21 @@
-// What a list or tree of parameters shows, line by line. A folder is a run of addresses that begin alike: they are in order.
+// The lines of a list or tree of parameters. Addresses are in order, so that those of a folder follow one another.
 
 import type { Catalogue } from './catalogue.ts';
 
 export interface Row {
   /** The address of a parameter, or of a folder, which ends in `/`. */
   readonly address: string;
-  /** What is shown of it. */
+  /** The part of it that is shown. */
   readonly label: string;
   readonly depth: number;
-  /** Where it is in the catalogue; of a folder -1. */
+  /** Its place in the catalogue; -1: it is a folder. */
   readonly index: number;
-  /** Of a folder: how many parameters are in it. */
+  /** How many parameters a folder has. */
   readonly count: number;
   readonly isOpen: boolean;
 }
 
-/** Rows by their place, made when they are asked for. */
+/** Rows by their place. A row is made when it is asked for. */
 export interface Rows {
   readonly length: number;
   at(place: number): Row;
@@ -32,7 +32,7 @@ export function listRows(catalogue: Catalogue, found: Int32Array): Rows {
   };
 }
 
-/** The tree of what was found, folders open as `isOpen` says. */
+/** Makes a tree of the addresses that were found. `isOpen` says which folders are open. */
 export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (folder: string) => boolean): Rows {
   const rows: Row[] = [];
   const addressAt = (place: number) => addresses[found[place]!]!;
@@ -59,7 +59,7 @@ export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (f
   return { length: rows.length, at: (place) => rows[place]! };
 }
 
-/** The first place from `from` on of which `isIn` is not true, by ever longer strides and then by halves. */
+/** Finds the first place from `from` on for which `isIn` is false. It goes by ever longer strides, and then by halves. */
 function endOfRun(from: number, to: number, isIn: (place: number) => boolean): number {
   let last = from;
   let stride = 1;

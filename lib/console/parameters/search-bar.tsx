@@ -1,4 +1,4 @@
-// What is searched for and how, and whether it is shown as a list or as a tree.
+// Where people say what they search for and how, and whether they want a list or a tree.
 
 import { For, Show } from 'solid-js';
 import { route, setParams } from '../route.ts';
@@ -17,7 +17,7 @@ export function SearchBar(props: {
   readonly count: number;
   readonly total: number | undefined;
   readonly fault: string;
-  /** The arrow down leads into the list. */
+  /** The arrow key down leads into the list. */
   readonly onDown: () => void;
 }) {
   const mode = () => modeOf(route().params.mode);

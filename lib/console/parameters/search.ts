@@ -1,4 +1,5 @@
-// Which addresses a search means: all words of a text, in any case; a glob over the whole address; or a regular expression.
+// Which addresses a search finds: those with all words of a text, in any case, those that a glob matches as a whole, or those that
+// a regular expression matches.
 
 import { createMatcher } from '../../client/pattern.ts';
 import type { Catalogue } from './catalogue.ts';
@@ -6,7 +7,7 @@ import type { Catalogue } from './catalogue.ts';
 export const searchModes = ['text', 'glob', 'regex'] as const;
 export type SearchMode = (typeof searchModes)[number];
 
-/** The indexes of the addresses that match, in order. Errors: a `SyntaxError` for what is no regular expression. */
+/** Returns the indexes of the addresses that match, in order. Errors: a `SyntaxError` for a bad regular expression. */
 export function search({ addresses, lowered }: Catalogue, mode: SearchMode, text: string): Int32Array {
   const matches = matcherOf(mode, text);
   const source = mode === 'text' ? lowered : addresses;

@@ -1,4 +1,4 @@
-// A line the size of a word: what a number or a boolean was over the last minute.
+// A line the size of a word: the values of a number or a boolean over the last minute.
 
 import { createSignal } from 'solid-js';
 import { useInterval } from '../timers.ts';
@@ -21,7 +21,7 @@ export function Sparkline(props: { readonly address: string }) {
   );
 }
 
-/** Steps: a value holds until the next. */
+/** Draws steps: a value holds until the next. */
 function pathOf(address: string): string {
   const now = Date.now();
   const { times, values } = record(address).since(now - spanMs);

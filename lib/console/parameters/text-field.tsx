@@ -1,5 +1,5 @@
-// A text of any length and any lines: nothing of it is lost by being edited. Enter sets a text of one line; in one of several
-// it begins a line, as everywhere, and Ctrl+Enter sets.
+// A text of any length and any lines. Editing loses nothing of it. Enter sets a text of one line. In a text of several lines it
+// begins a new line, as everywhere, and Ctrl+Enter sets.
 
 import { createDraft } from './draft.ts';
 import { type FieldProps, mistakeId } from './field.ts';

@@ -1,18 +1,18 @@
-// A number as people type it: with a point or a decimal comma, an exponent, a sign; and what is wrong with what is none. What
-// could be meant in two ways is asked back, never guessed.
+// Reads a number as people type it: with a point or a decimal comma, an exponent, a sign. It says what is wrong with a text that is
+// no number. Where people could mean two things it asks, and never guesses.
 
 export type TypedNumber = { readonly value: number } | { readonly mistake: string };
 
 const plain = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 const withComma = /^([+-]?\d*),(\d+)((?:e[+-]?\d+)?)$/i;
-/** Three digits after the only comma, and before it what may be thousands: `1,000`, but not `0,125`. */
+/** Matches three digits after the only comma, with possible thousands before it: `1,000`, but not `0,125`. */
 const perhapsThousands = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 const withSeparators = /^[+-]?\d{1,3}(?:[,.' \u00a0\u2009\u202f]\d{3})+(?:[,.]\d+)?$/;
 const shownLength = 40;
 
-/** `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; of an integer, `1e3` and `12.0` as well. */
+/** Reads `-12.5`, `-12,5`, `.5`, `1e3`, `−3`; for an integer also `1e3` and `12.0`. */
 export function readTypedNumber(typed: string, isInteger: boolean): TypedNumber {
-  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // the minus sign and the dash of other keyboards
+  const text = typed.trim().replace(/^[\u2212\u2013]/, '-'); // other keyboards have a minus sign, or a dash
   if (text === '') return { mistake: 'Expected a number, got nothing.' };
   if (perhapsThousands.test(text))
     return {
@@ -33,7 +33,7 @@ function check(value: number, decimal: string, isInteger: boolean): TypedNumber 
   if (isInteger && !Number.isInteger(value)) return { mistake: `Expected a whole number, got ${quote(decimal)}.` };
   if (isInteger && !Number.isSafeInteger(value))
     return { mistake: `Expected a whole number within ±9007199254740991, got ${quote(decimal)}.` };
-  return { value: value + 0 }; // no minus zero
+  return { value: value + 0 }; // -0 becomes 0
 }
 
 function quote(text: string): string {

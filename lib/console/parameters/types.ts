@@ -1,4 +1,4 @@
-// What the letters of value types mean.
+// The names of the value types.
 
 import type { ValueType } from '../../client/index.ts';
 

@@ -1,10 +1,10 @@
-// A grid of any length of which only what is seen is in the page: rows of one height, moved as one block while it scrolls.
+// A grid of any length. Only rows in view are in the page: rows of one height, which move as one block while it scrolls.
 
 import { createEffect, createMemo, createSignal, Index, type JSX, on, onCleanup, onMount } from 'solid-js';
 
-/** Rows above and below that are drawn as well. */
+/** How many rows above and below the view are drawn too. */
 const margin = 4;
-/** Browsers lay out no taller boxes: what is beyond is not reached. */
+/** Browsers lay out no taller boxes, so nobody reaches rows beyond this. */
 const maxHeightPx = 15_000_000;
 
 export interface VirtualListProps {
@@ -13,15 +13,15 @@ export interface VirtualListProps {
   readonly header: JSX.Element;
   readonly length: number;
   readonly rowHeight: number;
-  /** The place at which the keyboard is, which has to be seen; -1: nowhere. */
+  /** The place that has the focus, which is kept in view; -1: none. */
   readonly focused: number;
-  /** Moves to another place. */
+  /** The focus moves to another place. */
   readonly onFocus: (place: number) => void;
-  /** Any other key. */
+  /** Hears any other key. */
   readonly onKey: (event: KeyboardEvent) => void;
-  /** The places that are seen, from the first up to the one after the last, whenever they change. */
+  /** Hears which places are in view, from the first up to the one after the last, whenever they change. */
   readonly onRange: (from: number, to: number) => void;
-  /** Draws the row at a place, which may become another; its id is `rowId(place)`. */
+  /** Draws the row at a place. The place may change; the id of the row is `rowId(place)`. */
   readonly children: (place: () => number) => JSX.Element;
 }
 

@@ -1,4 +1,4 @@
-// Clients: who is connected by WebSocket, those that are slow first, and what each listens to.
+// Clients: who is connected by WebSocket, slow ones first, and what each listens to.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
@@ -9,7 +9,7 @@ import { useInterval } from '../timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
-/** Over how long the rate of a client is taken. */
+/** Over what time the rate of a client is taken. */
 const rateSeconds = 4;
 
 export default function Clients() {
@@ -111,7 +111,7 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
   );
 }
 
-/** How fast a counter has grown lately, per second. */
+/** Tells how fast a counter has grown lately, per second. */
 function createRate(counter: () => number): () => number {
   const [rate, setRate] = createSignal(0);
   const counts = [counter()];
@@ -123,7 +123,7 @@ function createRate(counter: () => number): () => number {
   return rate;
 }
 
-/** What a client listens to, a line each; none: everything. */
+/** Says what a client listens to, a line each. No line means everything. */
 function interestsOf({ subscriptions = [], filters = [] }: ClientStatus): string[] {
   const text = (pattern: Pattern) => (typeof pattern === 'string' ? pattern : `/${pattern.regex}/`);
   return [

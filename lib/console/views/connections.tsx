@@ -1,4 +1,4 @@
-// Connections: how each is and why, those in trouble first; start, stop and restart.
+// Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';

@@ -1,4 +1,4 @@
-// Dashboards: those in the folder of the hub, and one of them, shown anew when its file has changed.
+// Dashboards: the list of those in the folder of the hub, or one of them, which is shown anew when its file has changed.
 
 import { For, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';

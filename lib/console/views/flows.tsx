@@ -1,4 +1,4 @@
-// Flows: rules between what they read and what they write, as a graph and as a list; which files they are in.
+// Flows: rules between what they read and what they write, as a graph and as a list, and the files that they are in.
 
 import { createMemo, createResource, createSignal, lazy, Match, Show, Suspense, Switch } from 'solid-js';
 import type { RuleStatus } from '../../model/rule-status.ts';
@@ -30,7 +30,7 @@ export default function Flows() {
     const rule = selected();
     return rule && keyOf(rule);
   };
-  /** What a chosen rule is in is open, unless it was closed by hand. */
+  /** The groups around the chosen rule are open, unless somebody closed them. */
   const open = createMemo(() => {
     const rule = selected();
     const around = rule ? groupsOf(rule) : [];
@@ -42,7 +42,7 @@ export default function Flows() {
   const [drawing] = createResource(
     () => (isList() ? undefined : graph()),
     async (shown): Promise<Drawing | undefined> => (await import('../flows/layout.ts')).layOut(shown),
-    { initialValue: undefined }, // so that the view stays while it is waited for
+    { initialValue: undefined }, // so that the view stays while the page waits
   );
   const groupById = createMemo(() => new Map(flat(groups()).map((group) => [group.id, group])));
   const toggle = (id: string, isOpen: boolean) => setChosen((former) => new Map(former).set(id, isOpen));

@@ -1,4 +1,4 @@
-// Log: what the hub has logged lately, live, by level and text.
+// Log: what the hub has logged lately, live, filtered by level and text.
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { logLevels } from '../../model/log-entry.ts';
@@ -22,7 +22,7 @@ export default function Log() {
   const level = () => route().params.level ?? 'info';
   const shown = createMemo(() => held().lines.filter((line) => isShown(line, level(), searched().toLowerCase())));
 
-  /** The level that is read; what is shown of it is chosen here, so that it can be while the log is paused. */
+  /** The level that is read. The page chooses what it shows, also while the log is paused. */
   let read: 'info' | 'debug' = 'info';
   const ask = async (isWanted: () => boolean): Promise<void> => {
     const isFirstDebug = level() === 'debug' && read === 'info';

@@ -1,4 +1,4 @@
-// Parameters: all of the hub, as a list or a tree, searched as one types; the one that is opened is seen in detail.
+// Parameters: all of the hub, as a list or a tree. It searches while people type, and shows the one that they open in detail.
 
 import { createEffect, createMemo, createSignal, on, Show } from 'solid-js';
 import { useMedia, useSize } from '../media.ts';
@@ -15,7 +15,7 @@ import { messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';
 
 const rowPx = 28;
-/** A narrow list has two lines to a row, and a finger needs as much. */
+/** A row of a narrow list has two lines. A finger needs as much room. */
 const tallRowPx = 46;
 const narrowPx = 560;
 /** A search that finds no more than this opens all folders of the tree. */
@@ -64,7 +64,7 @@ export default function Parameters() {
   });
   const find = useLiveRows(seen);
   createEffect(on([text, isTree], () => setFocused(-1), { defer: true }));
-  /** The address at which the keyboard is: when others come or go it stays there, and not at its place. */
+  /** The address that has the focus. It keeps the focus when others come or go. */
   let focusedAddress: string | undefined;
   createEffect(
     on(focused, (place) => {

@@ -1,4 +1,4 @@
-// Why: from any value the chain of causes back to the outside event, followed live.
+// Why: from any value the chain of causes back to the event outside. The page follows it live.
 
 import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
 import type { Explanation } from '../../wire/http/explanation.ts';
@@ -11,7 +11,7 @@ import { linkTo, route, setParams } from '../route.ts';
 import { Chain } from '../why/chain.tsx';
 
 const suggestions = 20;
-/** Shorter texts would have the hub send half of what it has. */
+/** For a shorter text the hub would send half of its parameters. */
 const leastLength = 3;
 
 export default function Why() {
@@ -44,7 +44,7 @@ export default function Why() {
   );
 }
 
-/** A text field that offers addresses with what was typed in them. */
+/** A text field that offers addresses which contain what people type. */
 function AddressInput(props: { readonly address: string; choose(address: string): void }) {
   const [typed, setTyped] = createSignal('');
   const [offered] = createResource(
@@ -54,7 +54,7 @@ function AddressInput(props: { readonly address: string; choose(address: string)
       const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ filter })}`);
       return found.slice(0, suggestions);
     },
-    { initialValue: [] }, // so that the field stays while it is waited for
+    { initialValue: [] }, // so that the field stays while the page waits
   );
   return (
     <form

@@ -1,4 +1,4 @@
-// The chain of causes of a value: newest first, with the times between, back to what happened outside.
+// The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
 import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
@@ -58,7 +58,7 @@ function WhatHappened(props: { readonly change: CausedChange }) {
   );
 }
 
-/** A rule, a connection or a client, as a link to where it is shown. */
+/** Shows a rule, a connection or a client as a link to its view. */
 function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
@@ -76,7 +76,7 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   );
 }
 
-/** How much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`. */
+/** Says how much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`. */
 function formatLag(ms: number): string {
   if (ms === 0) return 'at once';
   if (ms < 1000) return `${Math.round(ms)} ms after`;
