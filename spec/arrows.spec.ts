@@ -164,7 +164,7 @@ test('only lib/net/uws.ts names uWebSockets.js', async (t) => {
 test('only programs touch process: lib/main.ts, the process of the keyboard, and threads of their own', async (t) => {
   const programs = [
     'main.ts',
-    'connections/keyboard/child.ts',
+    'connections/keyboard/process/main.ts',
     'flow/programs/trial-thread.ts',
     'command/watchdog-thread.ts',
     'command/node-version.ts',

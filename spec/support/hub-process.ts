@@ -65,5 +65,5 @@ export async function keyboardPids(parentPid: number): Promise<number[]> {
   const children = await readFile(`/proc/${parentPid}/task/${parentPid}/children`, 'utf8');
   const pids = children.split(' ').filter(Boolean).map(Number);
   const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')));
-  return pids.filter((_, index) => commands[index]!.includes('/keyboard/child.'));
+  return pids.filter((_, index) => commands[index]!.includes('/keyboard/process/main.'));
 }

@@ -9,8 +9,8 @@ import { type FromProcess, fromProcess, type ToProcess } from './messages.ts';
 const exitDeadlineMs = 1000;
 const maxLastWords = 300;
 
-/** The sibling program: `.ts` where Node strips types, `.js` in the package. */
-const program = new URL(`./child${extname(import.meta.filename)}`, import.meta.url);
+/** The program of that process: `.ts` where Node strips types, `.js` in the package. */
+const program = new URL(`./process/main${extname(import.meta.filename)}`, import.meta.url);
 
 /** How the process ended, with what it wrote last: `SIGABRT: XOpenDisplay failure!`. */
 export class ProcessEnded extends Error {}

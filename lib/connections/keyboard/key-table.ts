@@ -1,5 +1,5 @@
 // Every key by the one name that flow files use, with what uiohook-napi hears and what nut-js presses for it; under X11 it is
-// pressed by its keysym (x11/keysyms.ts).
+// pressed by its keysym (process/x11/keysyms.ts).
 // Names follow the codes of W3C UI Events in small letters; a hyphen joins keys, so only media and volume names have one.
 
 /** One key. A key that a library does not know has no code there: it is for one side only. */

@@ -112,7 +112,7 @@ test.serial('compiled to JavaScript, it finds its process', async (t) => {
   await hub.logged(/"keys" is running/);
   const [child] = await keyboardPids(hub.pid);
   t.is(typeof child, 'number');
-  t.true(existsSync(join(dirname(program), 'connections/keyboard/child.js')));
+  t.true(existsSync(join(dirname(program), 'connections/keyboard/process/main.js')));
 });
 
 test.serial('without the package uiohook-napi the connection says so, and the hub serves', async (t) => {

@@ -2,7 +2,7 @@
 // down.
 
 import { setTimeout } from 'node:timers/promises';
-import { messageOf } from '../../model/error.ts';
+import { messageOf } from '../../../model/error.ts';
 
 /** Between two key events of a press; a combination of two keys takes about 20 ms, which programs that poll notice. */
 const keyDelayMs = 5;

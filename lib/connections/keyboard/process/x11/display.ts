@@ -3,7 +3,7 @@
 
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { hostname } from 'node:os';
-import { describe, messageOf } from '../../../model/error.ts';
+import { describe, messageOf } from '../../../../model/error.ts';
 import type { Party } from './authority.ts';
 
 const deadlineMs = 3000;

@@ -1,7 +1,7 @@
 // Which hotkey fires when (D-10): once, when the first of its keys is released after all of them were down together,
 // with exactly its modifiers. Pure: key downs and ups in, hotkeys out.
 
-import { modifiers, physicalKeys } from './key-table.ts';
+import { modifiers, physicalKeys } from '../key-table.ts';
 
 interface Hotkey {
   /** The keys of the combination, each with the physical keys that will do for it. */

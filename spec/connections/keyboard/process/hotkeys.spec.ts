@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { Hotkeys } from '../../../lib/connections/keyboard/hotkeys.ts';
+import { Hotkeys } from '../../../../lib/connections/keyboard/process/hotkeys.ts';
 
 /** Feeds a row to one hotkey and returns the row as it came out, each event that fired marked with `!`. */
 function play(keys: readonly string[], row: string): string {

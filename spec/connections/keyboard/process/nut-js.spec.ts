@@ -4,10 +4,10 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { next } from '../../support/keyboard/keyboard.ts';
-import { startXServer } from '../../support/keyboard/x-server.ts';
+import { next } from '../../../support/keyboard/keyboard.ts';
+import { startXServer } from '../../../support/keyboard/x-server.ts';
 
-const program = join(import.meta.dirname, '../../support/keyboard/nut-js-press.ts');
+const program = join(import.meta.dirname, '../../../support/keyboard/nut-js-press.ts');
 
 test('nut-js presses keys in order and releases them in reverse, also when one cannot be pressed', async (t) => {
   const x = await startXServer(t);

@@ -6,9 +6,9 @@ import { createServer } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
-import { XServer } from '../../../../lib/connections/keyboard/x11/server.ts';
-import { createFolder } from '../../../support/folder.ts';
-import { startXServer } from '../../../support/keyboard/x-server.ts';
+import { XServer } from '../../../../../lib/connections/keyboard/process/x11/server.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { startXServer } from '../../../../support/keyboard/x-server.ts';
 
 const getInputFocus = () => Buffer.from([43, 0, 0, 0]);
 const field = (bytes: Buffer | string) => Buffer.concat([Buffer.from([0, bytes.length]), Buffer.from(bytes)]);

@@ -1,10 +1,10 @@
 // The keyboard's own process. Both libraries are native and end it at once when the display is missing or goes away,
 // which the hub survives. It lives as long as its channel to the hub.
 
-import { messageOf } from '../../model/error.ts';
+import { messageOf } from '../../../model/error.ts';
+import { eitherSide, keys } from '../key-table.ts';
+import type { FromProcess, ToProcess } from '../messages.ts';
 import { Hotkeys } from './hotkeys.ts';
-import { eitherSide, keys } from './key-table.ts';
-import type { FromProcess, ToProcess } from './messages.ts';
 import { missing } from './missing.ts';
 import { openNutJs } from './nut-js.ts';
 import { type Presser, pressCombination } from './presser.ts';

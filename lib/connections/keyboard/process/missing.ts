@@ -1,6 +1,6 @@
 // The words for an optional package that is not there.
 
-import { messageOf } from '../../model/error.ts';
+import { messageOf } from '../../../model/error.ts';
 
 /** Errors: always. */
 export function missing(library: string): (error: unknown) => never {

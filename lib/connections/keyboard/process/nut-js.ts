@@ -1,6 +1,6 @@
 // Presses keys on Windows and macOS, where the code of a key in nut-js names the same key in every layout.
 
-import { keyByName } from './key-table.ts';
+import { keyByName } from '../key-table.ts';
 import { missing } from './missing.ts';
 import type { Presser } from './presser.ts';
 
