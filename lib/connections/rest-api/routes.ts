@@ -1,4 +1,4 @@
-// Everything that is answered over HTTP, path by path. openapi/document.ts says the same for machines; a spec compares them.
+// What the hub answers over HTTP, path by path. openapi/document.ts tells machines the same, and a spec compares both.
 
 import { existsSync } from 'node:fs';
 import { HubError } from '../../model/error.ts';
@@ -52,7 +52,7 @@ export interface RouteContext {
   readonly consoleFolder: string;
 }
 
-/** Answers before it returns, or in its own time. */
+/** Answers before it returns, or later. */
 type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 export function routesOf(context: RouteContext): Route[] {

@@ -1,4 +1,4 @@
-// The server of a REST API connection: what its parts are, and how they are put together.
+// Puts together the parts of the server of a REST API connection.
 
 import type { Observable } from 'rxjs';
 import type { Origin } from '../../model/parameter.ts';
@@ -30,7 +30,7 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-/** Starts what serves the clients of a connection. Errors: `cannot-start`. */
+/** Starts the server of a connection. Errors: `cannot-start`. */
 export function startServer(
   { id, settings, log, scheduler, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,

@@ -1,4 +1,4 @@
-// Settings of a REST API connection (spec.md "REST API connection configuration", design.md sections 5 and 7).
+// The settings of a REST API connection (S-06, S-12, S-13).
 
 import { z } from 'zod';
 import { bindIpSetting, integerSetting } from '../setting.ts';

@@ -1,4 +1,4 @@
-// The files of a certificate and its key. Links are followed: who renews a certificate swaps them.
+// Reads the files of a certificate and its key. It follows links, since programs that renew a certificate swap them.
 
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -9,7 +9,7 @@ export function readTexts({ certFile, keyFile }: CertificateFiles): CertificateT
   return { certificate: readPem('certFile', certFile), key: readPem('keyFile', keyFile) };
 }
 
-/** Another text as soon as one of the files is another, is written to, comes or goes; never rejects. */
+/** Resolves to a text that changes as soon as one of the files is replaced, written to, created or deleted. Never rejects. */
 export async function stampOf({ certFile, keyFile }: CertificateFiles): Promise<string> {
   return (await Promise.all([stampOfFile(certFile), stampOfFile(keyFile)])).join(' ');
 }
@@ -26,7 +26,7 @@ async function stampOfFile(file: string): Promise<string> {
 function readPem(setting: keyof CertificateFiles, file: string): string {
   let descriptor: number | undefined;
   try {
-    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
+    descriptor = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // else a named pipe would block the hub
     const { size } = fstatSync(descriptor);
     if (size > maxPemBytes) throw tooLarge(setting, file, size);
     return readFileSync(descriptor, 'utf8');

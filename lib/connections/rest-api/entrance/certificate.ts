@@ -1,41 +1,41 @@
-// The certificate of HTTPS and its key, read from their files: one sentence for each thing that can be wrong with them. The
-// library that serves them would say the same three words for all.
+// Checks the certificate of HTTPS and its key. Each thing that can be wrong with them has a sentence of its own; the library that
+// serves them says the same three words for everything.
 
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { HubError, messageOf } from '../../../model/error.ts';
 
-/** Where the files are. */
+/** The paths of the two files. */
 export interface CertificateFiles {
   readonly certFile: string;
   readonly keyFile: string;
 }
 
-/** What stands in them. */
+/** The contents of the two files. */
 export interface CertificateTexts {
   readonly certificate: string;
   readonly key: string;
 }
 
-/** A certificate that clients can be shown. */
+/** A certificate that the hub can show to clients. */
 export interface Certificate {
-  /** For whom it is: `DNS:hub.example, IP Address:10.0.0.7`. */
+  /** The names that it is for: `DNS:hub.example, IP Address:10.0.0.7`. */
   readonly names: string;
   /** In milliseconds since 1970. */
   readonly validFrom: number;
   readonly validTo: number;
 }
 
-/** A PEM file beyond this is none. */
+/** A longer file is no PEM file. */
 export const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
-/** How long before its end a certificate is warned of; who renews by itself has done so by then. */
+/** The log warns of a certificate so long before its end. Programs that renew certificates have done so by then. */
 export const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;
 
-/** Checks that the files hold a certificate and its key. Errors: `cannot-start`, with what is wrong in which file. */
+/** Checks that the files have a certificate and its key. Errors: `cannot-start`, with the file and what is wrong in it. */
 export function checkCertificate(files: CertificateFiles, { certificate: text, key }: CertificateTexts): Certificate {
   const inCertificate = `tls.certFile: ${files.certFile}`;
   const inKey = `tls.keyFile: ${files.keyFile}`;
@@ -52,7 +52,7 @@ export function checkCertificate(files: CertificateFiles, { certificate: text, k
   };
 }
 
-/** Why clients will not take a certificate at a time; undefined while they do. */
+/** Why clients refuse a certificate at a time; undefined: they accept it. */
 export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Certificate, now: number) {
   const expected = `tls.certFile: ${files.certFile}: expected a certificate that is valid today`;
   if (now < validFrom) return `${expected}, got one that is valid from ${dateOf(validFrom)}`;
@@ -60,7 +60,7 @@ export function whyInvalid(files: CertificateFiles, { validFrom, validTo }: Cert
   return undefined;
 }
 
-/** What is to be told of a certificate that ends within 30 days, or has ended. */
+/** What the log says of a certificate that expires within 30 days; undefined: nothing. */
 export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now: number): string | undefined {
   if (validTo - now > noticeMs || now > validTo) return undefined;
   const days = Math.floor((validTo - now) / dayMs);
@@ -68,7 +68,7 @@ export function noticeOf(files: CertificateFiles, { validTo }: Certificate, now:
   return `tls.certFile: ${files.certFile}: the certificate expires ${when}, on ${dateOf(validTo)}`;
 }
 
-/** What the file system said of a file, as the sentence of a mistake. */
+/** An error of the file system as the sentence of a mistake. */
 export function unreadable(setting: keyof CertificateFiles, file: string, error: unknown): HubError {
   if (error instanceof HubError) return error;
   const { code = '' } = error as NodeJS.ErrnoException;
@@ -112,7 +112,7 @@ function readKey(where: string, text: string): KeyObject {
   }
 }
 
-/** What is wrong with the kind of a key; undefined: nothing. */
+/** What a key is that is not of a good kind; undefined: it is. */
 function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }: KeyObject): string | undefined {
   if (type === 'rsa') {
     const bits = details.modulusLength ?? 0;
@@ -123,7 +123,7 @@ function kindOf({ asymmetricKeyType: type, asymmetricKeyDetails: details = {} }:
   return type === 'ed25519' ? undefined : `a key of the kind ${type}`;
 }
 
-/** What stands in a file instead of what it should have. */
+/** What a file has instead of what it should have. */
 function contentOf(text: string): string {
   if (text.trim() === '') return 'an empty file';
   const [, label] = /-----BEGIN ([A-Z0-9 ]+)-----/.exec(text) ?? [];

@@ -1,5 +1,5 @@
-// Where clients come in: a listener, and the app of uWebSockets.js behind it. An app shows one certificate all its life. So a
-// renewed certificate gets an app of its own, which takes over the port.
+// The entrance is where clients come in: a port, and the app of uWebSockets.js behind it. An app shows one certificate all its life.
+// So a renewed certificate gets an app of its own, which takes over the port.
 
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
@@ -10,16 +10,16 @@ import type { Apps } from './apps.ts';
 import type { CertificateFiles } from './certificate.ts';
 import { startRenewal } from './renewal.ts';
 
-/** How long after one look at the files of the certificate the next one begins. */
+/** How often the entrance looks at the files of the certificate. */
 const lookEveryMs = 2000;
-/** How long an app that was replaced goes on serving clients that have no WebSocket. */
+/** How long an app that was replaced still serves clients that have no WebSocket. */
 const restMs = 3_600_000;
 
 export interface Entrance {
   readonly port: number;
-  /** How it is doing, at once and every two seconds: while subscribed to it looks for a renewed certificate. Never errors. */
+  /** How it is doing, at once and every two seconds. While somebody subscribes, it looks for a renewed certificate. Never errors. */
   readonly state$: Observable<ConnectionEvent>;
-  /** Takes no new connection; those that are open stay. */
+  /** From now on it takes no new connection; those that are open stay. */
   shut(): void;
   /** Cuts all connections. */
   close(): void;
@@ -31,13 +31,13 @@ export interface EntranceOptions {
   readonly tls: CertificateFiles | undefined;
   readonly log: Log;
   readonly scheduler: SchedulerLike;
-  /** Is given each app that serves clients. */
+  /** Gets each app that serves clients. */
   readonly apps: Apps;
-  /** Adds routes and sockets to an app; what it returns tells whether any WebSocket of the app is open. */
+  /** Adds routes and sockets to an app; returns a function that tells whether a WebSocket of the app is open. */
   readonly furnish: (app: TemplatedApp) => () => boolean;
 }
 
-/** Opens an entrance. Errors: `cannot-start` for a port that is taken, and for what is wrong with the certificate. */
+/** Opens an entrance. Errors: `cannot-start` when the port is taken, or something is wrong with the certificate. */
 export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish }: EntranceOptions): Entrance {
   let listener: Listener | undefined;
   let boundPort = port;
@@ -45,8 +45,8 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   const open = () => {
     const app = createApp(tls);
     const hasSockets = furnish(app);
-    shut(); // two listeners of one port would share its clients
-    if (platform() === 'win32') apps.closeAll(); // there a port is not free while it has connections
+    shut(); // two apps that listen on one port would share its clients
+    if (platform() === 'win32') apps.closeAll(); // on Windows a port is not free while it has connections
     listener = listen(app, bindIp, boundPort);
     if (boundPort === 0 && tls !== undefined) listener = listenAgain(app, bindIp, listener);
     boundPort = listener.port;
@@ -77,7 +77,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   };
 }
 
-/** Listens on a port as one that was asked for: the system lets only those be taken over while they have connections. */
+/** Listens again on the port that the system chose, by its number: another app can take over only such a port. */
 function listenAgain(app: TemplatedApp, bindIp: string, listener: Listener): Listener {
   const { port } = listener;
   listener.close();

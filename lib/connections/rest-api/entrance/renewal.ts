@@ -1,5 +1,5 @@
-// Keeps to the certificate that its files hold: one that is another is taken once it is whole and its key fits; until then
-// clients are shown the one before.
+// Renews the certificate when its files change. Clients are shown the new one once it is whole and its key fits, and the old one until
+// then.
 
 import { createHash } from 'node:crypto';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -7,19 +7,19 @@ import type { ConnectionEvent, Log } from '../../connection.ts';
 import { type Certificate, type CertificateFiles, checkCertificate, noticeOf, whyInvalid } from './certificate.ts';
 import { readTexts, stampOf } from './certificate-files.ts';
 
-/** How often a certificate that is about to expire is told of. */
+/** How often the log warns of a certificate that is about to expire. */
 const noticeEveryMs = 86_400_000;
 
 export interface Renewal {
-  /** What `take` is to be handed; never rejects. */
+  /** Resolves to what `take` needs. Never rejects. */
   stamp(): Promise<string>;
-  /** Takes the certificate of the files if it is another, and tells how things are. */
+  /** Takes the certificate of the files if it has changed, and tells how things are. */
   take(stamp: string): ConnectionEvent;
-  /** Degraded while the files make no sense, and while clients refuse the certificate for its dates. */
+  /** Degraded while the files make no sense, and while clients refuse the certificate because of its dates. */
   state(): ConnectionEvent;
 }
 
-/** Takes the certificate of the files: `open` has clients shown it. Errors: `cannot-start`, and those of `open`. */
+/** Takes the certificate of the files; `open` shows it to clients. Errors: `cannot-start`, and those of `open`. */
 export function startRenewal(files: CertificateFiles, log: Log, open: () => void): Renewal {
   let certificate!: Certificate;
   let digest = '';
@@ -27,7 +27,7 @@ export function startRenewal(files: CertificateFiles, log: Log, open: () => void
   let lastStamp: string | undefined;
   let noticedAt = Number.NEGATIVE_INFINITY;
 
-  /** What the files hold, unless it is what clients are shown. */
+  /** Returns what the files have; undefined: clients are shown that already. */
   const read = () => {
     const texts = readTexts(files);
     const next = createHash('sha256').update(`${texts.certificate}\n${texts.key}`).digest('base64');

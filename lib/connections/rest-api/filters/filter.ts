@@ -1,5 +1,5 @@
-// Filters of addresses (D-05): regular expressions, searched, case-sensitive; one match is enough, none lets all through.
-// Patterns of clients run on a linear-time engine, and their programs are bounded, so that no pattern can stop the hub.
+// Filters of addresses (D-05): regular expressions that are searched, case-sensitive. One match is enough, and no filter lets everything
+// through. Patterns of clients run on an engine of linear time, and their programs are bounded, so that no pattern can stop the hub.
 
 import { RE2JS } from 're2js';
 import { HubError } from '../../../model/error.ts';
@@ -7,27 +7,27 @@ import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 import { estimateSteps } from './regex-steps.ts';
 
-/** Says whether an address is let through. */
+/** Tells whether an address is let through. */
 export interface Filter {
   (address: string): boolean;
-  /** How long it may take: as many times as a regular expression takes for one step; a comparison of texts is about 0.1. */
+  /** How long it may take, in steps of a regular expression. A comparison of texts takes about 0.1. */
   readonly work: number;
 }
 
 const maxPatterns = limits.filters.default;
-/** Enough for the longest address (D-01) with every character escaped. */
+/** This is enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
 const maxSteps = limits.patternSteps.default;
-/** Compiling takes long as well; the estimate is seldom more than this too high. */
+/** Compiling takes time as well, so a pattern is estimated first. The estimate is seldom too high by more than this. */
 const maxEstimate = 4 * maxSteps;
-/** The work of comparing texts. */
+/** The work of a comparison of texts. */
 export const textWork = 0.1;
 
 export function filterOf(work: number, matches: (address: string) => boolean): Filter {
   return Object.assign(matches, { work });
 }
 
-/** Creates the filter of patterns that a client sent as `name`. Errors: `bad-request` for a bad, long or surplus pattern. */
+/** Creates the filter of patterns that a client sent as `name`. Errors: `bad-request` when one is bad or too long, or there are too many. */
 export function createFilter(patterns: readonly string[], name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
@@ -46,14 +46,14 @@ export function createFilter(patterns: readonly string[], name = 'filter'): Filt
   return anyOf(filters);
 }
 
-/** Creates the filter of patterns from the settings, which were checked at load. */
+/** Creates the filter of patterns of the settings, which were checked at load. */
 export function createConfiguredFilter(patterns: readonly string[]): Filter {
   if (patterns.length === 0) return filterOf(0, () => true);
   const regexes = patterns.map((pattern) => new RegExp(pattern));
   return anyOf(regexes.map((regex) => filterOf(textWork, (address) => regex.test(address))));
 }
 
-/** Matches what any of the filters matches. */
+/** Creates a filter that lets through what any of the filters lets through. */
 export function anyOf(filters: readonly Filter[]): Filter {
   const [first] = filters;
   if (filters.length === 1) return first!;
@@ -61,7 +61,7 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
-/** Compiles a pattern for the linear-time engine. */
+/** Compiles a pattern for the engine of linear time. */
 function compile(pattern: string, name: string): Filter {
   if (pattern.length > maxPatternLength)
     throw new LimitError(
@@ -91,7 +91,7 @@ function tooManySteps(name: string, steps: number): LimitError {
   );
 }
 
-/** Most patterns are `desk/`, `^desk/` or `/lamp$`, and are found faster without an engine; undefined: this one is not. */
+/** Most patterns are like `desk/`, `^desk/` or `/lamp$`, and are found faster without an engine; undefined: this one needs it. */
 function findText(pattern: string): Filter | undefined {
   const plain = /^(\^?)((?:[^\\^$.*+?()[\]{}|]|\\[^\w\s])*)(\$?)$/.exec(pattern);
   if (plain === null) return undefined;

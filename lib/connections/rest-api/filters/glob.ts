@@ -1,12 +1,12 @@
-// Globs of addresses: `*` stands for any text within a segment, `**` for any text at all, and `**/` between slashes for no segment
-// as well. All ways in which a glob may match are followed at once, each place in it being a bit, so that no glob takes longer
-// than the length of the address times that of the glob.
+// Globs of addresses: `*` stands for any text within a segment, `**` for any text at all, and `**/` between slashes also for no segment.
+// The filter of a glob follows all ways in which it may match at once: each place in the glob is a bit. So no glob takes longer than the
+// length of the address times its own length.
 
 import { type Filter, filterOf, textWork } from './filter.ts';
 
 const slash = 0x2f;
 const bitsPerWord = 32;
-/** What a word of places costs, in the unit of the work of filters. */
+/** What 32 places cost, in the unit of the work of filters. */
 const wordWork = 0.25;
 
 /** Creates the filter of a glob. */
@@ -19,7 +19,7 @@ export function createGlobFilter(glob: string): Filter {
   return createPlacesFilter(tokensOf(glob));
 }
 
-/** A single `*`, what is before it and what is after it. */
+/** Creates the filter of a single `*` between two texts. */
 function createSegmentFilter(start: string, end: string): Filter {
   return filterOf(textWork, (address) => {
     const last = address.length - end.length;
@@ -29,7 +29,7 @@ function createSegmentFilter(start: string, end: string): Filter {
   });
 }
 
-/** `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
+/** Splits a glob: `a/**` + `/b*` → `a`, `/`, `**` + `/`, `b`, `*`. */
 function tokensOf(glob: string): string[] {
   const runs = glob.replace(/\*{3,}/g, '**').replace(/(^|\/)(?:\*\*\/)+/g, '$1**/');
   return runs.match(/(?<=^|\/)\*\*\/|\*\*|./gs)!;
@@ -37,13 +37,13 @@ function tokensOf(glob: string): string[] {
 
 const isStar = (token: string): boolean => token.startsWith('*');
 
-// The rows of the table of a glob; those of its characters follow. In the first there is no place.
+// The rows of the table of a glob; the rows of its characters follow. The first row is empty.
 const folderRow = 1;
 const textRow = 2;
 const segmentRow = 3;
 const firstCharacterRow = 4;
 
-/** A place is the number of the token that comes next. */
+/** Creates the filter of any glob. A place is the number of the token that comes next. */
 function createPlacesFilter(tokens: readonly string[]): Filter {
   const start = tokens.slice(0, tokens.findIndex(isStar)).join('');
   const rest = tokens.slice(start.length);
@@ -55,10 +55,10 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   const places = new Int32Array(words);
   const come = new Int32Array(words);
 
-  /** Goes on to where stars lead that stand for nothing; `come` has the places that were not there before. */
+  /** Lets stars stand for nothing: adds the places behind them. `come` has the places that were not there before. */
   const skip = () => {
     for (let times = 0; times < 2; times++) {
-      let carry = 0; // two in a row at most: `**/` and then `*` or `**`
+      let carry = 0; // at most two follow each other: `**/` and then `*` or `**`
       for (let word = 0; word < words; word++) {
         const from = (places[word]! & table[texts + word]!) | (come[word]! & table[folders + word]!);
         come[word] = (from << 1) | carry;
@@ -98,7 +98,7 @@ function createPlacesFilter(tokens: readonly string[]): Filter {
   });
 }
 
-/** At which places each kind of star and each character is, a row of bits for each; `characters` has where theirs begin. */
+/** A row of bits for each kind of star and for each character tells at which places it is; `characters` tells where a row begins. */
 function tableOf(tokens: readonly string[], words: number) {
   const characters = new Map<number, number>();
   const rowOf = (token: string) => {

@@ -1,11 +1,11 @@
-// Patterns of addresses that clients send: globs, and regular expressions. All of them match in linear time: no pattern can
-// stop the hub.
+// Patterns of addresses that clients send: globs and regular expressions. All of them match in linear time, so no pattern can stop the
+// hub.
 
 import type { Pattern } from '../../../wire/pattern.ts';
 import { anyOf, createFilter, type Filter, filterOf, textWork } from './filter.ts';
 import { createGlobFilter } from './glob.ts';
 
-/** Creates the filter of patterns, any of which may match; none matches nothing. Errors: `bad-request` for a bad regex. */
+/** Creates the filter of patterns, of which one has to match. Without patterns it lets nothing through. Errors: `bad-request` for a bad regex. */
 export function createPatternFilter(patterns: readonly Pattern[]): Filter {
   const addresses = new Set(patterns.filter(isAddress));
   const globs = patterns.filter((pattern) => typeof pattern === 'string' && !isAddress(pattern)) as string[];

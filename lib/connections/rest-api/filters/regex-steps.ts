@@ -1,6 +1,6 @@
-// How large the program of a regular expression would be, before it is compiled: `(a{9}){9}` is short, and its program is not.
+// Estimates how large the program of a regular expression will be, before it is compiled: `(a{9}){9}` is short, and its program is long.
 
-/** What takes long to compile when capitals are to be the same as small letters: a range of other letters than English, a class. */
+/** Where capitals and small letters are the same, these take long to compile: a range of letters that are not English, and a class. */
 const foldedRangeSteps = 800;
 const foldedClassSteps = 20;
 
@@ -18,13 +18,13 @@ const token = new RegExp(
   'gsy',
 );
 
-/** About as many steps as the program will have, rather more. */
+/** Returns about how many steps the program will have, rather too many than too few. */
 export function estimateSteps(pattern: string): number {
   const isFolded = /\(\?[A-Za-z]*i/.test(pattern);
-  /** What the groups that are open had before them. */
+  /** How many steps came before each group that is open. */
   const before: number[] = [];
   let steps = 2;
-  /** What is done once, however often it is repeated. */
+  /** Steps that count once, however often they are repeated. */
   let once = 0;
   let last = 0;
   const add = (count: number) => {

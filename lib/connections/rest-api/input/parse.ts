@@ -1,9 +1,9 @@
-// What clients send, checked against a schema.
+// Checks what clients send against a schema.
 
 import type { z } from 'zod';
 import { describe, HubError } from '../../../model/error.ts';
 
-/** Parses a message of a client. Errors: `bad-request` with the first mistake. */
+/** Returns the message of a client as its schema has it. Errors: `bad-request` with the first mistake. */
 export function parse<Schema extends z.ZodType>(shape: Schema, message: unknown): z.output<Schema> {
   const result = shape.safeParse(message, { reportInput: true });
   if (result.success) return result.data;

@@ -1,5 +1,5 @@
-// Whether an address has too many connections. It is asked when there are more of all clients together than one of them may have, so
-// that it costs nothing before; then the system is asked, once a second, who has how many.
+// Whether an address has too many connections. Nobody asks as long as all clients together have no more than one of them may have, so
+// that it costs nothing until then. After that the census asks the system once a second who has how many.
 
 import { peersOf } from '../../../net/tcp-peers.ts';
 import { NetworkCounts } from './network.ts';
@@ -9,10 +9,10 @@ const everyMs = 1000;
 export class AddressCensus {
   readonly #most: number;
   readonly #portOf: () => number;
-  /** What the system told last, and what has come since. */
+  /** What the system told last, plus the connections that have come since. */
   #counts = new NetworkCounts();
   #takenAtMs = Number.NEGATIVE_INFINITY;
-  /** The system does not tell: nobody is refused. */
+  /** true: the system does not tell, and so nobody is refused. */
   #isBlind = false;
 
   constructor(most: number, portOf: () => number) {

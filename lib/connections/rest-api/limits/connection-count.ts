@@ -1,5 +1,5 @@
-// Counts the connections of clients, HTTP and WebSocket, of all REST APIs of the process together. A client beyond what there may be
-// is let go of as soon as it comes.
+// Counts the connections of clients, HTTP and WebSocket, of all REST APIs of the process together. When there are too many, a new one
+// is closed at once.
 
 import type { TemplatedApp } from '../../../net/uws.ts';
 import { AddressCensus } from './address-census.ts';
@@ -9,7 +9,7 @@ import { remoteAddress } from './remote-address.ts';
 
 let open = 0;
 
-/** What an app tells of a connection that has come (1) or gone (-1), unless it has become a WebSocket; closes what is too much. */
+/** Creates what an app calls when a connection has come (1) or gone (-1); it does not call it for the end of a WebSocket. */
 export function createConnectionFilter(
   { connections, connectionsPerAddress }: { readonly connections: number; readonly connectionsPerAddress: number },
   hits: LimitHits,
@@ -25,11 +25,11 @@ export function createConnectionFilter(
     const exceeded = open > most ? 'connections' : census.mayCome(client) ? undefined : 'connectionsPerAddress';
     if (exceeded === undefined) return;
     hits.add(exceeded, client);
-    response.close(); // which is told as one that has gone
+    response.close(); // the app then tells that it has gone
   };
 }
 
-/** A WebSocket has gone. */
+/** Counts a WebSocket that has gone. */
 export function countSocketGone(): void {
   open--;
 }

@@ -1,5 +1,5 @@
-// Each connection costs a descriptor, and each long file that is being sent. The process has only so many: three quarters of those that
-// are free at the start are for connections, an eighth is for files, and the rest stays free for all else.
+// Each connection costs a descriptor, and so does each long file that is being sent. The process has only so many. Of those that are
+// free at the start, three quarters are for connections and an eighth is for files; the rest stays free for everything else.
 
 import { descriptorLimit, openDescriptors } from '../../../net/descriptors.ts';
 
@@ -22,7 +22,7 @@ export function maxConnections(setting: number): number {
   return Math.min(setting, Math.floor(freeDescriptors() * share));
 }
 
-/** Takes a descriptor for a file that is sent for as long as its reader takes; false: there are too many of them. */
+/** Takes a descriptor for a file that is sent as slowly as its reader reads; false: too many of them are taken. */
 export function takeFile(): boolean {
   if (openFiles >= freeDescriptors() * (1 - share) * fileShare) return false;
   openFiles++;

@@ -1,9 +1,9 @@
-// The error with which a client is answered that has gone past a limit.
+// The error that answers a client that has gone past a limit.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { LimitName } from './limits.ts';
 
-/** A client has gone past a limit, and is answered. */
+/** A client has gone past a limit, and is told so. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
 

@@ -1,20 +1,20 @@
-// Clients that go past a limit: each hit is counted, and the operator reads of it; the gate
-// of the log lets each client and limit through once a second, and a hundred of them together.
+// A hit is a client that goes past a limit. Each hit is counted, and the operator reads of it in the log, whose gate lets through
+// each client and limit once a second, and at most a hundred of them together.
 
 import type { Log } from '../../connection.ts';
 import { LimitError } from './limit-error.ts';
 import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
 
 export interface LimitHits {
-  /** How often each limit was gone past. */
+  /** How often clients went past each limit. */
   readonly counts: Readonly<Record<LimitName, number>>;
-  /** A client, named by its address, has gone past a limit. */
+  /** Counts a hit of a client, which is named by its address. */
   add(limit: LimitName, client: string): void;
-  /** The same when an error that it is answered with is one of a limit. */
+  /** Counts a hit if an error is one of a limit. */
   addError(error: unknown, client: string): void;
 }
 
-/** Creates what counts the hits of a connection. */
+/** Creates the counts of a connection. */
 export function createLimitHits(log: Log): LimitHits {
   const counts = Object.fromEntries(limitTable.map(([name]) => [name, 0])) as Record<LimitName, number>;
   const add: LimitHits['add'] = (limit, client) => {

@@ -1,18 +1,18 @@
-// What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table, and the README of
-// the room shows the same one: a spec holds both equal.
+// What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table. The README of the
+// room shows the same table, and a spec holds both equal.
 
 import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
 
 export interface Limit {
   readonly default: number;
   readonly unit: string;
-  /** The bounds of its setting below `limits`; a name: it is that setting of the connection; fixed: it cannot be set. */
+  /** The bounds of its setting below `limits`; a name: the setting of the connection that it is; fixed: it cannot be set. */
   readonly setting: 'fixed' | 'maxClients' | 'stallTimeout' | readonly [least: number, most: number];
   /** What is bounded. */
   readonly about: string;
-  /** What a client is told that goes past it, and what becomes of it. */
+  /** What a client that goes past it is told, and what becomes of the client. */
   readonly told: string;
-  /** Whether going past it costs the connection, or keeps it from opening; else the client is answered, and goes on. */
+  /** true: who goes past it loses the connection, or does not get one; false: the client gets an answer, and goes on. */
   readonly isFatal: boolean;
 }
 

@@ -1,4 +1,4 @@
-// Where clients come from, as limits per address count it: an IPv4 address, or the /64 of an IPv6 address, all of which one host has.
+// Where clients come from. Limits per address count an IPv4 address, or the /64 of an IPv6 address, since one host has all of that.
 
 /** `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
 export function networkOf(address: string): string {
@@ -6,7 +6,7 @@ export function networkOf(address: string): string {
   return groups.length === 8 ? `${groups.slice(0, 4).join(':')}::/64` : address;
 }
 
-/** Counts what there is of each network. Bounded by what is counted. */
+/** Counts how many there are of each network. It is as large as what it counts. */
 export class NetworkCounts {
   readonly #counts = new Map<string, number>();
 

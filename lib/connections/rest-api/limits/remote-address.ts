@@ -2,7 +2,7 @@
 
 import type { HttpResponse } from '../../../net/uws.ts';
 
-/** The client's address as people write it; IPv4 that comes by an IPv6 socket as IPv4. */
+/** The client's address as people write it. An IPv4 client that comes by an IPv6 socket has its IPv4 address. */
 export function remoteAddress(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   const mapped = /^(?:0000:){5}ffff:(..)(..):(..)(..)$/.exec(text);

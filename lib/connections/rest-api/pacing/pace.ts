@@ -1,50 +1,50 @@
-// How long the hub has worked for clients in one round of the event loop. uWebSockets.js reads a socket for as long as it fills its
-// buffer of 512 KB; so one client could keep a round going for ever, in which no other client, timer or signal has its turn.
-// What comes after the time of a round is kept, and worked on between rounds.
+// How long the hub has worked for clients in this round of the event loop. uWebSockets.js goes on reading a socket while that fills its
+// buffer of 512 KB. So one client could keep a round going for ever, and no other client, timer or signal would get its turn.
+// What comes when the time of a round is over is kept, and done between rounds.
 
 import { processorMs } from './processor-time.ts';
 
-/** So much work is done between two looks at the clock, in bytes of messages. */
+/** After so much work, in bytes of messages, the pace looks at the clock again. */
 const lookEvery = 4096;
-/** What a message costs beside its bytes. */
+/** How many bytes more a message costs than it has. */
 const messageWork = 128;
-/** From here on the time of a round is that of the processor: what the machine does meanwhile for others is no client's doing. */
+/** After this the pace counts the time of the processor, since clients cannot help what the machine does for other programs. */
 const wallMs = 4;
-/** To ask the system for it takes some microseconds: it is asked at most so often. */
+/** To ask the system for that time takes some microseconds, so the pace asks at most this often. */
 const askEveryMs = 1;
-/** But others wait: a round has gone on for at least this share of the time that has passed. */
+/** But other clients wait meanwhile, so at least this share of the time that has passed counts. */
 const leastShare = 1 / 3;
 
-/** Work that was put off; does some of it until then, and returns whether there is more. */
+/** Does some of the work that was put off, until a time; returns whether there is more. */
 export type LaterWork = (endMs: number) => boolean;
 
-/** How long work that was put off is done between two rounds. */
+/** How long the hub does such work between two rounds. */
 const laterMs = 8;
 
 export class Pace {
   #work = lookEvery;
-  /** When the round began, in milliseconds of a monotonic clock, and how long it had gone on at the last look; 0: not yet. */
+  /** When the round began, in milliseconds of a monotonic clock (0: it has not begun), and how long it had lasted at the last look. */
   #beganMs = 0;
   #spentMs = 0;
-  /** How much of the processor the hub had used when that was looked at first in this round; undefined: it was not. */
+  /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
   readonly #later: LaterWork[] = [];
   #isRequested = false;
 
-  /** Counts a message of so many bytes that is being taken; returns whether this round has gone on for less than `limitMs`. */
+  /** Counts a message of so many bytes that the hub is about to take; returns whether this round has lasted for less than `limitMs`. */
   hasTime(bytes: number, limitMs: number): boolean {
     this.#work += messageWork + bytes;
     if (this.#work >= lookEvery) this.#look();
     return this.#spentMs < limitMs;
   }
 
-  /** How long this round had gone on at the last look. */
+  /** How long this round had lasted at the last look. */
   get spentMs(): number {
     return this.#spentMs;
   }
 
-  /** Registers work that is put off; `request` has it done between rounds, as long as it says that there is more. */
+  /** Registers work that can be put off. After `request` it is done between rounds, as long as it says that there is more. */
   add(work: LaterWork): void {
     this.#later.push(work);
   }

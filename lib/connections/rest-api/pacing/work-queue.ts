@@ -1,26 +1,26 @@
-// Work that a client can make much of, such as lists of all parameters, is done in turns: some milliseconds of each round of the
-// event loop are for it, the rest is for all others. Clients take turns by their address, then what each of them asked for does.
+// A client can ask for much work, such as lists of all parameters. So the hub gives such work some milliseconds of each round of the
+// event loop, and the rest of the round to everything else. Addresses take their turns, and so does what each of them asked for.
 
 import { processorMs } from './processor-time.ts';
 
-/** How long something is worked off at most before it is the next one's turn. */
+/** How long a turn lasts at most. */
 const turnMs = 0.5;
 const taskRoundMs = 3;
-/** How much of a round is for work that is done at once, while nobody waits. */
+/** How much of a round is for work that is done at once because nobody waits. */
 const atOnceMs = 15;
 
 export interface WorkQueueOptions<Work> {
-  /** How much of a round is for all of it together. */
+  /** How much of a round is for all the work in the queue. */
   readonly roundMs: number;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   readonly advance: (work: Work, endMs: number) => boolean;
-  /** Whose turn it takes. */
+  /** The address whose turn it takes. */
   readonly addressOf: (work: Work) => string;
 }
 
-/** Work of any kind that a client has asked for. */
+/** Work that a client has asked for. */
 export interface Task {
-  /** That of the client. */
+  /** The address of the client. */
   readonly address: string;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   advance(endMs: number): boolean;
@@ -28,7 +28,7 @@ export interface Task {
 
 export type TaskQueue = WorkQueue<Task>;
 
-/** Creates the queue of what clients of a connection ask for. */
+/** Creates the queue of the tasks of a connection. */
 export function createTaskQueue(): TaskQueue {
   return new WorkQueue<Task>({
     roundMs: taskRoundMs,
@@ -39,7 +39,7 @@ export function createTaskQueue(): TaskQueue {
 
 export class WorkQueue<Work> {
   readonly #options: WorkQueueOptions<Work>;
-  /** By address; bounded by the number of connections. */
+  /** By address. There are at most as many as there are connections. */
   readonly #waiting = new Map<string, Set<Work>>();
   #spentMs = 0;
   #isRequested = false;
@@ -48,13 +48,13 @@ export class WorkQueue<Work> {
     this.#options = options;
   }
 
-  /** Does work at once, as far as this round has time left and nobody waits; the rest of it takes turns. */
+  /** Does work at once if nobody waits and this round has time left. What is left of it is put into the queue. */
   do(work: Work): void {
     const leftMs = atOnceMs - this.#spentMs;
     if (this.#waiting.size > 0 || leftMs <= 0 || this.#advance(work, leftMs)) this.add(work);
   }
 
-  /** Has work take turns. */
+  /** Puts work into the queue. */
   add(work: Work): void {
     const address = this.#options.addressOf(work);
     const waiting = this.#waiting.get(address);
@@ -69,7 +69,7 @@ export class WorkQueue<Work> {
     if (waiting?.delete(work) && waiting.size === 0) this.#waiting.delete(address);
   }
 
-  /** Works for that long at most; returns whether there is more to do. */
+  /** Works for so long at most; returns whether there is more to do. */
   #advance(work: Work, ms: number): boolean {
     const start = processorMs();
     const hasMore = this.#options.advance(work, performance.now() + ms);
@@ -94,7 +94,7 @@ export class WorkQueue<Work> {
     if (this.#waiting.size === 0) this.#spentMs = 0;
   }
 
-  /** Takes out who is next, the others of its address are last now. */
+  /** Takes out what is next. The address whose turn it was is the last one then. */
   #next(): Work {
     const [address, waiting] = this.#waiting.entries().next().value!;
     const work = waiting.values().next().value!;
