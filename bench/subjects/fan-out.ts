@@ -1,35 +1,25 @@
 // What the subjects of fan-outs share: a desk with one parameter, and how a contender's fan-out is measured.
 
-import type { Measured } from '../load/measuring-window.ts';
 import type { ServerProcess } from '../process.ts';
 import type { FanOutTask } from '../processes/fan-out-load.ts';
 import type { Contender } from '../subject.ts';
-import { measureServer } from './servers.ts';
+import { loadContender } from './servers.ts';
 
 export const deskFlow = { connections: { desk: { type: 'dummy', parameters: ['level,F'] } } };
 export const levelAddress = 'desk/level';
 
-/** Creates a contender that is started anew each round; its figures: `rate`, `perBusySecond`, `busy` (%), `busyNs` per change. */
+/** Creates a contender whose fan-out is measured: `rate` counts deliveries, as `perBusySecond` does, `busyNs` is per change. */
 export function fanOutContender(
   identity: Omit<Contender, 'measure'>,
   task: Omit<FanOutTask, 'port' | 'serverPid'>,
   start: () => Promise<ServerProcess>,
 ): Contender {
+  const { measure, ...contender } = loadContender<FanOutTask>(identity, start, 'fan-out-load', task);
   return {
-    ...identity,
+    ...contender,
     async measure() {
-      const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
-        start,
-        'fan-out-load',
-        ({ port, pid }): FanOutTask => ({ ...task, port, serverPid: pid }),
-      );
-      const deliveries = done * task.sockets;
-      return {
-        rate: (deliveries / elapsedMs) * 1000,
-        perBusySecond: (deliveries / serverBusyMs) * 1000,
-        busy: (serverBusyMs / elapsedMs) * 100,
-        busyNs: (serverBusyMs * 1e6) / done,
-      };
+      const { rate, perBusySecond, ...figures } = await measure();
+      return { ...figures, rate: rate! * task.sockets, perBusySecond: perBusySecond! * task.sockets };
     },
   };
 }

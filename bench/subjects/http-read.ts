@@ -3,13 +3,12 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Measured } from '../load/measuring-window.ts';
 import type { Options } from '../options.ts';
 import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { HttpAnswerTask } from '../processes/http-answer.ts';
 import type { HttpTask } from '../processes/http-load.ts';
 import type { Contender, Subject } from '../subject.ts';
-import { measureServer, relayName } from './servers.ts';
+import { loadContender, relayName } from './servers.ts';
 
 const value = '0.75';
 const flow = { connections: { desk: { type: 'dummy', parameters: [`level,F,${value}`] } } };
@@ -25,36 +24,9 @@ export const httpRead: Subject = {
   async cases(options, folder) {
     const { connections, depths, warmUpMs, measureMs } = options;
     const answer = await askHub(options, folder);
-    const contender = (
-      name: string,
-      role: Contender['role'],
-      depth: number,
-      start: () => Promise<ServerProcess>,
-    ): Contender => ({
-      name,
-      role,
-      async measure() {
-        const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
-          start,
-          'http-load',
-          ({ port, pid }): HttpTask => ({
-            port,
-            serverPid: pid,
-            request,
-            answer,
-            connections,
-            depth,
-            warmUpMs,
-            measureMs,
-          }),
-        );
-        return {
-          rate: (done / elapsedMs) * 1000,
-          perBusySecond: (done / serverBusyMs) * 1000,
-          busy: (serverBusyMs / elapsedMs) * 100,
-        };
-      },
-    });
+    const task = { request, answer, connections, warmUpMs, measureMs };
+    const contender = (name: string, role: Contender['role'], depth: number, start: () => Promise<ServerProcess>) =>
+      loadContender<HttpTask>({ name, role }, start, 'http-load', { ...task, depth });
     return depths.map((depth) => ({
       name: `depth ${depth}`,
       metrics: [

@@ -1,12 +1,11 @@
 // Plain ingest: one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
 
-import type { Measured } from '../load/measuring-window.ts';
 import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { IngestTask } from '../processes/ingest-load.ts';
 import type { RelayTask } from '../processes/relay.ts';
 import type { Contender, Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
-import { measureServer, relayName } from './servers.ts';
+import { loadContender, relayName } from './servers.ts';
 
 export const plainIngest: Subject = {
   name: 'plain-ingest',
@@ -14,30 +13,13 @@ export const plainIngest: Subject = {
   rounds: 5,
   async cases(options, folder) {
     const { warmUpMs, measureMs } = options;
+    const task = { address: levelAddress, warmUpMs, measureMs };
     const contender = (
       name: string,
       role: Contender['role'],
       target: Pick<IngestTask, 'isHeard' | 'readsBack'>,
       start: () => Promise<ServerProcess>,
-    ): Contender => ({
-      name,
-      role,
-      async measure() {
-        const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
-          start,
-          'ingest-load',
-          ({ port, pid }): IngestTask => ({
-            port,
-            serverPid: pid,
-            address: levelAddress,
-            ...target,
-            warmUpMs,
-            measureMs,
-          }),
-        );
-        return { rate: (done / elapsedMs) * 1000, busy: (serverBusyMs / elapsedMs) * 100 };
-      },
-    });
+    ) => loadContender<IngestTask>({ name, role }, start, 'ingest-load', { ...task, ...target });
     return [true, false].map((isHeard) => ({
       name: isHeard ? 'the writer hears every change' : 'nobody hears of it',
       metrics: [

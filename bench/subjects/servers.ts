@@ -4,8 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Measured } from '../load/measuring-window.ts';
 import { performTask, type ServerProcess, startProgram } from '../process.ts';
-import type { Metric } from '../subject.ts';
+import type { Contender, Metric } from '../subject.ts';
 
 /** A latency that was measured while server and load waited for cores is that of the machine. */
 export const waitedMetric: Metric = { key: 'waited', title: 'server and load waited for a core, %', digits: 1 };
@@ -28,6 +29,34 @@ export async function measureServer<Result>(
     await server.stop().catch(() => {}); // what the load found comes first
     throw error;
   }
+}
+
+/**
+ * Creates a contender that is started anew each round and measured by a load: `rate` and `perBusySecond` of what the load counts,
+ * `busy` (%), and `busyNs` for each.
+ */
+export function loadContender<Task extends { readonly port: number; readonly serverPid: number }>(
+  identity: Omit<Contender, 'measure'>,
+  start: () => Promise<ServerProcess>,
+  load: string,
+  task: Omit<Task, 'port' | 'serverPid'>,
+): Contender {
+  return {
+    ...identity,
+    async measure() {
+      const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(start, load, ({ port, pid }) => ({
+        ...task,
+        port,
+        serverPid: pid,
+      }));
+      return {
+        rate: (done / elapsedMs) * 1000,
+        perBusySecond: (done / serverBusyMs) * 1000,
+        busy: (serverBusyMs / elapsedMs) * 100,
+        busyNs: (serverBusyMs * 1e6) / done,
+      };
+    },
+  };
 }
 
 let hasNats: boolean | undefined;

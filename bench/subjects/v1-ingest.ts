@@ -1,11 +1,10 @@
 // Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
 
 import { plantOf } from '../load/many-parameters.ts';
-import type { Measured } from '../load/measuring-window.ts';
 import { startHub } from '../process.ts';
 import type { V1IngestTask } from '../processes/v1-ingest-load.ts';
 import type { Subject } from '../subject.ts';
-import { measureServer } from './servers.ts';
+import { loadContender } from './servers.ts';
 
 const parameters = 1000;
 const targetPerSecond = 1_500_000;
@@ -29,18 +28,12 @@ export const v1Ingest: Subject = {
         { key: 'perBusySecond', title: 'changes per busy second of the hub', digits: 0, better: 'more' },
       ],
       contenders: [
-        {
-          name: 'hub',
-          role: 'hub',
-          async measure() {
-            const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(
-              () => startHub(plantOf(parameters), folder, options),
-              'v1-ingest-load',
-              ({ port, pid }): V1IngestTask => ({ port, serverPid: pid, parameters, isById, warmUpMs, measureMs }),
-            );
-            return { rate: (done / elapsedMs) * 1000, perBusySecond: (done / serverBusyMs) * 1000 };
-          },
-        },
+        loadContender<V1IngestTask>(
+          { name: 'hub', role: 'hub' },
+          () => startHub(plantOf(parameters), folder, options),
+          'v1-ingest-load',
+          { parameters, isById, warmUpMs, measureMs },
+        ),
       ],
     }));
   },
