@@ -13,8 +13,9 @@ import { type ConnectionContext, defineConnectionType } from '../connection.ts';
 import type { ResolvePath } from '../setting.ts';
 import { sourceOfBytes, sourceOfText } from './encoding.ts';
 import { keepSaved } from './keep-saved.ts';
+import { isPlaceholderName, parseTemplate } from './parse-template.ts';
 import { leftoverAgeMs, reasonOf, removeLeftovers, replaceFile } from './replace-file.ts';
-import { fillTemplate, isPlaceholderName, maxTemplateLength, parseTemplate, type Template } from './template.ts';
+import { fillTemplate, maxTemplateLength, type Template } from './template.ts';
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 
