@@ -1,55 +1,11 @@
-// Evaluates a compiled core: what has changed marks what reads it, and what is marked is evaluated in dependency order,
-// each output once. The work is in the number of outputs affected, never in the number there are.
+// Evaluates a compiled core. A value that changes marks the outputs that read it, and marked outputs are evaluated in the order
+// of their dependencies, each of them once. So a change costs as much as it affects, however many outputs there are.
 
 import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import { Heap } from './heap.ts';
-import type { Logic } from './logic.ts';
 import { RankSet } from './rank-set.ts';
-
-/** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
-export class Cell {
-  readonly name: string;
-  readonly isTrigger: boolean;
-  readonly readers: Unit[] = [];
-  /** Undefined: not known yet. */
-  value: Value | undefined;
-  /** How often a trigger has fired without being evaluated yet. */
-  fires = 0;
-  /** The change of an input that led to the value. */
-  because: Change | undefined = undefined;
-
-  constructor(name: string, isTrigger: boolean, value: Value | undefined = isTrigger ? false : undefined) {
-    this.name = name;
-    this.isTrigger = isTrigger;
-    this.value = value;
-  }
-}
-
-/** An output with its logic and its place in the order of evaluation. */
-export class Unit {
-  readonly name: string;
-  readonly rank: number;
-  readonly reads: readonly Cell[];
-  readonly gives: readonly Cell[];
-  readonly logic: Logic;
-  /** The values of `reads`, for one step. */
-  readonly values: Value[] = [];
-  wakeAt = Infinity;
-  /** The change of an input that marked it last. */
-  because: Change | undefined = undefined;
-  /** The change of an input that had it want to be woken. */
-  wakeBecause: Change | undefined = undefined;
-
-  constructor(name: string, rank: number, reads: readonly Cell[], gives: readonly Cell[], logic: Logic) {
-    this.name = name;
-    this.rank = rank;
-    this.reads = reads;
-    this.gives = gives;
-    this.logic = logic;
-    for (const cell of reads) cell.readers.push(this);
-  }
-}
+import type { Cell, Unit } from './unit.ts';
 
 export interface EngineListener {
   /** A parameter has a new value, or has fired. */
@@ -70,14 +26,14 @@ export class Engine {
   /** Triggers that are true in this evaluation. */
   #raised: Cell[] = [];
 
-  /** Takes the units by rank and marks them all: the first evaluation is of everything. */
+  /** Takes the units by rank and marks all of them: the first evaluation is of everything. */
   constructor(units: readonly Unit[], listener: EngineListener) {
     this.#units = units;
     this.#listener = listener;
     for (const unit of units) this.#marked.add(unit.rank);
   }
 
-  /** Takes the value of an input; evaluated later, with all others that came. */
+  /** Takes the value of an input, for the next evaluation. */
   put(input: Cell, value: Value, because?: Change): void {
     if (input.isTrigger) {
       input.because = because;
@@ -90,8 +46,8 @@ export class Engine {
   }
 
   /**
-   * Evaluates what is marked. A trigger is true in one evaluation, and a second one right after it sees it false again;
-   * one that has fired several times is seen as often.
+   * Evaluates what is marked. A trigger is true in one evaluation and false again in a second one, right after it. One that has
+   * fired several times is evaluated so each time.
    */
   evaluate(now: number): void {
     let isFalling = false;
@@ -103,7 +59,7 @@ export class Engine {
     }
   }
 
-  /** When the next unit wants to be woken; Infinity: none does. */
+  /** When the next unit wants to be woken; Infinity when none does. */
   get nextWakeAt(): number {
     while (this.#wakes.size > 0 && this.#wakes.first!.wakeAt !== this.#wakes.firstKey) this.#wakes.pop();
     return this.#wakes.firstKey;
@@ -146,7 +102,7 @@ export class Engine {
     this.#listener.onSet(cell.name, value, because);
   }
 
-  /** A unit that is to be woken earlier than it wants to be steps and asks again, so that it has one wake at a time. */
+  /** A unit has one wake at a time, the earliest that it asked for: when it is woken too early it steps, and asks again. */
   #wakeLater(unit: Unit, wakeAt: number): void {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;

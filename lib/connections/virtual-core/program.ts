@@ -9,12 +9,12 @@ import type { InputTypes } from '../connection.ts';
 import type { SettingMistake } from '../setting.ts';
 import { type ArgumentKind, blockTypes } from './blocks.ts';
 import { createComputation } from './computation.ts';
-import { Cell, Unit } from './engine.ts';
 import type { Logic } from './logic.ts';
 import { Names, parametersOf } from './names.ts';
 import type { BlockOutput, CoreSettings, ExpressionOutput } from './settings.ts';
+import { Cell, Unit } from './unit.ts';
 
-/** A core ready to run, with fresh memory. With mistakes it is of no use but to tell them. */
+/** A core ready to run, with fresh memory. If there are mistakes, they are all that it is good for. */
 export interface Program {
   readonly mistakes: readonly SettingMistake[];
   readonly inputs: ReadonlyMap<string, Cell>;

@@ -1,16 +1,15 @@
-// Virtual Core: soft logic. Read-only parameters computed by expressions and by the function blocks of IEC 61131-3, over
-// inputs and each other, in dependency order, once per turn (design.md section 4). Nothing is set before all it needs is
-// known; what cannot be computed keeps its last value.
+// Virtual Core: logic without code (D-25). Its parameters are computed from inputs and from each other, by expressions and by the
+// function blocks of IEC 61131-3, once per turn. An output is set once everything that it reads is known, and keeps its last
+// value when it cannot be computed.
 
-import { Observable, Subscription } from 'rxjs';
+import { Observable, type Subscriber, Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import { createAlarm } from './alarm.ts';
 import { Engine } from './engine.ts';
 import { followInputs, parametersOf } from './names.ts';
 import { compile } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
-
-/** How often the faults of one output are logged at most. */
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',
@@ -23,13 +22,7 @@ export const virtualCore = defineConnectionType({
   run: (context) => new Observable((subscriber) => runCore(context, subscriber)),
 });
 
-interface Listener {
-  readonly closed: boolean;
-  next(event: ConnectionEvent): void;
-  error(error: unknown): void;
-}
-
-function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener): Subscription {
+function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscriber<ConnectionEvent>): Subscription {
   const { scheduler, log } = context;
   const { inputs, units } = compile(context.settings, context.inputTypes);
   const engine = new Engine(units, {
@@ -39,7 +32,7 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener)
       log.warn({ output }, `output "${output}" failed and keeps its last value: ${reason}`, `output ${output}`);
     },
   });
-  const alarm = createAlarm(context, () => {
+  const alarm = createAlarm(scheduler, () => {
     engine.wake(scheduler.now());
     evaluateSoon();
   });
@@ -69,24 +62,4 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Listener)
   subscriber.next({ state: 'running' });
   evaluateSoon();
   return running;
-}
-
-/** One action of the scheduler at a time, at the earliest moment at which something has to be done. */
-function createAlarm({ scheduler }: ConnectionContext<CoreSettings>, ring: () => void) {
-  let action = Subscription.EMPTY;
-  let dueAt = Infinity;
-  return {
-    setTo(time: number): void {
-      if (time === dueAt) return;
-      action.unsubscribe();
-      dueAt = time;
-      if (time === Infinity) return;
-      const delayMs = Math.max(0, Math.ceil(time - scheduler.now())); // clocks wake in whole milliseconds, never early
-      action = scheduler.schedule(() => {
-        dueAt = Infinity;
-        ring();
-      }, delayMs);
-    },
-    clear: () => action.unsubscribe(),
-  };
 }
