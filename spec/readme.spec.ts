@@ -28,7 +28,7 @@ for (const [title, followed] of [
   [rooms.join(', '), rooms],
 ] as const)
   test(`${title}: who follows it in a clone sees what it says`, async (t) => {
-    t.timeout(120_000);
+    t.timeout(240_000);
     const clone = await createClone(t, await freePort());
     const [, program, ...args] = scripts.start.split(' ');
     const hub = start(t, [...args, '--log-format', 'json'], {
