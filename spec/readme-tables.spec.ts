@@ -4,6 +4,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { drawFigures } from '../bench/figures.ts';
+import { subjects } from '../bench/subjects.ts';
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { commonSettings } from '../lib/connections/setting.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
@@ -77,6 +78,11 @@ test('bench/README.md shows the chart of its table', async (t) => {
   const chart = await readFile(join(root, 'bench/figures.svg'), 'utf8');
   t.is(chart, drawFigures(readReadme('bench/README.md')), 'node bench/figures.ts draws it again');
   t.true((chart.match(/<rect/g) ?? []).length >= 10);
+});
+
+test('bench/README.md names every subject', (t) => {
+  const rows = rowsOf(readReadme('bench/README.md'));
+  for (const { name } of subjects) t.true(rows.includes(name), name);
 });
 
 test('README.md has figures of bench/README.md', (t) => {
