@@ -1,27 +1,27 @@
-// Whether files may be read before a request handler returns. Then their answers can be pipelined; but all wait for the disk, so
-// only a local one is read like that, and only as long as it is quick.
+// Decides whether a file is read before its request handler returns. Then its answer can be pipelined, but everybody waits for the disk.
+// So only a local disk is read like that, and only while it is quick.
 
 import { resourceUsage } from 'node:process';
 import { isOnLocalDisk, readMountInfo } from './mounts.ts';
 import { type Reading, readLater, readNow } from './reading.ts';
 
-/** A reading that takes longer than this is slow: a disk that spins up, a file system that is stuck. */
+/** A reading that takes longer than this is slow: the disk spins up, or the file system is stuck. */
 const slowMs = 50;
-/** After so many slow ones within a minute nobody waits for the disk any more, for a minute. */
+/** After so many slow readings within a minute nobody waits for the disk until the minute is over. */
 const maxSlow = 3;
 /** How long a verdict on a disk holds. */
 const verdictMs = 60_000;
 
 export interface Disk {
-  /** Reads at once where nobody has to wait long for it; a promise: it did not. Errors: those of the reading. */
+  /** Reads at once if nobody has to wait long for it, else later, which is a promise. Errors: those of the reading. */
   read<T>(reading: Reading<T>): T | Promise<T>;
 }
 
-/** What a disk is judged by. */
+/** By these a disk is judged. */
 export interface Gauges {
   /** Milliseconds of a monotonic clock. */
   now(): number;
-  /** How often the process had a disk read for it: else the processor was elsewhere, and no disk was slow. */
+  /** How often a disk was read for this process. If it was not, no disk was slow: the processor was busy with other programs. */
   diskReads(): number;
   /** The mount table of Linux; empty elsewhere. */
   mountInfo(): string;
@@ -33,7 +33,7 @@ const systemGauges: Gauges = {
   mountInfo: readMountInfo,
 };
 
-/** Creates what reads below a folder, which may be missing. */
+/** Creates the disk of a folder, which may be missing. */
 export function createDisk(folder: string, { now, diskReads, mountInfo }: Gauges = systemGauges): Disk {
   let isLocal = isOnLocalDisk(folder, mountInfo);
   let judgedAt = now();

@@ -1,5 +1,5 @@
-// Static files below the Document Root (spec.md "File hosting"): index.html for a folder, never a dotfile, never a file
-// outside of the root, symbolic links included.
+// The files below the Document Root (S-12, D-16): index.html for a folder, never a file whose name starts with a dot, and never a file
+// outside of the root, also not by a symbolic link.
 
 import { join, sep } from 'node:path';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
@@ -9,7 +9,7 @@ import type { Disk } from './disk.ts';
 import { type Reading, realPathOf, statsOf } from './reading.ts';
 import { noSuchFile, type Place, replyFile } from './static-file.ts';
 
-/** First segments of paths that are ours (spec.md "File hosting"). */
+/** The first segments of paths at which the hub itself answers (S-12). */
 const builtIn = new Set(['hub', 'parameters', 'update', 'ws']);
 
 /** Answers GET and HEAD with a file of the root; a folder answers with its index.html. */
@@ -27,8 +27,8 @@ export function serveFile(
 }
 
 /**
- * Finds the real file of a path below a root, asked for as `path`; a folder is its index.html, at the path with a slash.
- * Errors: `not-found`, `bad-address`.
+ * Finds the real file of a path `below` a root; the client asked for it as `path`. The file of a folder is its index.html, and its path ends
+ * with a slash. Errors: `not-found`, `bad-address`.
  */
 export function* findFile(root: string, path: string, below: string, query: string): Reading<Place> {
   const segments = decodePath(below).split('/').slice(1);

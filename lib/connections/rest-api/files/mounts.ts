@@ -1,16 +1,16 @@
-// Whether files are on a disk of this machine: what the mount table of Linux says.
+// Tells by the mount table of Linux whether files are on a disk of this machine.
 
 import { readFileSync, realpathSync } from 'node:fs';
 import { resolve, sep } from 'node:path';
 
-/** File systems that do not wait for another machine, or for another program. */
+/** These file systems wait neither for another machine nor for another program. */
 const localTypes = new Set(
   'apfs bcachefs btrfs erofs exfat ext2 ext3 ext4 f2fs iso9660 jfs ntfs3 overlay ramfs rootfs squashfs tmpfs vfat xfs zfs'.split(
     ' ',
   ),
 );
 
-/** Whether a folder, and all that is mounted below it, is on disks of this machine. Does not look at one that is not. */
+/** Whether a folder, and everything that is mounted below it, is on disks of this machine. It does not read other disks to find out. */
 export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolean {
   const mounts = mountInfo()
     .split('\n')
@@ -20,11 +20,11 @@ export function isOnLocalDisk(folder: string, mountInfo = readMountInfo): boolea
         ? []
         : [{ path: unescapeOctal(path), isLocal: localTypes.has(type) }];
     });
-  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // not Linux: all but the network paths of Windows
+  if (mounts.length === 0) return !resolve(folder).startsWith('\\\\'); // without Linux only the network paths of Windows are not local
   const isLocal = (path: string) => {
     const above = mounts.filter((mount) => isInside(path, mount.path));
     const longest = Math.max(...above.map((mount) => mount.path.length));
-    const own = above.findLast((mount) => mount.path.length === longest); // what was mounted last hides what was before
+    const own = above.findLast((mount) => mount.path.length === longest); // what was mounted last hides what was mounted before
     const below = mounts.filter((mount) => isInside(mount.path, path));
     return [...(own ? [own] : []), ...below].every((mount) => mount.isLocal);
   };

@@ -1,4 +1,4 @@
-// Reading files in steps that can be taken at once or later: one way to find a file, whether or not it may be waited for.
+// Readings of files, in steps that are taken at once or later. So a file is found in one way, whether or not others wait for it.
 
 import {
   close,
@@ -25,10 +25,10 @@ interface Step {
   later(): Promise<unknown>;
 }
 
-/** What is read in the end, by steps; what a step throws is thrown where it was asked for. */
+/** Steps that lead to what is read in the end. The error of a step is thrown where the reading asked for the step. */
 export type Reading<T> = Generator<Step, T, unknown>;
 
-/** Takes all steps, others wait for it. Errors: those of the reading. */
+/** Takes all steps now, while everybody waits. Errors: those of the reading. */
 export function readNow<T>(reading: Reading<T>): T {
   let next = reading.next();
   while (!next.done) {
@@ -44,7 +44,7 @@ export function readNow<T>(reading: Reading<T>): T {
   return next.value;
 }
 
-/** Takes all steps, nobody waits for it. Errors: those of the reading. */
+/** Takes all steps later, and nobody waits. Errors: those of the reading. */
 export async function readLater<T>(reading: Reading<T>): Promise<T> {
   let next = reading.next();
   while (!next.done) {
@@ -88,7 +88,7 @@ export function entriesOf(folder: string): Reading<Dirent[]> {
   );
 }
 
-/** Opens a file; the descriptor is to be closed. */
+/** Opens a file. The caller closes the descriptor. */
 export function openDescriptor(path: string, flags: number): Reading<number> {
   return step(
     () => openSync(path, flags),
@@ -110,7 +110,7 @@ export function closeDescriptor(descriptor: number): Reading<void> {
   );
 }
 
-/** Fills a buffer from a position of a file on; returns how many bytes there were, fewer at its end. */
+/** Fills a buffer with bytes of a file from a position on; returns how many there were, which are fewer at the end of the file. */
 export function* readBytes(descriptor: number, buffer: Buffer, position: number): Reading<number> {
   let filled = 0;
   while (filled < buffer.length) {

@@ -1,5 +1,5 @@
-// One file as an answer (RFC 9110 sections 13 and 14): conditional and range requests. What is short is read and answered in one
-// piece, before the handler returns where the disk allows it; what is long is sent as fast as the client reads.
+// A file as an answer, with conditional and range requests (RFC 9110 sections 13 and 14). A short part is read and answered in one piece,
+// before the handler returns if the disk allows it. A long part is sent as fast as the client reads.
 
 import { constants } from 'node:fs';
 import { basename } from 'node:path';
@@ -20,12 +20,12 @@ import type { Disk } from './disk.ts';
 import { closeDescriptor, descriptorStats, openDescriptor, type Reading, readBytes } from './reading.ts';
 import { streamFile } from './stream-file.ts';
 
-/** As much is read in one piece. */
+/** So much is read in one piece. */
 const atOnceBytes = 256 * 1024;
-/** What the file system answers for a file that we do not have, or may not show. */
+/** The file system answers these for a file that does not exist, or that the hub may not read. */
 const missingCodes = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'EACCES', 'EPERM', 'ENXIO']);
 
-/** Where the answer to a path is: a file, or another path. */
+/** The answer to a path is a file, or another path. */
 export type Place = { readonly file: string } | { readonly location: string };
 
 interface StaticFile {
@@ -53,7 +53,7 @@ export function noSuchFile(path: string): HubError {
   return new HubError('not-found', `${path}: there is no such file`);
 }
 
-/** Answers GET and HEAD with the file that `locate` finds for a path, or with the error that it throws. */
+/** Answers GET and HEAD with the file that `locate` finds for a path, or with the error that `locate` throws. */
 export async function replyFile(
   response: HttpResponse,
   request: HttpRequest,
@@ -81,7 +81,7 @@ export async function replyFile(
   }
 }
 
-/** What a path is answered with. Errors: those of `locating`, `not-found`, and those of the file system. */
+/** Finds the answer to a path. Errors: those of `locating`, `not-found`, and those of the file system. */
 function* findAnswer(
   path: string,
   locating: Reading<Place>,
@@ -90,7 +90,8 @@ function* findAnswer(
 ): Reading<Answer> {
   const place = yield* locating;
   if ('location' in place) return { kind: 'elsewhere', location: place.location };
-  const descriptor = yield* openDescriptor(place.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)); // a named pipe must not block us
+  // Without O_NONBLOCK a named pipe would block the hub.
+  const descriptor = yield* openDescriptor(place.file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   let staysOpen = false;
   try {
     const stats = yield* descriptorStats(descriptor);
@@ -131,7 +132,7 @@ function reply(exchange: Exchange, answer: Answer, asJson: boolean): Promise<voi
     else if (answer.kind === 'unsatisfiable') replyUnsatisfiable(response, answer.file, asJson);
     else if (answer.kind === 'head') endWithLength(beginFile(response, answer.file, answer.part), answer.part.length);
     else if (answer.content.length < answer.part.length)
-      response.close(); // it has become shorter since it was looked at
+      response.close(); // the file has become shorter meanwhile
     else send(beginFile(response, answer.file, answer.part), answer.content);
   });
   return undefined;

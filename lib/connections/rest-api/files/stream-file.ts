@@ -1,4 +1,4 @@
-// A file that is sent piece by piece, as fast as the client reads.
+// Sends a file piece by piece, as fast as the client reads.
 
 import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
@@ -8,7 +8,7 @@ import { giveFileBack } from '../limits/descriptor-shares.ts';
 
 const chunkBytes = 64 * 1024;
 
-/** Sends a part of an open file and closes it; cuts the connection when the file is shorter than was announced. */
+/** Sends a part of an open file and closes the file. If the file is shorter than was announced, it cuts the connection. */
 export async function streamFile(exchange: Exchange, descriptor: number, { start, length }: ByteRange): Promise<void> {
   try {
     const buffer = Buffer.allocUnsafe(chunkBytes);

@@ -1,8 +1,8 @@
-// What a client takes as an answer, plain text or JSON (RFC 9110 section 12.5.1).
+// What a client accepts as an answer: plain text or JSON (RFC 9110 section 12.5.1).
 
 import { jsonType } from './headers.ts';
 
-/** Whether JSON is asked for by name, and not less than plain text: `application/json;q=0.9, text/plain;q=0.1` → true. */
+/** Whether a client names JSON, and likes it as much as plain text or more: `application/json;q=0.9, text/plain;q=0.1` → true. */
 export function acceptsJson(accept: string): boolean {
   if (accept === '' || accept === '*/*') return false;
   if (accept === jsonType) return true;
@@ -17,7 +17,7 @@ export function acceptsJson(accept: string): boolean {
   return json > 0 && json >= text;
 }
 
-/** Whether an error of this path is told as JSON: below /hub/ answers are JSON, and errors too unless text is asked for. */
+/** Whether an error of this path is JSON. Below /hub/ answers are JSON, and so are errors unless the client asks for text. */
 export function wantsJsonErrors(url: string, accept: string): boolean {
   return acceptsJson(accept) || (url.startsWith('/hub/') && !accept.includes('text/'));
 }

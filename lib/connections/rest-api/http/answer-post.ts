@@ -13,7 +13,7 @@ import { keepResponse } from './exchange.ts';
 import { beginValue, jsonType } from './headers.ts';
 import { send } from './send.ts';
 
-/** Answers a POST of a JSON object with what `act` makes of it. Errors: `body-type`; others are answered when the body is there. */
+/** Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come. */
 export function answerPost<Schema extends z.ZodObject>(
   { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
   schema: Schema,

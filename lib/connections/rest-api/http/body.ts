@@ -9,7 +9,7 @@ import type { Exchange } from './exchange.ts';
 
 const maxBodyBytes = limits.bodyBytes.default;
 
-/** The media type of a body in UTF-8, in small letters; empty for another charset. */
+/** The media type of a body, in small letters; empty if its charset is not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {
   const [type = '', ...parameters] = request
     .getHeader('content-type')
@@ -20,7 +20,7 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
-/** Reads a body whole and calls back once. Errors, as the argument: `body-too-large`, `bad-request` for bad UTF-8. */
+/** Reads a whole body and calls `done` once, with the text or an error: `body-too-large`, or `bad-request` for bad UTF-8. */
 export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
   const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
@@ -38,12 +38,12 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
       done(tooLarge());
       return;
     }
-    chunks.push(Buffer.from(Buffer.from(chunk))); // copied: the library takes the chunk back
+    chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
     if (isLast) done(decodeText(chunks));
   });
 }
 
-/** Reads the JSON object of a body; `keys` says what it has to have. Errors: `bad-request`. */
+/** Reads the JSON object of a body; `keys` names what it must have. Errors: `bad-request`. */
 export function readObject(text: string, keys: string): object {
   return readJsonObject(text, { where: 'body', object: `an object with ${keys}` });
 }

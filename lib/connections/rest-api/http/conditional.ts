@@ -18,7 +18,7 @@ export interface ByteRange {
   readonly length: number;
 }
 
-/** Whether the client has the present state of the file already; `If-None-Match` goes before `If-Modified-Since`. */
+/** Whether the client already has the present state of the file. `If-None-Match` counts more than `If-Modified-Since`. */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: ConditionalHeaders, file: FileState): boolean {
   if (ifNoneMatch !== '') return matchesTag(ifNoneMatch, file.etag);
   return ifModifiedSince !== '' && seconds(file.modified) <= seconds(new Date(ifModifiedSince));
@@ -29,7 +29,7 @@ export function matchesTag(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => tag.trim() === '*' || tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** The part that is asked for; undefined means all: no range, several ranges, or a range of another state of the file. */
+/** The part that a client asks for; undefined: the whole file, since it names no range, several, or one of another state of the file. */
 export function readRange(
   { range, ifRange }: ConditionalHeaders,
   file: FileState,

@@ -1,5 +1,5 @@
-// One HTTP request and its answer, alive over awaits: what uWebSockets.js lends for the call only is read up front, and
-// nothing is sent once the client has gone.
+// An exchange is an HTTP request that is answered later. uWebSockets.js lends the request only for the call of its handler, so the handler
+// reads what it needs first. Nothing is sent once the client has gone.
 
 import type { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
@@ -11,13 +11,13 @@ export interface Exchange {
   readonly isAborted: boolean;
   /** Sends in one piece, unless the client has gone. */
   reply(send: (response: HttpResponse) => void): void;
-  /** Answers with an error; cuts the connection when an answer has begun, so that nobody takes a part for the whole. */
+  /** Answers with an error. If an answer has begun it cuts the connection, so that nobody takes a part for the whole. */
   fail(error: HubError, asJson: boolean): void;
-  /** Resolves when the client can take more, or has gone. */
+  /** Resolves when the client can take more or has gone. */
   writable(): Promise<void>;
 }
 
-/** Keeps a response for later; call it before the handler returns. */
+/** Keeps a response for later. It must be called before the handler returns. */
 export function keepResponse(response: HttpResponse): Exchange {
   const hits = servedHits();
   let isAborted = false;
@@ -27,7 +27,7 @@ export function keepResponse(response: HttpResponse): Exchange {
     isAborted = true;
     wake?.();
   });
-  // Once for all: the library would put this handler back in place of one that is set while it runs.
+  // This is set once for all: the library would put this handler back in place of one that is set while it runs.
   const listen = () =>
     response.onWritable(() => {
       wake?.();

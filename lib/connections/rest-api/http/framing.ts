@@ -1,5 +1,5 @@
-// Requests whose end two readers could see in different places: a proxy before the hub and the hub itself would then not agree
-// where the next request begins, and whose it is (RFC 9112 sections 6.3 and 11.2).
+// Two readers can see the end of a bad request in different places. A proxy and the hub behind it would then not agree where the next
+// request begins and whose it is (RFC 9112 sections 6.3 and 11.2). So the hub refuses such requests.
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
@@ -16,7 +16,7 @@ let codings = 0;
 let hosts = 0;
 let last = '';
 
-/** Every header comes by: lengths are compared first. */
+/** Counts the headers that matter. It is called for every header, so it compares lengths first. */
 function count(name: string, value: string): void {
   if (name.length === 4) {
     if (name === 'host') hosts++;
@@ -31,8 +31,8 @@ function count(name: string, value: string): void {
 }
 
 /**
- * What is ambiguous about the length of a request, and about its host; undefined: nothing. To see all headers takes a tenth of the
- * time of an answer: of what only reads, and shows no length, a length that stands behind an empty one is not looked for.
+ * What is ambiguous about the length of a request or its host; undefined: nothing. To see all headers takes a tenth of the time of an
+ * answer. So for a request that only reads and shows no length, nobody looks for a length behind an empty one.
  */
 export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | undefined {
   if (onlyReads && request.getHeader(lengthHeader) === '' && request.getHeader(codingHeader) === '') return undefined;
@@ -49,8 +49,8 @@ export function ambiguityOf(request: HttpRequest, onlyReads: boolean): string | 
 }
 
 /**
- * Answers 400 and closes the connection, in the next round of the event loop: while an answer is due the library takes nothing
- * more from a connection, and so nothing that came behind the request.
+ * Answers 400 and closes the connection, in the next round of the event loop. While an answer is due the library takes nothing more from a
+ * connection, and so it does not take what came behind the request.
  */
 export function refuseAndClose(response: HttpResponse, request: HttpRequest, message: string): void {
   const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));

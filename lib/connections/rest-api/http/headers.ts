@@ -1,5 +1,5 @@
-// What every answer begins with for the sake of browsers: nobody guesses its type; no page but those of this hub and of
-// allowedOrigins embeds or frames it, and those of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
+// The headers that every answer begins with tell browsers three things: nobody guesses the type of the answer; only pages of this hub and
+// of allowedOrigins embed or frame it; pages of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
 
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
 import type { Settings } from '../settings.ts';
@@ -10,7 +10,7 @@ export const jsonType = 'application/json';
 
 export type Header = readonly [name: string, value: string];
 
-/** Settles what the answer to a request begins with; before anything is answered. */
+/** Chooses the headers of the answer to a request. It is called before anything is answered. */
 export type OpenAnswer = (response: HttpResponse, request: HttpRequest) => void;
 
 export function createOpenAnswer(settings: Settings): OpenAnswer {
@@ -28,25 +28,25 @@ export function createOpenAnswer(settings: Settings): OpenAnswer {
   };
 }
 
-/** Begins an answer, 200 unless a status is given: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
+/** Begins an answer; without a status it is 200: `begin(response, '302 Found').writeHeader('Location', '/hub/').end()`. */
 export function begin(response: HttpResponse, status?: string): HttpResponse {
   if (status !== undefined) response.writeStatus(status);
   return response.writeHeader(firstName, openingOf(response).fixed);
 }
 
-/** Begins an answer, 200, of JSON or plain text that nobody keeps. */
+/** Begins an answer 200 of JSON or plain text that no cache keeps. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   const { json, text } = openingOf(response);
   return response.writeHeader(firstName, asJson ? json : text);
 }
 
-/** Has the answer confine what it is shown in, the page of the console or a worker, to files and sockets of this hub. */
+/** Confines the page or worker that the answer becomes to files and sockets of this hub. */
 export function confine(response: HttpResponse): void {
   const opening = openingOf(response);
   keep(response, { ...opening, fixed: opening.confined });
 }
 
-/** No script but those of its files, nor any other place to send something to (CSP 3); beside the policy that all answers have. */
+/** The console runs scripts of its own files alone, and has nowhere else to send anything (CSP 3). All answers have a second policy. */
 const consolePolicy = [
   "default-src 'none'",
   ...['script', 'style', 'img', 'font', 'connect', 'worker'].map((kind) => `${kind}-src 'self'`),
@@ -57,13 +57,13 @@ const consolePolicy = [
 const firstHeader: Header = ['X-Content-Type-Options', 'nosniff'];
 const firstName = encodeText(firstHeader[0]);
 
-/** What follows the first header; `origin` is that of a page of another site that is allowed. */
+/** The headers after the first one; `origin` is that of a page of allowedOrigins. */
 function fixedHeaders({ allowedOrigins, tls }: Pick<Settings, 'allowedOrigins' | 'tls'>, origin?: string): Header[] {
   const framers = ["'self'", ...allowedOrigins].join(' ');
   return [
     ['Content-Security-Policy', `frame-ancestors ${framers}`],
     ['Cross-Origin-Resource-Policy', origin === undefined ? 'same-origin' : 'cross-origin'],
-    ['Referrer-Policy', 'same-origin'], // else a site that is linked to could redirect back, in the name of our page
+    ['Referrer-Policy', 'same-origin'], // else a site that our page links to could redirect back in the name of our page
     allowedOrigins.length === 0 ? ['X-Frame-Options', 'SAMEORIGIN'] : ['Vary', 'Origin'], // the former cannot name origins
     ...(origin === undefined ? [] : readableBy(origin)),
     ...(tls === undefined ? [] : [strictTransport(tls.hsts)]),
@@ -78,12 +78,12 @@ function readableBy(origin: string): Header[] {
   ];
 }
 
-/** Has browsers come by HTTPS only, whatever port of this host they are sent to (RFC 6797); 0 has them forget it. */
+/** Browsers come to every port of this host by HTTPS only for so long (RFC 6797); 0: they forget it. */
 function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** The value of the first header, and all further ones as if they belonged to it: one call into the library writes them all. */
+/** The value of the first header, with all other headers behind it as if they belonged to it. So one call of the library writes them all. */
 interface Opening {
   readonly fixed: ArrayBuffer;
   readonly confined: ArrayBuffer;
@@ -102,10 +102,10 @@ function encodeOpening(fixed: readonly Header[]): Opening {
   };
 }
 
-/** That of a hub without TLS and allowedOrigins: to keep nothing with a response is quicker. */
+/** The opening of a hub without TLS and allowedOrigins. It is not kept with each response, which is quicker. */
 const usual = encodeOpening(fixedHeaders({ allowedOrigins: [], tls: undefined }));
 
-/** The library lets us keep data of our own with a response. */
+/** Keeps an opening with a response: the library lets us add properties of our own. */
 function keep(response: HttpResponse, opening: Opening): void {
   response.opening = opening;
 }

@@ -1,9 +1,9 @@
-// A request that is answered later than it came: its headers, and what comes of its body meanwhile.
+// Keeps a request that is answered later than it came: its headers, and what comes of its body meanwhile.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import { limits } from '../limits/limits.ts';
 
-/** How much of a body is kept: more than any request may have. */
+/** How much of a body is kept. It is more than any request may have. */
 const maxKeptBytes = 2 * limits.bodyBytes.default;
 
 /** Keeps what the server lends for the call of a handler only. */
@@ -27,7 +27,7 @@ function textOf(name: ArrayBuffer): string {
 
 type Reader = Parameters<HttpResponse['onData']>[0];
 
-/** Keeps what comes of a body. Whoever asks for the body before the function is called that this returns is handed all of it. */
+/** Keeps what comes of a body; returns a function that ends this. Whoever asks for the body before that gets all of it. */
 export function keepBody(response: HttpResponse): () => void {
   const kept: ArrayBuffer[] = [];
   let keptBytes = 0;

@@ -1,4 +1,4 @@
-// Paths as they come, percent-encoded.
+// Reads paths, which come percent-encoded.
 
 import { HubError } from '../../../model/error.ts';
 

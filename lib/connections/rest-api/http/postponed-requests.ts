@@ -1,5 +1,5 @@
-// Requests that come when a round of the event loop has gone on for long: they are answered between rounds. The server cuts
-// a connection that sends another request before; so who pipelines more than a round has time for loses its connection.
+// Postpones requests that come when a round of the event loop has lasted long: they are answered between rounds. The server cuts a
+// connection that sends another request meanwhile. So a client that pipelines more than a round has time for loses its connection.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -7,24 +7,24 @@ import { remoteAddress } from '../limits/remote-address.ts';
 import type { Pace } from '../pacing/pace.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
-/** How long requests are answered as they come, within one round. */
+/** For so long, within one round, requests are answered as they come. */
 const roundMs = 20;
 /**
- * So many more are answered after that, which is what fits into 64 KiB, unless they take long: who pipelines no more and reads
- * is not cut for what others do.
+ * After that so many more are answered, unless they take long. They fit into 64 KiB, so a client that pipelines no more than that and
+ * reads the answers is not cut because of others.
  */
 const surplusRequests = 2048;
 const longestMs = 80;
-/** From here on a round has many answers for the same connection, rather than one for each of many. */
+/** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
 const longMs = 4;
 /** A request costs about as much as so many bytes of messages. */
 const requestWork = 1024;
 export class PostponedRequests {
   readonly #pace: Pace;
   readonly #hits: LimitHits;
-  /** How many requests were answered although the time of the round was over. */
+  /** How many requests were answered after the time of the round was over. */
   #surplus = 0;
-  /** Bounded by the number of connections. */
+  /** There are at most as many as there are connections. */
   readonly #waiting = new Set<() => void>();
 
   constructor(pace: Pace, hits: LimitHits) {
@@ -47,7 +47,7 @@ export class PostponedRequests {
     return this.#pace.spentMs > longMs;
   }
 
-  /** Has a request answered later. */
+  /** Keeps a request, which is answered later. */
   put(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
     const kept = keepRequest(request);
     const client = remoteAddress(response);

@@ -6,7 +6,7 @@ import { begin } from './headers.ts';
 const maxAgeSeconds = 600;
 const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range';
 
-/** Answers 204 with what may be sent; to hubs in a private network the browser wants one word more. */
+/** Answers 204 with what a page may send. Before it lets a page ask a private network, a browser wants one header more. */
 export function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {
   begin(response, '204 No Content').writeHeader('Access-Control-Allow-Methods', methods);
   response.writeHeader('Access-Control-Allow-Headers', requestHeaders);

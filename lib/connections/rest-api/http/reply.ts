@@ -14,8 +14,8 @@ import { servedHits } from './served-hits.ts';
 import { httpStatus } from './status.ts';
 
 /**
- * Answers with JSON that the client may keep: asked for again with its ETag it is 304 as long as it is the same
- * (RFC 9110 section 13.1.2).
+ * Answers with JSON that the client may keep. A client that asks again with the ETag gets 304 while the JSON is the same (RFC 9110
+ * section 13.1.2).
  */
 export function replyJson(response: HttpResponse, data: object, ifNoneMatch: string): void {
   const body = `${JSON.stringify(data)}\n`;
@@ -27,7 +27,7 @@ export function replyJson(response: HttpResponse, data: object, ifNoneMatch: str
   else send(response.writeHeader('Content-Type', jsonType), body);
 }
 
-/** Answers 200 with a value: plain text, or its JSON. */
+/** Answers 200 with a value as plain text or JSON. */
 export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
   send(beginValue(response, asJson), encodeBody(asJson ? JSON.stringify(value) : toText(value)));
 }
@@ -36,7 +36,7 @@ const maxEncodedBodies = 1000;
 const maxEncodedLength = 64;
 const encodedBodies = new Map<string, ArrayBuffer>();
 
-/** Short bodies are asked for again and again: the first thousand are kept as bytes. */
+/** Clients ask for short bodies again and again, so the first thousand are kept as bytes. */
 function encodeBody(text: string): ArrayBuffer | string {
   const known = encodedBodies.get(text);
   if (known !== undefined || text.length > maxEncodedLength || encodedBodies.size >= maxEncodedBodies)
@@ -46,7 +46,7 @@ function encodeBody(text: string): ArrayBuffer | string {
   return bytes;
 }
 
-/** Ends the answer to a HEAD request. The library, given a length itself, would wait for as many bytes. */
+/** Ends the answer to a HEAD request. If the library were given the length, it would wait for so many bytes. */
 export function endWithLength(response: HttpResponse, bodyBytes: number): HttpResponse {
   return response.writeHeader('Content-Length', String(bodyBytes)).endWithoutBody();
 }

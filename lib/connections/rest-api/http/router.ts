@@ -1,5 +1,5 @@
-// Routes, and what holds for each of them: the guard goes first, what a handler throws is answered, HEAD gets no body, and
-// other methods get 405 (design.md section 5).
+// Routes, and what holds for each of them: the guard comes first, what a handler throws is answered, HEAD gets no body, and other methods
+// get 405.
 
 import { type ErrorCode, HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
@@ -17,21 +17,21 @@ import { replyPreflight } from './preflight.ts';
 import { endWithLength, replyError } from './reply.ts';
 import { serveFor } from './served-hits.ts';
 
-/** Answers a request, or keeps the response for later before it returns; may throw a `HubError` until then. */
+/** Answers a request, or keeps the response for later. It may throw a `HubError` before it returns. */
 export type Handler = (response: HttpResponse, request: HttpRequest) => void;
 
-/** What is answered at a path, `/*` at its end: at all below it. GET without `getWrites` is answered to HEAD as well. */
+/** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */
 export interface Route {
   readonly path: string;
   readonly get?: Handler;
   readonly post?: Handler;
-  /** Whether GET changes something, and so is no business of pages of other sites. */
+  /** true: GET changes something, and so pages of other sites may not ask. */
   readonly getWrites?: boolean;
 }
 
 export interface Router {
   add(route: Route): void;
-  /** Runs a handler if the guard lets the request in, and answers what either throws. */
+  /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
   admit(response: HttpResponse, request: HttpRequest, act: Act, handler: Handler): void;
 }
 
@@ -57,7 +57,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
     return code === 'too-many-attempts' ? [['Retry-After', String(retryAfterSeconds)]] : [];
   };
 
-  /** Refuses what could be two requests; before one is put off, since what is kept of it has each header once. */
+  /** Refuses what could be two requests. This comes before a request is postponed, since a kept request has each header only once. */
   const isRefused = (response: HttpResponse, request: HttpRequest, act: Act) => {
     const ambiguity = ambiguityOf(request, act === 'read');
     if (ambiguity === undefined) return false;
@@ -84,7 +84,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
     (response, request) => {
       if (isRefused(response, request, act)) return;
       if (postponed.hasTime()) {
-        // The library gathers 16 KB of answers for each read; of those past that it hands every piece to the system by itself.
+        // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
         if (postponed.isRoundLong) response.cork(() => answer(response, request, act, handler));
         else answer(response, request, act, handler);
       } else postponed.put(response, request, (kept) => answer(response, kept, act, handler));
@@ -98,7 +98,8 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
       const { path, get, post, getWrites = false } = route;
       const methods = methodsOf(route).join(', ');
       const refuse = guarded(refuseMethod(methods), 'read');
-      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? 'write by GET' : 'read')); // else a route of a folder above would have it
+      // This is set without `get` too: else a route of a folder above would answer.
+      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? 'write by GET' : 'read'));
       app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, 'read')));
       if (post !== undefined) app.post(path, guarded(post, 'write'));
       app.options(path, (response, request) => {
@@ -112,7 +113,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
   };
 }
 
-/** Sends nothing of the body, and its length when it comes in one piece (RFC 9110 section 9.3.2). */
+/** Sends no body, but its length if it comes in one piece (RFC 9110 section 9.3.2). */
 function withoutBody(handler: Handler): Handler {
   return (response, request) => {
     let isStreamed = false;

@@ -1,15 +1,15 @@
-// The body of an answer that is there whole. The server would hold any number of answers that a client asks for and does not read.
-// So now and then, by chance, it is looked whether a connection takes its answer; what it does not take waits here, and the
-// connection gets no further answer until it has read.
+// Sends an answer whose body is complete. The server would hold any number of answers that a client asks for and does not read. So now
+// and then, by chance, `send` looks whether a connection takes its answer. What it does not take waits here, and the connection gets
+// no further answer until it has read.
 
 import type { HttpResponse } from '../../../net/uws.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import { servedHits } from './served-hits.ts';
 
-/** It is looked once in so many bytes of answers on average, since it costs as much as a short answer; an answer is this and its body. */
+/** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
 const lookEvery = 64 * 1024;
 const headBytes = 256;
-/** Of longer answers some are left to the server, so that others can be pipelined behind them. */
+/** Some of the longer answers are left to the server, so that others can be pipelined behind them. */
 const longBytes = 128 * 1024;
 const leftToServer = 0.75;
 
@@ -30,8 +30,8 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
 }
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
-  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // copied: it may be used again
-  const hits = total > longBytes ? undefined : servedHits(); // who leaves in the middle of a long answer has done no wrong
+  const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
+  const hits = total > longBytes ? undefined : servedHits(); // a client may well leave in the middle of a long answer
   const client = remoteAddress(response);
   response.onAborted(() => hits?.add('unreadAnswers', client));
   response.onWritable((offset) => response.tryEnd(bytes.subarray(offset), total)[0]);

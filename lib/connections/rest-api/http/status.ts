@@ -1,4 +1,4 @@
-// Which HTTP status an error has. Typed by the codes: a new code does not compile until HTTP has decided.
+// The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
 
 import type { ErrorCode } from '../../../model/error.ts';
 

@@ -1,15 +1,15 @@
-// Wrong credentials, per network: after some of them in a row only so many a second are compared at all. The others are refused,
-// the right ones as well: who guesses must not learn which they are. What has been let in stays.
+// Counts wrong credentials per network. After some of them in a row the hub compares only so many a second. It refuses all others, and
+// also right ones, since whoever guesses must not learn which they are. Clients that were let in stay.
 
 import { LimitError } from '../../limits/limit-error.ts';
 import { networkOf } from '../../limits/network.ts';
 
-/** How many may be wrong at once. */
+/** How many may be wrong in a row before the hub slows down; the table of limits says so too. */
 const burst = 20;
-/** How many networks are remembered; those of which the last wrong attempt is longest ago are forgotten first. */
+/** How many networks are remembered. The one whose last wrong attempt was longest ago is forgotten first. */
 const maxNetworks = 10_000;
 
-/** How long who is refused has to wait, in seconds. */
+/** How long a client that is refused has to wait, in seconds. */
 export const retryAfterSeconds = 1;
 
 interface Bucket {
@@ -28,7 +28,7 @@ export class Attempts {
     this.#now = now;
   }
 
-  /** Lets credentials be compared. Errors: `too-many-attempts`. */
+  /** Asks whether credentials may be compared. Errors: `too-many-attempts`. */
   check(addressOf: () => string): void {
     if (this.#buckets.size === 0) return;
     const network = networkOf(addressOf());
@@ -48,7 +48,7 @@ export class Attempts {
     this.#buckets.delete(network);
     if (this.#buckets.size >= maxNetworks) this.#buckets.delete(this.#buckets.keys().next().value!);
     const tokens = bucket === undefined ? burst : this.#tokensOf(bucket);
-    this.#buckets.set(network, { tokens: tokens - 1, atMs: this.#now() }); // the last one to have failed is the last
+    this.#buckets.set(network, { tokens: tokens - 1, atMs: this.#now() }); // the network that failed last comes last
   }
 
   #tokensOf({ tokens, atMs }: Bucket): number {

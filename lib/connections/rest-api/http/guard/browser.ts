@@ -1,5 +1,5 @@
-// Tells a browser from a program where the browser does not say which page asks: over plain HTTP browsers send Sec-Fetch-Site
-// to localhost only, and a foreign page can make them leave out Origin and Referer. What is looked at here it cannot take away.
+// Tells a browser from a program when the browser does not say which page asks. Over plain HTTP browsers send Sec-Fetch-Site to localhost
+// only, and a foreign page can make them leave out Origin and Referer. It cannot take away the signs that this file looks at.
 
 import type { HttpRequest } from '../../../../net/uws.ts';
 
@@ -9,10 +9,10 @@ const signs: readonly (readonly [header: string, isBrowsers: (value: string) => 
   ['accept', (value) => /^(text\/html,application\/xhtml\+xml|text\/css,|image\/)/.test(value)],
 ];
 
-/** Programs that call themselves browsers: `Invoke-WebRequest` of PowerShell, WinHTTP (scripts and macros of Windows). */
+/** Some programs call themselves browsers: `Invoke-WebRequest` of PowerShell, and WinHTTP in scripts and macros of Windows. */
 const programs = /PowerShell\/|WinHttp\.WinHttpRequest/;
 
-/** Whether a request is one of a browser; Accept-Language and Sec-Fetch-Mode say nothing, Node.js and Qt send them as well. */
+/** Whether a browser sent a request. Accept-Language and Sec-Fetch-Mode are no signs, since Node.js and Qt send them as well. */
 export function isOfBrowser(request: HttpRequest): boolean {
   return signs.some(([header, isBrowsers]) => isBrowsers(request.getHeader(header)));
 }

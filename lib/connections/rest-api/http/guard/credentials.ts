@@ -1,10 +1,10 @@
-// HTTP Basic and Bearer (spec.md "Authentication", D-12; RFC 7617, RFC 6750). Either one grants access when both are set.
+// HTTP Basic and Bearer (S-13, D-12; RFC 7617, RFC 6750). Where both are configured, either one grants access.
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { Settings } from '../../settings.ts';
 
 export interface Credentials {
-  /** Whether an `Authorization` header grants access; always true when nothing is configured. */
+  /** Whether an `Authorization` header grants access. It always does when nothing is configured. */
   accept(authorization: string): boolean;
   /** The value of `WWW-Authenticate` for each configured scheme. */
   readonly challenges: readonly string[];
@@ -33,7 +33,7 @@ export function createCredentials({ username, password, token }: Settings): Cred
   };
 }
 
-/** Digests have one length and tell nothing by the time that comparing them takes. */
+/** All digests have the same length, and the time that it takes to compare them tells nothing. */
 function digest(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }

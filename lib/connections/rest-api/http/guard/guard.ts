@@ -1,5 +1,5 @@
-// Who may ask at all (design.md section 7): a Host that is ours (DNS rebinding), no page that is not ours (cross-site requests
-// and WebSocket hijacking), and credentials.
+// The guard decides who may ask at all (D-15): the Host must be ours (DNS rebinding), no page of another site may ask (cross-site requests
+// and WebSocket hijacking), and the credentials must be right.
 
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
@@ -11,13 +11,13 @@ import { createCredentials } from './credentials.ts';
 import { createHostCheck } from './own-hosts.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 
-/** What a request is about to do; an upgrade opens a way to write. */
+/** What a request is about to do. An upgrade to a WebSocket is a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
 export interface Guard {
-  /** Lets a request in, or throws. Errors: `foreign-host`, `foreign-origin`, `unauthorized`, `too-many-attempts`. */
+  /** Returns if a request may come in. Errors: `foreign-host`, `foreign-origin`, `unauthorized`, `too-many-attempts`. */
   check(request: HttpRequest, act: Act, addressOf: () => string): void;
-  /** Whether a browser asks for a page of allowedOrigins what it may send: without credentials, these are yet to come. */
+  /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   readonly challenges: readonly string[];
 }
@@ -60,8 +60,8 @@ function asksFirst(request: HttpRequest): boolean {
 }
 
 /**
- * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages
- * cannot forge a header of these, but leave out Referer.
+ * Refuses what a page of another site makes a browser send without Origin: images, scripts, frames, links, redirects. Pages cannot forge
+ * the headers that this looks at, but they can leave out Referer.
  */
 function checkPage(request: HttpRequest, host: string, act: Act): void {
   const site = request.getHeader('sec-fetch-site');
@@ -84,7 +84,7 @@ function foreign(message: string): HubError {
 
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
-/** The credentials of a request. Pages cannot set headers of a WebSocket handshake: they offer them as a subprotocol. */
+/** The credentials of a request. A page cannot set headers of a WebSocket handshake, so it offers them as a subprotocol. */
 function authorizationOf(request: HttpRequest): string {
   const header = request.getHeader('authorization');
   if (header !== '') return header;

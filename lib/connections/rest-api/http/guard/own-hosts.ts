@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 
 const maxKnownHosts = 1000;
 
-/** Creates the check of a `Host`: addresses, `localhost`, the name of this machine and the further names are those of the hub. */
+/** Creates the check of a `Host`. The hub has every IP address, `localhost`, the name of this machine, and further names. */
 export function createHostCheck(furtherNames: readonly string[]): (host: string) => boolean {
   const names = ownNames(furtherNames);
   const knownHosts = new Set<string>();

@@ -1,16 +1,16 @@
-// Which page a request says that it comes from.
+// The page from which a request says that it comes.
 
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 
 const originHeader = encodeText('origin');
 const refererHeader = encodeText('referer');
 
-/** `Origin` as it is, which browsers send with all but plain GETs (RFC 6454 section 7); empty: none. */
+/** The header `Origin`, which browsers send with everything but plain GETs (RFC 6454 section 7); empty: there is none. */
 export function originOf(request: HttpRequest): string {
   return request.getHeader(originHeader);
 }
 
-/** The origin of `Referer`, `http://hub.lan:17011`; `null` for one without, empty: none. */
+/** The origin of the header `Referer`, `http://hub.lan:17011`; `null`: it has no origin; empty: there is no header. */
 export function refererOriginOf(request: HttpRequest): string {
   const referer = request.getHeader(refererHeader);
   if (referer === '') return '';
