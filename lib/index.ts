@@ -11,7 +11,7 @@ export {
 } from './connections/connection.ts';
 export type { HubPort } from './connections/hub-port.ts';
 export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
-export type { FlowTest, FlowTestStep } from './flow/check/test-schema.ts';
+export type { FlowTest, FlowTestStep } from './flow/check/tests/test-schema.ts';
 export type { FlowRule, Installation, On } from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
 export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';

@@ -33,7 +33,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
-  ['flow/define-flow.ts', ['model/', 'flow/check/test-schema.ts', 'rxjs']],
+  ['flow/define-flow.ts', ['model/', 'flow/check/tests/test-schema.ts', 'rxjs']],
   ['flow/test-plan.ts', ['model/']],
   ['flow/rule-expression.ts', ['model/', 'expression/']],
   ['flow/steps/', ['model/', 'flow/rule-expression.ts', 'rxjs', 'zod']],

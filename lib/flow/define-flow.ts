@@ -3,7 +3,7 @@
 
 import type { Observable } from 'rxjs';
 import type { Value } from '../model/value.ts';
-import type { FlowTest } from './check/test-schema.ts';
+import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
  * The parameters of an installation, by address: empty here, filled in by the declaration file that `patchbay types`

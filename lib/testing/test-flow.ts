@@ -1,20 +1,15 @@
 // Tests of flows from TypeScript: the steps of flow files, as data or one call each.
 
-import { resolve } from 'node:path';
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/registry.ts';
 import { checkFlowFiles } from '../flow/check/check.ts';
-import type { FlowTestStep } from '../flow/check/test-schema.ts';
-import { checkGiven, checkSteps, type Testable } from '../flow/check/tests.ts';
-import type { FlowFile } from '../flow/files/flow-file.ts';
+import type { FlowTestStep } from '../flow/check/tests/test-schema.ts';
 import type { Plan } from '../flow/plan.ts';
-import type { TestedParameter } from '../flow/test-plan.ts';
 import { loadFlows } from '../hub.ts';
-import { formatMistake, MistakeList, unknownName } from '../json5/mistake.ts';
-import { formatAddress, parseAddress } from '../model/address.ts';
 import { readDurationMs } from '../model/duration.ts';
 import { HubError } from '../model/error.ts';
 import type { Value } from '../model/value.ts';
+import { here, StepReader, withoutMistakes } from './step-reader.ts';
 import { TestRun } from './test-run.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -49,8 +44,6 @@ export interface TestFlowOptions {
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
-const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
-
 /**
  * Starts the flow of files and folders, or one that is data (`{ connections: {…}, rules: […] }`), in virtual time.
  * Errors: `bad-flow` with every mistake.
@@ -60,49 +53,21 @@ export async function testFlow(
   options: TestFlowOptions = {},
 ): Promise<FlowUnderTest> {
   const plan = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
-  const declarations = new Map<string, TestedParameter>(
-    plan.connections.flatMap(({ id, parameters }) =>
-      parameters.map((parameter) => [formatAddress(id, parameter.id), parameter]),
-    ),
-  );
-  const externals = new Set(plan.connections.filter(({ type }) => type.isExternal).map(({ id }) => id));
-  const find = (mistakes: MistakeList) => (file: FlowFile, path: readonly (string | number)[], address: string) => {
-    const found = declarations.get(address);
-    if (found === undefined) mistakes.add(file, path, unknownName('parameter', address, [...declarations.keys()]));
-    return found;
+  const reader = new StepReader(plan);
+  const run = await TestRun.start(plan, reader.given(options.given ?? {}));
+  const unlessFailed = (work: () => void) => {
+    throwIfFailed(run);
+    work();
+    throwIfFailed(run);
   };
-  const checked = <Result>(check: (hub: Testable, mistakes: MistakeList) => Result): Result => {
-    const mistakes = new MistakeList();
-    const result = check({ find: find(mistakes), isExternal: (id) => externals.has(id) }, mistakes);
-    throwMistakes(mistakes);
-    return result;
-  };
-
-  const given = checked((hub, mistakes) => checkGiven(here, options.given ?? {}, hub, mistakes));
-  const run = await TestRun.start(plan, given);
-  const throwIfFailed = () => {
-    if (run.isFailed) throw new HubError('test-failed', `the flow did not do as expected\n${run.timeline.format()}`);
-  };
-  const perform = (steps: readonly FlowTestStep[]) => {
-    throwIfFailed();
-    run.do(checked((hub, mistakes) => checkSteps(here, steps, hub, mistakes, run.clock.now())));
-    throwIfFailed();
-  };
+  const perform = (steps: readonly FlowTestStep[]) => unlessFailed(() => run.do(reader.steps(steps, run.clock.now())));
   return {
     get nowMs() {
       return run.clock.now();
     },
-    read(address) {
-      parseAddress(address);
-      checked((hub) => hub.find(here, [], address));
-      return run.graph.find(address)!.value;
-    },
+    read: (address) => run.graph.get(reader.address(address)).value,
     set: (values) => perform([{ set: values }]),
-    advance(duration) {
-      throwIfFailed();
-      run.advance(readDurationMs(duration));
-      throwIfFailed();
-    },
+    advance: (duration) => unlessFailed(() => run.advance(readDurationMs(duration))),
     expect: (values) => perform([{ expect: values }]),
     never: (during, values) => perform([{ during, never: values }]),
     do: perform,
@@ -111,13 +76,10 @@ export async function testFlow(
   };
 }
 
-function planOf(data: object, types = connectionTypes): Plan {
-  const mistakes = new MistakeList();
-  const plan = checkFlowFiles([{ ...here, name: 'flow', data }], types, mistakes);
-  throwMistakes(mistakes);
-  return plan;
+function throwIfFailed({ isFailed, timeline }: TestRun): void {
+  if (isFailed) throw new HubError('test-failed', `the flow did not do as expected\n${timeline.format()}`);
 }
 
-function throwMistakes({ items }: MistakeList): void {
-  if (items.length > 0) throw new HubError('bad-flow', items.map(formatMistake).join('\n'));
+function planOf(data: object, types = connectionTypes): Plan {
+  return withoutMistakes((mistakes) => checkFlowFiles([{ ...here, name: 'flow', data }], types, mistakes));
 }

@@ -7,7 +7,7 @@ import { commonSettings } from '../../connections/setting.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
 import { stepTypes } from '../steps/steps.ts';
-import { testSchema } from './test-schema.ts';
+import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
 const expression = z.string({ error: 'an expression in text' });

@@ -1,8 +1,8 @@
 // Mistakes in the tests of flow files, all of them at once.
 
 import test from 'ava';
-import { loadFlows } from '../../../lib/hub.ts';
-import { createFolder } from '../../support/folder.ts';
+import { loadFlows } from '../../../../lib/hub.ts';
+import { createFolder } from '../../../support/folder.ts';
 
 const connections = {
   desk: { type: 'dummy', parameters: ['lamp,B', 'level,F', 'bell,T'] },

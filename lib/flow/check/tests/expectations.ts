@@ -1,8 +1,8 @@
 // What tests of flow files expect of a parameter: read from what an author writes, for the type of the parameter.
 
-import { describe } from '../../model/error.ts';
-import { convert, type Value } from '../../model/value.ts';
-import { type Expectation, formatValue, type TestedParameter, timesFired } from '../test-plan.ts';
+import { describe } from '../../../model/error.ts';
+import { convert, type Value } from '../../../model/value.ts';
+import { type Expectation, formatValue, type TestedParameter, timesFired } from '../../test-plan.ts';
 
 /** Numbers are equal when they differ by no more than this part of them, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;

@@ -1,9 +1,9 @@
 // Compiles the expressions of rules. They read `value`, or the names of `from`, and also `previous`, `now` (ms since 1970)
 // and `param('desk/level')`: the value of another parameter at that moment, a change of which does not start the rule.
 
-import { compileExpression, freeNames } from '../../expression/expression.ts';
-import type { ValueType } from '../../model/value.ts';
-import type { RuleExpression } from '../rule-expression.ts';
+import { compileExpression, freeNames } from '../../../expression/expression.ts';
+import type { ValueType } from '../../../model/value.ts';
+import type { RuleExpression } from '../../rule-expression.ts';
 
 /** Knows the types that the expressions of one rule may read. */
 export interface ExpressionTypes {

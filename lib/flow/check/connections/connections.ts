@@ -1,0 +1,95 @@
+// Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
+
+import type { AnyConnectionType } from '../../../connections/connection.ts';
+import { unknownName } from '../../../json5/mistake.ts';
+import { connectionIdMistake } from '../../../model/address.ts';
+import { describe } from '../../../model/error.ts';
+import { isJsonObject } from '../../../model/json-object.ts';
+import type { ParameterDeclaration } from '../../../model/parameter.ts';
+import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
+import { connectionKey } from '../key.ts';
+import { connectionSchema } from '../schema.ts';
+import type { Spot } from '../spot.ts';
+import { ClaimCheck } from './claims.ts';
+import { Declarations } from './declarations.ts';
+import { type FoundConnection, resolver } from './found-connection.ts';
+import { checkInputs } from './inputs.ts';
+
+export class ConnectionCheck {
+  /** The files that settings name. */
+  readonly namedFiles: string[] = [];
+  readonly #types: ReadonlyMap<string, AnyConnectionType>;
+  readonly #found: FoundConnection[] = [];
+  readonly #declarations = new Declarations();
+  readonly #claims = new ClaimCheck();
+
+  constructor(types: ReadonlyMap<string, AnyConnectionType>) {
+    this.#types = types;
+  }
+
+  /** Adds a connection, from the spot where its settings stand. */
+  add(spot: Spot, id: string, data: unknown): void {
+    const idMistake = connectionIdMistake(id);
+    if (idMistake) spot.add(idMistake);
+    const first = this.#declarations.expect(id, spot.file.name);
+    if (first !== undefined) {
+      spot.add(`expected each Connection ID once, "${id}" is also in ${first}`);
+      return;
+    }
+    const type = this.#typeOf(spot, data);
+    const settings = type && spot.parse(connectionSchema(type), data);
+    if (settings === undefined) return;
+    const { folder } = spot.file;
+    const found = {
+      spot,
+      data,
+      id,
+      type: type!,
+      settings,
+      enabled: settings.enabled as boolean,
+      description: settings.description as string,
+      parameters: withStatus(type!.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
+      folder,
+    };
+    this.#found.push(found);
+    this.#declarations.add(found);
+    if (found.enabled) this.#claims.add(found);
+  }
+
+  /** Checks what the connections listen to, now that all of them are known. */
+  finish(): ConnectionPlan[] {
+    const checked = checkInputs(this.#found, (spot, address) => this.find(spot, address));
+    return this.#found.map(({ spot, data, ...plan }) => {
+      const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];
+      this.namedFiles.push(...files);
+      return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
+    });
+  }
+
+  /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */
+  find(spot: Spot, address: string): ParameterDeclaration | undefined {
+    return this.#declarations.find(spot, address);
+  }
+
+  #typeOf(spot: Spot, data: unknown): AnyConnectionType | undefined {
+    if (!isJsonObject(data)) {
+      spot.add(`expected the settings of a connection, got ${describe(data)}`);
+      return undefined;
+    }
+    const { type: name } = data;
+    const type = typeof name === 'string' ? this.#types.get(name) : undefined;
+    if (type !== undefined) return type;
+    const known = [...this.#types.keys()];
+    const message =
+      typeof name === 'string'
+        ? unknownName('connection type', name, known)
+        : `expected one of ${known.join(', ')}, got ${describe(name)}`;
+    spot.at('type').add(message);
+    return undefined;
+  }
+}
+
+function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): ParameterDeclaration[] {
+  if (!hasStatus) return [...parameters];
+  return [...parameters, { id: statusParameterId, type: 'B', access: 'read-only', defaultValue: false }];
+}

@@ -1,0 +1,61 @@
+// The parameters that all connections declare, by address.
+
+import { unknownName } from '../../../json5/mistake.ts';
+import { formatAddress, parseAddress } from '../../../model/address.ts';
+import type { ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Spot } from '../spot.ts';
+import { type FoundConnection, resolver } from './found-connection.ts';
+
+interface Declared {
+  readonly connection: FoundConnection;
+  readonly byId: Map<string, ParameterDeclaration>;
+}
+
+export class Declarations {
+  /** The file of each Connection ID, of connections with mistakes too. */
+  readonly #fileOfId = new Map<string, string>();
+  /** By Connection ID; connections with mistakes are missing. */
+  readonly #declared = new Map<string, Declared>();
+
+  /** Notes that a file has a connection; returns the file that has one of this ID already. */
+  expect(connectionId: string, file: string): string | undefined {
+    const first = this.#fileOfId.get(connectionId);
+    if (first === undefined) this.#fileOfId.set(connectionId, file);
+    return first;
+  }
+
+  add(connection: FoundConnection): void {
+    const byId = new Map(connection.parameters.map((declaration) => [declaration.id, declaration]));
+    this.#declared.set(connection.id, { connection, byId });
+  }
+
+  /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
+  find(spot: Spot, address: string): ParameterDeclaration | undefined {
+    const parts = spot.attempt(() => parseAddress(address));
+    if (parts === undefined) return undefined;
+    const { connectionId, parameterId } = parts;
+    if (!this.#fileOfId.has(connectionId)) {
+      const known = [...this.#fileOfId.keys()];
+      spot.add(`${unknownName('connection', connectionId, known)} (address "${address}")`);
+      return undefined;
+    }
+    const declared = this.#declared.get(connectionId);
+    if (declared === undefined) return undefined;
+    const found = declared.byId.get(parameterId) ?? presume(declared, parameterId);
+    if (found === undefined) {
+      const known = [...declared.byId.keys()].map((id) => formatAddress(connectionId, id));
+      spot.add(unknownName('parameter', address, known));
+    }
+    return found;
+  }
+}
+
+/** Declares a parameter that its connection presumes, since the file that would tell it is broken. */
+function presume({ connection, byId }: Declared, parameterId: string): ParameterDeclaration | undefined {
+  const { type, settings, folder, parameters } = connection;
+  const declaration = type.presume?.(settings, parameterId, resolver(folder));
+  if (declaration === undefined) return undefined;
+  parameters.push(declaration);
+  byId.set(parameterId, declaration);
+  return declaration;
+}

@@ -1,0 +1,11 @@
+// A rule that was checked, before the order of settling is known.
+
+import type { RulePlan } from '../../plan.ts';
+
+export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
+
+/** The folders that a rule is in. */
+export interface Folders {
+  readonly names: readonly string[];
+  readonly isEnabled: boolean;
+}

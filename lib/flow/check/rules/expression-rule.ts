@@ -1,0 +1,55 @@
+// Checks a rule in JSON5: addresses, expressions and steps, each against the types of what it reads.
+
+import { sourcesOf } from '../../plan.ts';
+import type { RuleExpression } from '../../rule-expression.ts';
+import { ruleKey } from '../key.ts';
+import { ruleSchema } from '../schema.ts';
+import type { FindDeclaration, Spot } from '../spot.ts';
+import { checkDestinations, checkSource } from './addresses.ts';
+import type { CheckedRule, Folders } from './checked-rule.ts';
+import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
+import { checkPipe } from './pipe.ts';
+
+/** The rule as a list of one; none where its shape is wrong. */
+export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, find: FindDeclaration): CheckedRule[] {
+  const rule = spot.parse(ruleSchema, item);
+  if (rule === undefined) return [];
+  const { from, variables } = checkSource(spot, rule.from, rule.require, find);
+  const lookedAt: string[] = [];
+  const typeOf = (address: string) => {
+    lookedAt.push(address);
+    return find(spot, address)?.type;
+  };
+  const types: ExpressionTypes = { variables, typeOf };
+  const to = checkDestinations(spot, rule.to, find);
+  const when = checkExpression(spot.at('when'), rule.when, types, 'B');
+  const map = checkExpression(spot.at('map'), rule.map, types);
+  if ('named' in from && rule.map === undefined)
+    spot.at('map').add('expected an expression over the names of from, got nothing');
+  const mapped = rule.map === undefined ? variables.value : map?.type;
+  const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, types);
+  const body = { from, when, map, pipe };
+  const sources = sourcesOf({ body });
+  const { file } = spot;
+  const checked: CheckedRule = {
+    name: rule.name ?? `${sources.join(', ')} → ${to.join(', ')}`,
+    file: file.name,
+    fileVersion: file.version,
+    folder: within.names,
+    isEnabled: within.isEnabled && rule.enabled,
+    body,
+    to,
+    addresses: [...sources, ...lookedAt, ...to],
+    key: ruleKey(file, item),
+  };
+  return [checked];
+}
+
+function checkExpression(
+  spot: Spot,
+  text: string | undefined,
+  types: ExpressionTypes,
+  expects?: 'B',
+): RuleExpression | undefined {
+  return text === undefined ? undefined : spot.attempt(() => compileRuleExpression(text, types, expects));
+}

@@ -1,0 +1,63 @@
+// Checks the rules of a flow file in TypeScript: the streams that it asks for, and what each rule writes to.
+
+import { z } from 'zod';
+import { messageOf } from '../../../model/error.ts';
+import type { On } from '../../define-flow.ts';
+import { inFlow } from '../../programs/flow-code.ts';
+import { Streams } from '../../streams.ts';
+import { ruleKey } from '../key.ts';
+import { flowRuleSchema } from '../schema.ts';
+import type { FindDeclaration, Spot } from '../spot.ts';
+import { checkDestinations } from './addresses.ts';
+import type { CheckedRule } from './checked-rule.ts';
+
+const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
+
+/** `spot` is where the function is that creates the rules. */
+export function checkProgramRules(spot: Spot, createRules: (on: On) => unknown, find: FindDeclaration): CheckedRule[] {
+  const streams = new Streams(spot.file.name);
+  let items: unknown;
+  try {
+    items = inFlow.run(spot.file.name, () => createRules(streams.on));
+  } catch (error) {
+    spot.add(`failed: ${messageOf(error)}`);
+    return [];
+  }
+  for (const { address, type } of streams.asked) {
+    const declaration = find(spot, address);
+    if (declaration !== undefined && type !== undefined && declaration.type !== type)
+      spot.add(`expected ${address} of type ${type}, it is of type ${declaration.type}`);
+  }
+  const rules = spot.parse(ruleList, items) ?? [];
+  return rules.flatMap((item, index) => checkProgramRule(spot.at(index), index, item, streams, find));
+}
+
+/** The rule as a list of one; none where its shape is wrong. */
+function checkProgramRule(
+  spot: Spot,
+  index: number,
+  item: unknown,
+  streams: Streams,
+  find: FindDeclaration,
+): CheckedRule[] {
+  const rule = spot.parse(flowRuleSchema, item);
+  if (rule === undefined) return [];
+  const to = checkDestinations(spot, rule.to, find);
+  const { file } = spot;
+  const checked: CheckedRule = {
+    name: rule.name ?? `→ ${to.join(', ')}`,
+    file: file.name,
+    fileVersion: file.version,
+    folder: [],
+    isEnabled: rule.enabled,
+    body: {
+      stream: streams.own(rule.from),
+      addresses: streams.addressesOf(rule.from),
+      connect: (sources) => streams.connect(sources),
+    },
+    to,
+    addresses: [...streams.asked.map(({ address }) => address), ...to],
+    key: ruleKey(file, [file.version, index]),
+  };
+  return [checked];
+}

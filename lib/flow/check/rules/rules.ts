@@ -1,0 +1,47 @@
+// Checks the rules of all flow files, and orders those that wait until a turn has settled.
+
+import type { On } from '../../define-flow.ts';
+import type { ConnectionPlan, RulePlan } from '../../plan.ts';
+import { folderSchema } from '../schema.ts';
+import type { FindDeclaration, Spot } from '../spot.ts';
+import type { CheckedRule, Folders } from './checked-rule.ts';
+import { checkExpressionRule } from './expression-rule.ts';
+import { checkProgramRules } from './program-rules.ts';
+import { settleOrderOf } from './settle-order.ts';
+
+const outside: Folders = { names: [], isEnabled: true };
+
+export class RuleCheck {
+  readonly #rules: CheckedRule[] = [];
+  readonly #find: FindDeclaration;
+
+  constructor(find: FindDeclaration) {
+    this.#find = find;
+  }
+
+  /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
+  addAll(spot: Spot, items: readonly unknown[], within: Folders = outside): void {
+    items.forEach((item, index) => {
+      if (typeof item === 'object' && item !== null && 'folder' in item) this.#addFolder(spot.at(index), item, within);
+      else this.#rules.push(...checkExpressionRule(spot.at(index), item, within, this.#find));
+    });
+  }
+
+  /** Adds the rules of a flow file in TypeScript. */
+  addProgram(spot: Spot, createRules: (on: On) => unknown): void {
+    this.#rules.push(...checkProgramRules(spot, createRules, this.#find));
+  }
+
+  /** All rules, top to bottom, each with its place in the order of settling. */
+  finish(connections: readonly ConnectionPlan[]): RulePlan[] {
+    const settleOrder = settleOrderOf(this.#rules, connections);
+    return this.#rules.map((rule, index) => ({ ...rule, settleOrder: settleOrder.get(index)! }));
+  }
+
+  #addFolder(spot: Spot, item: object, within: Folders): void {
+    const folder = spot.parse(folderSchema, item, true);
+    if (folder === undefined) return;
+    const isEnabled = within.isEnabled && folder.enabled;
+    this.addAll(spot.at('rules'), folder.rules, { names: [...within.names, folder.folder], isEnabled });
+  }
+}
