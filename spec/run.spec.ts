@@ -14,7 +14,7 @@ test('a spec whose program is missing is left out and named, all others run', as
   const { status, output } = await start(t, specs, {
     program: join(import.meta.dirname, 'run.ts'),
     env: { PATH: nowhere, CI: 'false' },
-  }).ended(60_000);
+  }).ended();
   t.regex(output, /tests? passed/);
   t.regex(output, missing);
   t.is(status, 0, output);
@@ -22,7 +22,7 @@ test('a spec whose program is missing is left out and named, all others run', as
 
 test('with CI=true a missing program is a failure', async (t) => {
   const run = start(t, specs, { program: join(import.meta.dirname, 'run.ts'), env: { PATH: nowhere, CI: 'true' } });
-  const { status, output } = await run.ended(60_000);
+  const { status, output } = await run.ended();
   t.regex(output, missing);
   t.is(status, 1);
 });

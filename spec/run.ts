@@ -3,6 +3,7 @@
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { dependent } from '../bench/dependent.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
@@ -58,7 +59,13 @@ function install(names: readonly ProgramName[]): void {
 function runAva(): number {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
-  const ava = dependent(process.execPath, [join(root, 'node_modules/ava/entrypoints/cli.js'), ...options, ...files]);
+  const atOnce = `--concurrency=${availableParallelism() + 1}`; // some of them wait for time to pass
+  const ava = dependent(process.execPath, [
+    join(root, 'node_modules/ava/entrypoints/cli.js'),
+    atOnce,
+    ...options,
+    ...files,
+  ]);
   return spawnSync(...ava, { cwd: root, stdio: 'inherit' }).status ?? 1;
 }
 

@@ -3,13 +3,14 @@
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { deadlineMs } from '../support/deadline.ts';
 import { start } from '../support/process.ts';
 
 const program = join(resolve(import.meta.dirname, '../..'), 'bench/abuse.ts');
 
 test('a short run of abuses: neighbours are served, the hub stops, and its log names who it was', async (t) => {
   const args = ['plain-flood', 'unread-answers', '--seconds', '1', '--slack', '20'];
-  const { status, output, errors } = await start(t, args, { program }).ended(110_000);
+  const { status, output, errors } = await start(t, args, { program }).ended(5 * deadlineMs);
   t.is(status, 0, output + errors);
   t.regex(output, /^\| plain-flood \| .* \| client 127\.0\.0\.1 went past the limit backlogBytes .* \| holds \|$/m);
   t.regex(output, /^\| unread-answers \| .* \| client 127\.0\.0\.1 went past the limit \w+ .* \| holds \|$/m);

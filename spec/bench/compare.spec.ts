@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { deadlineMs } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { start } from '../support/process.ts';
 import { needs } from '../support/programs.ts';
@@ -10,7 +11,7 @@ import { needs } from '../support/programs.ts';
 needs('git');
 
 const root = resolve(import.meta.dirname, '../..');
-const limitMs = 110_000;
+const limitMs = 5 * deadlineMs;
 
 // a source tree that came without its history has nothing to be compared with
 (existsSync(join(root, '.git')) ? test : test.skip)('this tree against its own commit', async (t) => {

@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
+import { deadlineMs } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { start } from '../support/process.ts';
 import { needs } from '../support/programs.ts';
@@ -11,8 +12,8 @@ import { readXml } from '../support/xml/saxes.ts';
 needs('nats'); // which the fan-out is held against where it is there
 
 const root = resolve(import.meta.dirname, '../..');
-const limitMs = 110_000;
-const subjects = ['plain-fan-out', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle'];
+const limitMs = 5 * deadlineMs;
+const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle', 'virtual-core'];
 
 test('a quick run of subjects: right answers, a table, samples and a chart', async (t) => {
   t.timeout(limitMs);

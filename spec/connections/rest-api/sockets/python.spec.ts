@@ -3,6 +3,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
+import { deadlineMs } from '../../../support/deadline.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { needs } from '../../../support/programs.ts';
 
@@ -33,7 +34,7 @@ test('spec.md "Realtime socket": python3-websockets reads, writes and says goodb
     rules: [{ from: 'desk/level', map: 'value * 100', to: 'desk/percent' }],
   });
   const url = `ws://127.0.0.1:${hub.port}/ws`;
-  const { stdout } = await promisify(execFile)('/usr/bin/python3', ['-c', client, url], { timeout: 30_000 });
+  const { stdout } = await promisify(execFile)('/usr/bin/python3', ['-c', client, url], { timeout: deadlineMs });
   const [heard = '', code] = stdout.trimEnd().split('\n');
   t.deepEqual(JSON.parse(heard), [
     { p: 'desk/text', v: 'hällo' },

@@ -63,7 +63,7 @@ async function expectQuiet(clients: readonly ModelClient[]): Promise<void> {
       wrong = clients.flatMap((one) => one.differences());
     } while (wrong.length > 0);
   })();
-  await within(waiting, 'quiet', 10_000).catch((error) => {
+  await within(waiting, 'quiet').catch((error) => {
     throw new Error(`${error.message}: ${wrong.slice(0, 5).join('; ')}`);
   });
 }
