@@ -1,4 +1,4 @@
-// `patchbay check`, and what every command refuses to load (spec.md "Limits", design.md section 2, D-01, D-08, D-11): each
+// `patchbay check`, and what every command refuses to load (S-06, D-20, D-01, D-08, D-11): each
 // mistake with its file, line and path, all of them at once, exit status 1.
 
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const ten = `{
   ],
 }`;
 
-test('design.md section 2: check names ten mistakes at once, with file, line, column and path, and ends with status 1', async (t) => {
+test('D-20: check names ten mistakes at once, with file, line, column and path, and ends with status 1', async (t) => {
   const folder = await createFolder(t, { 'ten.json5': ten });
   const { status, output, errors } = await runToEnd(t, ['check', folder]);
   t.is(status, 1);
@@ -47,7 +47,7 @@ test('design.md section 2: check names ten mistakes at once, with file, line, co
   );
 });
 
-test('design.md section 2: check of good files counts what is there, and ends with status 0', async (t) => {
+test('D-20: check of good files counts what is there, and ends with status 0', async (t) => {
   const folder = await createFolder(t, {
     'a.json5': { connections: { api: { type: 'rest-api', port: 0 }, desk: { type: 'dummy', parameters: 'a\nb' } } },
     'more/b.json5': { rules: [{ from: 'desk/a', to: 'desk/b' }] },
@@ -132,7 +132,7 @@ const settings: [what: string, connections: object | string, expected: string[]]
   ],
 ];
 for (const [what, connections, expected] of settings)
-  test(`design.md section 2: ${what}: each is a mistake of its own`, async (t) => {
+  test(`D-20: ${what}: each is a mistake of its own`, async (t) => {
     const flow = typeof connections === 'string' ? connections : { connections };
     const folder = await createFolder(t, { 'flow.json5': flow });
     const { status, errors } = await call((console) => check([folder], console));
@@ -158,7 +158,7 @@ test('D-01: a Connection ID that is in two files is a mistake that names both', 
   t.regex(errors, /two\.json5:\d+:\d+: connections\.desk: .*"desk" is also in .*one\.json5\n1 mistake\n$/);
 });
 
-test('design.md section 2: files that are not there, empty or no JSON5 are named, one line each', async (t) => {
+test('D-20: files that are not there, empty or no JSON5 are named, one line each', async (t) => {
   const folder = await createFolder(t, { 'bad.json5': '{ connections: { ', 'empty.json5': '', 'list.json5': '[]' });
   const names = ['nothing.json5', 'bad.json5', 'empty.json5', 'list.json5'].map((name) => join(folder, name));
   const { status, errors } = await call((console) => check([...names], console));

@@ -1,4 +1,4 @@
-// `patchbay get`, `set` and `watch` against a running hub (design.md section 8).
+// `patchbay get`, `set` and `watch` against a running hub (D-30).
 
 import test, { type ExecutionContext } from 'ava';
 import type { PacedConsole } from '../../lib/command/console.ts';
@@ -109,7 +109,7 @@ for (const [url, message] of urls)
       );
   });
 
-test.serial('spec.md "Authentication": credentials come by options or by environment', async (t) => {
+test.serial('S-13: credentials come by options or by environment', async (t) => {
   const { url } = await startDesk(t, { username: 'ann', password: 'pä:1', token: 'YQ==' });
   const run = (credentials: Partial<RemoteOptions>) =>
     call((console) => get('desk/lamp', { ...options(url), ...credentials }, console));

@@ -1,4 +1,4 @@
-// `patchbay run`: starts or says in one sentence why not, with nothing half-started (design.md sections 2, 4 and 10).
+// `patchbay run`: starts or says in one sentence why not, with nothing half-started (D-20, D-19, D-31).
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -15,7 +15,7 @@ import { openClient } from '../support/socket.ts';
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
 
 test.serial(
-  'design.md section 10: a port that another process holds ends the start with one sentence and status 1, nothing half-started',
+  'D-31: a port that another process holds ends the start with one sentence and status 1, nothing half-started',
   async (t) => {
     const server = createServer().listen(0, '127.0.0.1');
     t.teardown(() => server.close());
@@ -38,7 +38,7 @@ test.serial(
   },
 );
 
-test.serial('design.md section 10: two hubs never share a port, also when one listens on all interfaces', async (t) => {
+test.serial('D-31: two hubs never share a port, also when one listens on all interfaces', async (t) => {
   const port = await freePort();
   await startTestHub(t, { connections: { api: { type: 'rest-api', port, token: 'YQ==' }, desk } });
   for (const bindIp of ['', '127.0.0.1']) {
@@ -50,7 +50,7 @@ test.serial('design.md section 10: two hubs never share a port, also when one li
   t.is((await ask(t, port, 'GET /hub/', { headers: { authorization: 'Bearer YQ==' } })).status, 200);
 });
 
-test.serial('spec.md "REST API connection configuration": bindIp listens on that address alone', async (t) => {
+test.serial('S-06: bindIp listens on that address alone', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, bindIp: '127.0.0.2' } } });
   await t.throwsAsync(ask(t, hub.port, 'GET /hub/'));
   const message =
@@ -74,14 +74,14 @@ const refusals: [what: string, args: string[], errors: RegExp][] = [
   ['a missing argument', ['get'], /^error: missing required argument 'address'\n/],
 ];
 for (const [what, args, expected] of refusals)
-  test.serial(`design.md section 8: ${what} is one clear sentence and exit status 1`, async (t) => {
+  test.serial(`D-30: ${what} is one clear sentence and exit status 1`, async (t) => {
     const { status, output, errors } = await runToEnd(t, args);
     t.is(status, 1);
     t.is(output, '');
     t.regex(errors, expected);
   });
 
-test.serial('design.md section 2: run with mistakes names all of them and starts nothing', async (t) => {
+test.serial('D-20: run with mistakes names all of them and starts nothing', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {
       connections: { api, desk: { type: 'dummy', parameters: ['a,I,x', 'b,Q'] } },
@@ -94,7 +94,7 @@ test.serial('design.md section 2: run with mistakes names all of them and starts
   t.is(errors.trimEnd().split('\n').length, 3);
 });
 
-test.serial('design.md section 8: run takes files and folders, and addresses reach across them', async (t) => {
+test.serial('D-30: run takes files and folders, and addresses reach across them', async (t) => {
   const folder = await createFolder(t, {
     'desk.json5': { connections: { desk } },
     'more/api.json5': { connections: { api } },
@@ -113,7 +113,7 @@ test.serial('design.md section 8: run takes files and folders, and addresses rea
 });
 
 test.serial(
-  'design.md section 1: the log is JSON lines for machines, without secrets, quiet about what clients do wrong',
+  'D-30: the log is JSON lines for machines, without secrets, quiet about what clients do wrong',
   async (t) => {
     const secrets = { username: 'ann', password: 'pass-word', token: 'c2VjcmV0' };
     const running = await startHubProcess(t, { connections: { api: { ...api, ...secrets }, desk } });
@@ -136,19 +136,16 @@ test.serial(
   },
 );
 
-test.serial(
-  'design.md section 1: --log-format pretty is for people, --log-level error is silent while all is well',
-  async (t) => {
-    const folder = await createFolder(t, { 'flow.json5': { connections: { api, desk } } });
-    const pretty = start(t, ['run', '--log-format', 'pretty', folder]);
-    await pretty.shows(/listens on http:\/\/127\.0\.0\.1:\d+\//);
-    await pretty.shows(/patchbay \S+ runs 2 connections, 0 rules, 1 parameters/);
-    pretty.process.kill('SIGINT');
-    const { status, output } = await pretty.ended();
-    t.is(status, 0);
-    t.false(output.includes('{"level"'));
-  },
-);
+test.serial('D-30: --log-format pretty is for people, --log-level error is silent while all is well', async (t) => {
+  const folder = await createFolder(t, { 'flow.json5': { connections: { api, desk } } });
+  const pretty = start(t, ['run', '--log-format', 'pretty', folder]);
+  await pretty.shows(/listens on http:\/\/127\.0\.0\.1:\d+\//);
+  await pretty.shows(/patchbay \S+ runs 2 connections, 0 rules, 1 parameters/);
+  pretty.process.kill('SIGINT');
+  const { status, output } = await pretty.ended();
+  t.is(status, 0);
+  t.false(output.includes('{"level"'));
+});
 
 test.serial('what is printed is whole, however long it is', async (t) => {
   const parameters = Array.from({ length: 20_000 }, (_, index) => `a-parameter-with-a-long-name-${index}`);
@@ -158,7 +155,7 @@ test.serial('what is printed is whole, however long it is', async (t) => {
   t.is(output.match(/a-parameter-with-a-long-name-/g)?.length, 20_000);
 });
 
-test.serial('design.md section 8: --version, --help and schema print to standard output', async (t) => {
+test.serial('D-30: --version, --help and schema print to standard output', async (t) => {
   const version = await runToEnd(t, ['--version']);
   const help = await runToEnd(t, ['--help']);
   const schema = await runToEnd(t, ['schema']);

@@ -1,4 +1,4 @@
-// Conditions and expressions of rules (design.md section 2).
+// Conditions and expressions of rules (D-21).
 
 import test from 'ava';
 import { compileExpression, freeNames, isLanguageName } from '../../lib/expression/expression.ts';

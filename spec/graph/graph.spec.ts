@@ -1,4 +1,4 @@
-// The keyed graph (design.md section 3): one way in, first in first out, store before tell, revisions, turns.
+// The keyed graph (D-17): one way in, first in first out, store before tell, revisions, turns.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,5 +1,5 @@
 // Key combinations as authors write them: key names joined by a hyphen, such as `ctrl-f1` or `shift-media-play`
-// (spec.md "Keyboard connection"). Names are read in any case; the order counts for presses only.
+// (S-17). Names are read in any case; the order counts for presses only.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { describe, HubError } from '../../model/error.ts';

@@ -1,4 +1,4 @@
-// Keyboard: global hotkeys as triggers and simulated keystrokes (spec.md "Keyboard connection", D-10). The libraries run
+// Keyboard: global hotkeys as triggers and simulated keystrokes (S-17, D-10). The libraries run
 // in a process of their own; whatever ends it is a degraded connection and a restart, never a dead hub.
 
 import { platform } from 'node:os';

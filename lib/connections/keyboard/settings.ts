@@ -1,4 +1,4 @@
-// The settings of a keyboard connection: the Input Keys and Output Keys tabs of spec.md, checked at load.
+// The settings of a keyboard connection (S-17), checked at load.
 
 import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';

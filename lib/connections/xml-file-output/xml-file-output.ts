@@ -1,5 +1,4 @@
-// XML File Output: writes a file from a template at each set of one of its placeholders (spec.md "XML File Output
-// connection", D-09).
+// XML File Output: writes a file from a template at each set of one of its placeholders (S-14, D-09).
 
 import { readFileSync, statSync } from 'node:fs';
 import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';

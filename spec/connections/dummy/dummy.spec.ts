@@ -1,4 +1,4 @@
-// Dummy lines (spec.md "Dummy connection", D-11).
+// Dummy lines (S-16, D-11).
 
 import test from 'ava';
 import { dummy, readLine } from '../../../lib/connections/dummy/dummy.ts';

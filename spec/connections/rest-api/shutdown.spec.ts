@@ -1,4 +1,4 @@
-// How a hub ends (design.md sections 6 and 7): every client gets close code 1001, and the process is gone within two
+// How a hub ends (D-29, D-15): every client gets close code 1001, and the process is gone within two
 // seconds with exit status 0, whatever clients do meanwhile.
 
 import { writeFile } from 'node:fs/promises';
@@ -24,7 +24,7 @@ const startProcess = (t: ExecutionContext) =>
   });
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
-  test(`design.md section 1: after ${signal} clients get 1001 and the process ends with status 0 within two seconds`, async (t) => {
+  test(`D-29: after ${signal} clients get 1001 and the process ends with status 0 within two seconds`, async (t) => {
     const hub = await startProcess(t);
     const clients = await Promise.all(Array.from({ length: 200 }, () => openClient(t, hub.port, '?snapshot=true')));
     const idle = await openWire(t, hub.port);
@@ -50,7 +50,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     t.false(await isListening(hub.port));
   });
 
-test('design.md section 6: clients that do not read, or are half through a request, do not keep the hub', async (t) => {
+test('D-29: clients that do not read, or are half through a request, do not keep the hub', async (t) => {
   const hub = await startProcess(t);
   await writeFile(join(hub.folder, 'big.bin'), Buffer.alloc(32 * 1024 * 1024));
   const reader = await openClient(t, hub.port, '?filter=mark');
@@ -81,7 +81,7 @@ test('design.md section 6: clients that do not read, or are half through a reque
   t.is(errors, '');
 });
 
-test('design.md section 6: a second signal ends the process at once', async (t) => {
+test('D-29: a second signal ends the process at once', async (t) => {
   const hub = await startProcess(t);
   await openClient(t, hub.port);
   hub.process.kill('SIGINT');
@@ -91,7 +91,7 @@ test('design.md section 6: a second signal ends the process at once', async (t) 
   t.true(status === 130 || status === 0);
 });
 
-test('design.md section 4: a hub that is stopped in process closes all its sockets, and its ports are free at once', async (t) => {
+test('D-19: a hub that is stopped in process closes all its sockets, and its ports are free at once', async (t) => {
   const ports = [await freePort(), await freePort()];
   const flow = {
     connections: Object.fromEntries(ports.map((port, index) => [`api-${index}`, { ...api, port }])),
@@ -113,7 +113,7 @@ test('design.md section 4: a hub that is stopped in process closes all its socke
   t.deepEqual(portsOf(again), ports);
 });
 
-test('design.md section 4: changes and requests while a hub stops reach nobody and hurt nothing', async (t) => {
+test('D-19: changes and requests while a hub stops reach nobody and hurt nothing', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
   const client = await openClient(t, hub.port);
   const wire = await openWire(t, hub.port);

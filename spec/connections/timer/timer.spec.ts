@@ -1,4 +1,4 @@
-// Timer (spec.md "Timer connection", "States and transitions"; D-07, D-08) in virtual time.
+// Timer (S-15; D-07, D-08) in virtual time.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// HTTPS and WSS (design.md section 7), with a certificate that openssl makes.
+// HTTPS and WSS (D-32), with a certificate that openssl makes.
 
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
@@ -34,7 +34,7 @@ async function startSecure(t: ExecutionContext, wish: CertificateWish = {}) {
   return Object.assign(hub, { folder, ca });
 }
 
-test('design.md section 7: with tls the hub reads, writes and serves files by HTTPS', async (t) => {
+test('D-32: with tls the hub reads, writes and serves files by HTTPS', async (t) => {
   const hub = await startSecure(t);
   const { ca } = hub;
   t.true(hub.lines.some(({ message }) => message === `listens on https://127.0.0.1:${hub.port}/`));
@@ -48,7 +48,7 @@ test('design.md section 7: with tls the hub reads, writes and serves files by HT
   t.is((await ask(t, hub.port, 'GET /a.txt', { ca })).text, 'a');
 });
 
-test('design.md section 7: with tls a large file arrives whole, also at a client that reads late', async (t) => {
+test('D-32: with tls a large file arrives whole, also at a client that reads late', async (t) => {
   const hub = await startSecure(t);
   const content = randomBytes(12_000_000);
   await writeFile(join(hub.folder, 'www/big.bin'), content);
@@ -60,7 +60,7 @@ test('design.md section 7: with tls a large file arrives whole, also at a client
   t.true((await wire.answer()).body.equals(content));
 });
 
-test('design.md section 7: with tls a WebSocket hears, writes, and is caught up when it reads late', async (t) => {
+test('D-32: with tls a WebSocket hears, writes, and is caught up when it reads late', async (t) => {
   const hub = await startSecure(t);
   const client = await openRawClient(t, hub.port, '?snapshot=true', hub.ca);
   t.is((await client.frames.next()).payload.toString(), '{"p":"desk/lamp","v":"true"}');
@@ -77,7 +77,7 @@ test('design.md section 7: with tls a WebSocket hears, writes, and is caught up 
   t.is((await client.frames.next()).payload.toString(), '{"p":"desk/text","v":"live"}');
 });
 
-test('design.md section 7: plain HTTP to a TLS port is cut, and disturbs nobody', async (t) => {
+test('D-32: plain HTTP to a TLS port is cut, and disturbs nobody', async (t) => {
   const hub = await startSecure(t);
   const wire = await openWire(t, hub.port);
   wire.send(request('GET /parameters/desk/lamp'));
@@ -86,7 +86,7 @@ test('design.md section 7: plain HTTP to a TLS port is cut, and disturbs nobody'
   expectQuietLog(t, hub);
 });
 
-test('design.md section 7: with tls the command line reads and watches, given the certificate', async (t) => {
+test('D-32: with tls the command line reads and watches, given the certificate', async (t) => {
   const hub = await startSecure(t);
   const options = ['desk/lamp', '--url', `https://localhost:${hub.port}`];
   const watching = start(t, ['watch', ...options], {
@@ -100,7 +100,7 @@ test('design.md section 7: with tls the command line reads and watches, given th
   t.regex(errors, /^https:\/\/localhost:\d+: expected a running hub, got [^\n]*certificate[^\n]*\n$/);
 });
 
-test('design.md section 7: relative files of tls start from the folder of the flow file', async (t) => {
+test('D-32: relative files of tls start from the folder of the flow file', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': { connections: { api: { ...api, tls: { certFile: 'hub.crt', keyFile: 'hub.key' } } } },
   });

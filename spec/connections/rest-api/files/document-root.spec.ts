@@ -1,4 +1,4 @@
-// Static files (spec.md "File hosting", design.md section 5, RFC 9110 sections 13 and 14).
+// Static files (S-12, D-16, RFC 9110 sections 13 and 14).
 
 import { execFileSync } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
@@ -25,7 +25,7 @@ const types: [name: string, type: string][] = [
   ['none', 'application/octet-stream'],
 ];
 for (const [name, type] of types)
-  test(`spec.md "File hosting": ${name} is served as ${type}`, async (t) => {
+  test(`S-12: ${name} is served as ${type}`, async (t) => {
     const hub = await startSite(t, { [`www/${name}`]: 'content' });
     const { status, headers, text } = await ask(t, hub.port, `GET /${name}`);
     t.is(status, 200);
@@ -35,13 +35,13 @@ for (const [name, type] of types)
     t.is(text, 'content');
   });
 
-test('spec.md "File hosting": names are percent-encoded, a query is no part of them', async (t) => {
+test('S-12: names are percent-encoded, a query is no part of them', async (t) => {
   const hub = await startSite(t, { 'www/a b/ü%.txt': 'found' });
   t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%25.txt?v=1')).text, 'found');
   t.is((await ask(t, hub.port, 'GET /a%20b/%C3%BC%.txt')).status, 400);
 });
 
-test('design.md section 5: a folder answers with its index.html, and goes to its slash with the query kept', async (t) => {
+test('D-16: a folder answers with its index.html, and goes to its slash with the query kept', async (t) => {
   const hub = await startSite(t, {
     'www/index.html': 'top',
     'www/panel/index.html': 'panel',
@@ -56,7 +56,7 @@ test('design.md section 5: a folder answers with its index.html, and goes to its
   t.is((await ask(t, hub.port, 'GET /empty/')).status, 404);
 });
 
-test('spec.md "File hosting": each REST API connection has a Document Root of its own, or none', async (t) => {
+test('S-12: each REST API connection has a Document Root of its own, or none', async (t) => {
   const folder = await createFolder(t, { 'one/a.txt': 'one', 'two/a.txt': 'two' });
   const hub = await startTestHub(t, {
     connections: {
@@ -76,14 +76,14 @@ test('spec.md "File hosting": each REST API connection has a Document Root of it
   );
 });
 
-test('design.md section 5: without an index / goes to /hub/', async (t) => {
+test('D-14: without an index / goes to /hub/', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const { status, headers } = await ask(t, hub.port, 'GET /');
   t.is(status, 302);
   t.is(headers.location, '/hub/');
 });
 
-test('spec.md "File hosting": names of built-in endpoints cannot be hosted', async (t) => {
+test('S-12: names of built-in endpoints cannot be hosted', async (t) => {
   const hub = await startSite(t, {
     'www/ws': 'file',
     'www/update': 'file',
@@ -130,7 +130,7 @@ const escapes = [
   `/${'a'.repeat(300)}`,
   `/${'a/'.repeat(1500)}`,
 ];
-test('design.md section 5: never a dotfile, never a file outside of the root, symbolic links included', async (t) => {
+test('D-16: never a dotfile, never a file outside of the root, symbolic links included', async (t) => {
   const hub = await startSite(t, {
     'secret.txt': 'secret',
     'www/open.txt': 'open',
@@ -157,7 +157,7 @@ test('design.md section 5: never a dotfile, never a file outside of the root, sy
   expectQuietLog(t, hub);
 });
 
-test('design.md section 5: a pipe or a socket in the root is no file, and blocks nobody', async (t) => {
+test('D-16: a pipe or a socket in the root is no file, and blocks nobody', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': 'a' });
   execFileSync('mkfifo', [join(hub.root, 'pipe')]);
   const server = createServer().listen(join(hub.root, 'socket'));
@@ -167,7 +167,7 @@ test('design.md section 5: a pipe or a socket in the root is no file, and blocks
   t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'a');
 });
 
-test('spec.md "File hosting": a Document Root may itself be a link, and may come later; the log tells that it is missing', async (t) => {
+test('S-12: a Document Root may itself be a link, and may come later; the log tells that it is missing', async (t) => {
   const hub = await startSite(t, {});
   t.like(hub.lines, { 0: { level: 'warn', message: `documentRoot: expected a folder, there is none at ${hub.root}` } });
   t.is((await ask(t, hub.port, 'GET /a.txt')).status, 404);
@@ -178,7 +178,7 @@ test('spec.md "File hosting": a Document Root may itself be a link, and may come
   t.is((await ask(t, hub.port, 'GET /a.txt')).text, 'late');
 });
 
-test('spec.md "File hosting": 20 MB arrive byte for byte at a slow reader, and others are served meanwhile', async (t) => {
+test('S-12: 20 MB arrive byte for byte at a slow reader, and others are served meanwhile', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const content = randomBytes(20 * 1024 * 1024);
   await writeFile(join(hub.root, 'big.bin'), content);
@@ -207,7 +207,7 @@ test('spec.md "File hosting": 20 MB arrive byte for byte at a slow reader, and o
   t.is(createHash('sha256').update(body).digest('hex'), createHash('sha256').update(content).digest('hex'));
 });
 
-test('spec.md "File hosting": a client that leaves in the middle of a file disturbs nobody', async (t) => {
+test('S-12: a client that leaves in the middle of a file disturbs nobody', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   await writeFile(join(hub.root, 'big.bin'), randomBytes(16 * 1024 * 1024));
   for (let count = 0; count < 5; count++) {
@@ -220,7 +220,7 @@ test('spec.md "File hosting": a client that leaves in the middle of a file distu
   expectQuietLog(t, hub);
 });
 
-test('spec.md "File hosting": when a file becomes shorter while it is sent, the connection is cut', async (t) => {
+test('S-12: when a file becomes shorter while it is sent, the connection is cut', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': '' });
   const file = join(hub.root, 'big.bin');
   await writeFile(file, randomBytes(32 * 1024 * 1024));

@@ -1,4 +1,4 @@
-// Which changes a WebSocket client hears of (spec.md "Events", D-05, design.md sections 6 and 7).
+// Which changes a WebSocket client hears of (S-11, D-05, D-28, D-15).
 
 import test, { type ExecutionContext } from 'ava';
 import { loadFlows } from '../../../../lib/hub.ts';
@@ -74,7 +74,7 @@ test('D-05: a client may still write what it does not hear of', async (t) => {
   t.is(hub.find('other/lamp')?.value, 7);
 });
 
-test('design.md section 6: clients come and go, each hears of what its own filter lets through', async (t) => {
+test('D-28: clients come and go, each hears of what its own filter lets through', async (t) => {
   const hub = await startDesk(t, []);
   const change = (address: string, value: number) => hub.write(address, value, { kind: 'client', name: 'test' });
   const lamp = await openClient(t, hub.port, '?filter=lamp$');
@@ -116,7 +116,7 @@ const bad: [query: string, sentence: RegExp][] = [
   [Array.from({ length: 17 }, () => 'filter=a').join('&'), /^filter: expected at most 16 patterns, got 17\n$/],
 ];
 for (const [query, sentence] of bad)
-  test(`design.md section 7: /ws?${query.slice(0, 60)} is refused 400 before a socket opens`, async (t) => {
+  test(`D-15: /ws?${query.slice(0, 60)} is refused 400 before a socket opens`, async (t) => {
     const hub = await startDesk(t, []);
     const wire = await openWire(t, hub.port);
     wire.send(request(`GET /ws?${query}`, { headers: handshake() }));
@@ -127,7 +127,7 @@ for (const [query, sentence] of bad)
     expectQuietLog(t, hub);
   });
 
-test('design.md section 7: no pattern of a client can stop the hub', async (t) => {
+test('D-15: no pattern of a client can stop the hub', async (t) => {
   const id = `${'a'.repeat(200)}b`;
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: [id, 'end'] } } });
   const pattern = encodeURIComponent('(a|aa|a*)*$|(a+)+$|^desk/end$');
@@ -140,7 +140,7 @@ test('design.md section 7: no pattern of a client can stop the hub', async (t) =
   t.true(tookMs < 1000, `${tookMs} ms`);
 });
 
-test('spec.md "REST API connection configuration": bad expressions in webSocketFilters are all named at load', async (t) => {
+test('S-06: bad expressions in webSocketFilters are all named at load', async (t) => {
   const flow = { connections: { api: { type: 'rest-api', webSocketFilters: ['ok', '(', '*', 7] } } };
   const error = await t.throwsAsync(loadFlows([await createFolder(t, { 'flow.json5': flow })]));
   const lines = error.message.split('\n').map((line) => line.replace(/^.*flow\.json5:\d+:\d+: /, ''));

@@ -88,7 +88,7 @@ const hostile: [what: string, pattern: string | { regex: string }][] = [
   ['a nested regex', { regex: '^(a+)+$' }],
 ];
 for (const [what, pattern] of hostile)
-  test(`design.md section 7: no pattern can stop the hub: ${what}`, async (t) => {
+  test(`D-15: no pattern can stop the hub: ${what}`, async (t) => {
     const matches = createPatternFilter([pattern]);
     const tookMs = await processorTimeOf(() => {
       for (let count = 0; count < 3; count++) t.false(matches(`${'a'.repeat(200)}/${'a/'.repeat(100)}b`));
@@ -96,7 +96,7 @@ for (const [what, pattern] of hostile)
     t.true(tookMs < 1000, `${tookMs} ms`);
   });
 
-test('design.md section 7: no pattern can stop the hub: 1,500 globs of many stars', async (t) => {
+test('D-15: no pattern can stop the hub: 1,500 globs of many stars', async (t) => {
   const matches = createPatternFilter(Array.from({ length: 1500 }, (_, index) => `*a*${index}*a**a*a*a*a*a*a*a*a**x`));
   const tookMs = await processorTimeOf(() => {
     for (let count = 0; count < 3; count++) t.false(matches(`d/${'a'.repeat(253)}`));

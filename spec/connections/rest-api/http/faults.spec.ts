@@ -1,4 +1,4 @@
-// A fault of ours (design.md section 5): the client is told, the log says why, and nothing else is disturbed.
+// A fault of ours (D-13): the client is told, the log says why, and nothing else is disturbed.
 
 import test from 'ava';
 import { NEVER, of } from 'rxjs';
@@ -27,7 +27,7 @@ const faulty = defineConnectionType({
   run: () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER)),
 });
 
-test('design.md section 5: a fault in a handler is answered 500, logged, and ends neither connection nor hub', async (t) => {
+test('D-13: a fault in a handler is answered 500, logged, and ends neither connection nor hub', async (t) => {
   const hub = await startTestHub(
     t,
     { connections: { api, bad: { type: 'faulty' }, desk: { type: 'dummy', parameters: ['i,I'] } } },

@@ -1,4 +1,4 @@
-// What clients may cost (spec.md "Limits", design.md sections 5 and 7), and requests that are large, late or broken.
+// What clients may cost (S-06, D-13, D-15), and requests that are large, late or broken.
 
 import test, { type ExecutionContext } from 'ava';
 import type { LimitName } from '../../../../lib/connections/rest-api/limits/limits.ts';
@@ -37,7 +37,7 @@ async function expectUndisturbed(
 
 const chunk = (text: string) => `${Buffer.byteLength(text).toString(16)}\r\n${text}\r\n`;
 
-test('spec.md "Limits", "REST API connection configuration": the defaults', (t) => {
+test('S-06: the defaults', (t) => {
   const config = connectionSchema(restApi).parse({ type: 'rest-api' });
   t.like(config, { port: 17_011, bindIp: '', documentRoot: '', username: '', password: '', token: '' });
   t.deepEqual(config.webSocketFilters, []);
@@ -54,7 +54,7 @@ for (const [what, bytes, status] of [
   ['1 MB', 1_000_000, 413],
   ['20 MB', 20_000_000, 413],
 ] as const)
-  test(`design.md section 5: a body of ${what}, announced or in chunks, is answered ${status}, and the connection goes on`, async (t) => {
+  test(`D-13: a body of ${what}, announced or in chunks, is answered ${status}, and the connection goes on`, async (t) => {
     const { hub, watcher } = await startDesk(t);
     const body = head + 'x'.repeat(bytes - head.length);
     const wire = await openWire(t, hub.port);
@@ -76,7 +76,7 @@ for (const [what, bytes, status] of [
     await expectUndisturbed(t, hub, watcher);
   });
 
-test('design.md section 5: a body that only announces 1 TB is answered at once', async (t) => {
+test('D-13: a body that only announces 1 TB is answered at once', async (t) => {
   const { hub, watcher } = await startDesk(t);
   const headers = { ...form, 'content-length': '1000000000000', accept: 'application/json' };
   const { status, text } = await ask(t, hub.port, 'POST /update', { headers });
@@ -85,7 +85,7 @@ test('design.md section 5: a body that only announces 1 TB is answered at once',
   await expectUndisturbed(t, hub, watcher);
 });
 
-test('design.md section 5: a body may come in pieces, after "Expect: 100-continue" as well', async (t) => {
+test('D-13: a body may come in pieces, after "Expect: 100-continue" as well', async (t) => {
   const { hub, watcher } = await startDesk(t);
   const wire = await openWire(t, hub.port);
   const body = 'parameter=desk/s&value=h%C3%A4llo';
@@ -118,7 +118,7 @@ const halves: [what: string, bytes: string | Buffer][] = [
   ['half a frame', Buffer.concat([request('GET /ws', { headers: handshake() }), Buffer.from([0x81, 0xfe, 0x10])])],
 ];
 for (const [what, bytes] of halves)
-  test(`design.md section 5: ${what}, and then nothing or a goodbye, disturbs nobody`, async (t) => {
+  test(`D-13: ${what}, and then nothing or a goodbye, disturbs nobody`, async (t) => {
     const { hub, watcher } = await startDesk(t);
     for (let count = 0; count < 10; count++) {
       const wire = await openWire(t, hub.port);
@@ -158,7 +158,7 @@ for (const [what, bytes, status] of broken)
     await expectUndisturbed(t, hub, watcher);
   });
 
-test('design.md section 7: WebSocket clients beyond maxClients are refused 503, until one leaves', async (t) => {
+test('D-15: WebSocket clients beyond maxClients are refused 503, until one leaves', async (t) => {
   const { hub, watcher } = await startDesk(t, { maxClients: 3 });
   const clients = [await openClient(t, hub.port), await openClient(t, hub.port)];
   const wire = await openWire(t, hub.port);
@@ -174,7 +174,7 @@ test('design.md section 7: WebSocket clients beyond maxClients are refused 503, 
   await expectUndisturbed(t, hub, watcher, ['clients']);
 });
 
-test('design.md section 7: 1000 mistakes of one client are 1000 answers to that client', async (t) => {
+test('D-15: 1000 mistakes of one client are 1000 answers to that client', async (t) => {
   const { hub, watcher } = await startDesk(t);
   const wire = await openWire(t, hub.port);
   const client = await openClient(t, hub.port);
@@ -191,7 +191,7 @@ test('design.md section 7: 1000 mistakes of one client are 1000 answers to that 
   await expectUndisturbed(t, hub, watcher);
 });
 
-test('design.md section 1: two hundred clients at once all hear every change, in order', async (t) => {
+test('D-17: two hundred clients at once all hear every change, in order', async (t) => {
   const { hub } = await startDesk(t);
   const clients = await Promise.all(
     Array.from({ length: 200 }, (_, index) => openClient(t, hub.port, index % 2 ? '' : '?snapshot=true')),

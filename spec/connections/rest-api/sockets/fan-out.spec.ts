@@ -1,4 +1,4 @@
-// Each filter is matched once per parameter, whoever comes and goes, and nothing of those who left stays (design.md section 6).
+// Each filter is matched once per parameter, whoever comes and goes, and nothing of those who left stays (D-28).
 
 import test from 'ava';
 import type { Channel, Subscriber } from '../../../../lib/connections/rest-api/sockets/channel.ts';
@@ -41,7 +41,7 @@ function createSubscriber(suffix: string) {
   return { subscriber, asked, told };
 }
 
-test('design.md section 6: a filter is matched once per parameter, also while thousands come and go', (t) => {
+test('D-28: a filter is matched once per parameter, also while thousands come and go', (t) => {
   const { fanOut, change } = start();
   const staying = createSubscriber('7');
   fanOut.join(staying.subscriber);
@@ -58,7 +58,7 @@ test('design.md section 6: a filter is matched once per parameter, also while th
   t.deepEqual([...new Set(staying.asked.values())], [1]);
 });
 
-test('design.md section 6: who comes after a change hears of the next, who has left of none', (t) => {
+test('D-28: who comes after a change hears of the next, who has left of none', (t) => {
   const { fanOut, change } = start();
   const [first, second] = [createSubscriber(''), createSubscriber('p1')];
   fanOut.join(first.subscriber);
@@ -72,7 +72,7 @@ test('design.md section 6: who comes after a change hears of the next, who has l
   t.deepEqual(second.told, ['desk/p1=2', 'desk/p1=3']);
 });
 
-test('design.md section 6: parameters that never change again do not remember those who left', (t) => {
+test('D-28: parameters that never change again do not remember those who left', (t) => {
   const { graph, fanOut, change } = start();
   const staying = createSubscriber('');
   fanOut.join(staying.subscriber);
@@ -90,7 +90,7 @@ test('design.md section 6: parameters that never change again do not remember th
   t.true(channels.every(({ observers }) => observers.length === 0));
 });
 
-test('design.md section 6: a parameter that is no more is forgotten, its number is not used again', (t) => {
+test('D-28: a parameter that is no more is forgotten, its number is not used again', (t) => {
   const { graph, fanOut } = start();
   const [parameter] = graph.parameters();
   const { id } = fanOut.channelOf(parameter!);

@@ -1,4 +1,4 @@
-// Clients that read slowly or not at all, and large snapshots (design.md sections 3 and 6, D-06): the hub holds a bounded
+// Clients that read slowly or not at all, and large snapshots (D-28, D-06): the hub holds a bounded
 // amount for each, the newest value of everything arrives, nothing is told twice backwards, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
@@ -46,7 +46,7 @@ function expectForward(t: ExecutionContext, told: readonly Frame[]): void {
   }
 }
 
-test('design.md section 6: a client that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
+test('D-28: a client that stops reading costs a bounded amount, gets the newest of everything, and is live again', async (t) => {
   const names = numbered(500);
   const hub = await startDesk(t, [...names, 'go,T', 'mark,I']);
   const stalled = await openRawClient(t, hub.port);
@@ -95,7 +95,7 @@ test('design.md section 6: a client that stops reading costs a bounded amount, g
   expectQuietLog(t, hub);
 });
 
-test('design.md section 6: more changes in one turn of the event loop than a client may have unread are caught up as well', async (t) => {
+test('D-28: more changes in one turn of the event loop than a client may have unread are caught up as well', async (t) => {
   const names = numbered(3000);
   const hub = await startDesk(t, [...names, 'mark,I']);
   const client = await openRawClient(t, hub.port);
@@ -160,7 +160,7 @@ test('D-06: a client that does not read its snapshot costs a bounded amount, and
   }
 });
 
-test('design.md section 6: a client that does not read the answers to its mistakes loses some of them, and is live again', async (t) => {
+test('D-28: a client that does not read the answers to its mistakes loses some of them, and is live again', async (t) => {
   const hub = await startDesk(t, ['a,S', 'mark,I']);
   const other = await openClient(t, hub.port);
   const client = await openRawClient(t, hub.port);

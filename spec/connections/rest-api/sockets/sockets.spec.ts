@@ -1,4 +1,4 @@
-// The plain realtime socket (spec.md "Realtime socket", "WebSocket notification object", "Events"; D-04, D-06).
+// The plain realtime socket (S-10, S-09, S-11; D-04, D-06).
 
 import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -25,7 +25,7 @@ const frames: [line: string, value: unknown, frame: string][] = [
   ['p,T', 'anything', '{"p":"desk/p","v":"1"}'],
 ];
 for (const [line, value, frame] of frames)
-  test(`spec.md "WebSocket notification object", D-04: ${line} set to ${JSON.stringify(value)} is told as ${frame}`, async (t) => {
+  test(`S-09, D-04: ${line} set to ${JSON.stringify(value)} is told as ${frame}`, async (t) => {
     const hub = await startDesk(t, [line]);
     const client = await openRawClient(t, hub.port);
     hub.write(`desk/${line.split(',')[0]}`, value, writer);
@@ -55,14 +55,14 @@ const sent: [line: string, v: unknown, told: string][] = [
   ['p,T', 0, '1'],
 ];
 for (const [line, v, told] of sent)
-  test(`spec.md "Realtime socket", D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${told}"`, async (t) => {
+  test(`S-10, D-02: a client's ${JSON.stringify(v)} to ${line} is told to it and to others as "${told}"`, async (t) => {
     const hub = await startDesk(t, [line]);
     const [ann, bob] = [await openClient(t, hub.port), await openClient(t, hub.port)];
     ann.send({ p: 'desk/p', v });
     for (const client of [ann, bob]) t.deepEqual(await client.next(), { p: 'desk/p', v: told });
   });
 
-test('spec.md "Events": changes by rules, timers and pulses are told, each once and in order', async (t) => {
+test('S-11: changes by rules, timers and pulses are told, each once and in order', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       api,
@@ -86,7 +86,7 @@ test('spec.md "Events": changes by rules, timers and pulses are told, each once 
   for (let count = 0; count < 3; count++) t.deepEqual(await pulses.next(), { p: 'clock/pulse/1', v: '1' });
 });
 
-test('spec.md "Events": an equal value is no change and is not told, a trigger is told each time', async (t) => {
+test('S-11: an equal value is no change and is not told, a trigger is told each time', async (t) => {
   const hub = await startDesk(t, ['p,I,5', 'go,T']);
   const client = await openClient(t, hub.port);
   for (const [p, v] of [
@@ -160,7 +160,7 @@ const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
   [`{"p":"desk/i","v":"${'9'.repeat(100_000)}"}`, /^expected at most 65536 bytes, got 1000\d\d$/],
 ];
 for (const [message, error, p] of mistakes)
-  test(`design.md section 6: the bad message ${inspect(message).slice(0, 60)} is answered "${error.source.slice(1, 30)}…", and no socket closes`, async (t) => {
+  test(`D-26: the bad message ${inspect(message).slice(0, 60)} is answered "${error.source.slice(1, 30)}…", and no socket closes`, async (t) => {
     const hub = await startTestHub(t, {
       connections: {
         api,
@@ -179,7 +179,7 @@ for (const [message, error, p] of mistakes)
     expectQuietLog(t, hub);
   });
 
-test('spec.md "Realtime socket": names beside p and v are left alone, and the same name twice counts once', async (t) => {
+test('S-10: names beside p and v are left alone, and the same name twice counts once', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const client = await openClient(t, hub.port);
   client.send('{"p":"desk/x","p":"desk/i","v":1,"id":7,"__proto__":{"v":3}}');
@@ -195,7 +195,7 @@ const misbehaviour: [what: string, send: (client: Awaited<ReturnType<typeof open
   ['says goodbye with nonsense', (client) => client.send(opcodes.close, Buffer.from([0x00]))],
 ];
 for (const [what, misbehave] of misbehaviour)
-  test(`design.md section 6: a client that ${what} is closed alone`, async (t) => {
+  test(`D-26: a client that ${what} is closed alone`, async (t) => {
     const hub = await startDesk(t, ['i,I']);
     const other = await openClient(t, hub.port);
     const client = await openRawClient(t, hub.port);
@@ -206,7 +206,7 @@ for (const [what, misbehave] of misbehaviour)
     expectHits(t, hub, what.includes('5 MB') ? ['frameBytes'] : []);
   });
 
-test('design.md section 6: a client that vanishes without a goodbye disturbs nobody', async (t) => {
+test('D-26: a client that vanishes without a goodbye disturbs nobody', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const other = await openClient(t, hub.port);
   for (let count = 0; count < 20; count++) {
@@ -233,7 +233,7 @@ test('RFC 6455: a ping is answered, a message may come in fragments', async (t) 
   t.is((await client.frames.next()).payload.toString(), '{"p":"desk/i","v":"5"}');
 });
 
-test('design.md section 5: /ws without a handshake is answered 426', async (t) => {
+test('D-13: /ws without a handshake is answered 426', async (t) => {
   const hub = await startDesk(t, []);
   const { status, headers, text } = await ask(t, hub.port, 'GET /ws');
   t.is(status, 426);
@@ -244,7 +244,7 @@ test('design.md section 5: /ws without a handshake is answered 426', async (t) =
   t.is((await wire.answer()).status, 426);
 });
 
-test('design.md section 3: several clients that write at once all hear every change, in one order', async (t) => {
+test('D-17: several clients that write at once all hear every change, in one order', async (t) => {
   const hub = await startDesk(t, ['a,I', 'b,I', 'c,I', 'end,I']);
   const clients = await Promise.all(Array.from({ length: 6 }, () => openClient(t, hub.port)));
   clients.slice(0, 3).forEach((client, index) => {
@@ -268,7 +268,7 @@ test('design.md section 3: several clients that write at once all hear every cha
     );
 });
 
-test('design.md section 6: six hundred clients that come and go each hear every change while they are there, in order', async (t) => {
+test('D-28: six hundred clients that come and go each hear every change while they are there, in order', async (t) => {
   const hub = await startDesk(t, ['i,I']);
   const open = (count: number) => Promise.all(Array.from({ length: count }, () => openClient(t, hub.port)));
   const clients = await open(600);
@@ -289,7 +289,7 @@ test('design.md section 6: six hundred clients that come and go each hear every 
   expectQuietLog(t, hub);
 });
 
-test('spec.md "Realtime socket": every REST API connection tells what comes in by any other', async (t) => {
+test('S-10: every REST API connection tells what comes in by any other', async (t) => {
   const hub = await startTestHub(t, {
     connections: { one: api, two: api, desk: { type: 'dummy', parameters: ['lamp,B', 'go,T'] } },
   });

@@ -1,4 +1,4 @@
-// Rules (design.md section 2): sources, names, steps in virtual time, and what they may look at.
+// Rules (D-21): sources, names, steps in virtual time, and what they may look at.
 
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';

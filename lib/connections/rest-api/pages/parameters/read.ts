@@ -1,4 +1,4 @@
-// GET /parameters/<address> (spec.md "Read a parameter").
+// GET /parameters/<address> (S-07).
 
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';

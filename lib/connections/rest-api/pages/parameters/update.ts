@@ -1,4 +1,4 @@
-// GET and POST /update (spec.md "Update a parameter"): `parameter` and `value`, from the query, a form or a JSON object.
+// GET and POST /update (S-08): `parameter` and `value`, from the query, a form or a JSON object.
 
 import { describe, HubError } from '../../../../model/error.ts';
 import type { Origin } from '../../../../model/parameter.ts';

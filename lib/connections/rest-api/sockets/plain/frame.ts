@@ -1,4 +1,4 @@
-// The notification of a value: `{"p":"desk/lamp","v":"true"}` (spec.md "WebSocket notification object"). Frames that are published
+// The notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09). Frames that are published
 // are written into bytes that are used again and again, since the server copies them, and copies text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';

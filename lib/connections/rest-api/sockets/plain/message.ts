@@ -1,4 +1,4 @@
-// The messages of plain clients, `{"p":"desk/lamp","v":true}` (spec.md "WebSocket notification object"). What nearly every
+// The messages of plain clients, `{"p":"desk/lamp","v":true}` (S-09). What nearly every
 // message is, an address and a text or a number without escapes, is read from its bytes; the rest goes to the JSON parser.
 
 import { describe, HubError } from '../../../../model/error.ts';

@@ -1,4 +1,4 @@
-// A page of the Document Root in Chromium (spec.md "File hosting", "Realtime socket"): it shows a pulse live and switches
+// A page of the Document Root in Chromium (S-12, S-10): it shows a pulse live and switches
 // a lamp; a page of another site can do neither.
 
 import { once } from 'node:events';
@@ -35,7 +35,7 @@ document.getElementById('switch').onclick = () =>
 
 const deadline = { timeout: deadlineMs };
 
-test('spec.md "File hosting", "Realtime socket": a page shows a pulse live, and a button switches a lamp', async (t) => {
+test('S-12, S-10: a page shows a pulse live, and a button switches a lamp', async (t) => {
   const folder = await createFolder(t, {
     'www/index.html': page,
     'www/panel.js': script,
@@ -65,7 +65,7 @@ test('spec.md "File hosting", "Realtime socket": a page shows a pulse live, and 
   await tab.close();
 });
 
-test('design.md section 7: a page of another site can neither write nor open a socket, one of allowedOrigins can', async (t) => {
+test('D-15: a page of another site can neither write nor open a socket, one of allowedOrigins can', async (t) => {
   const site = createServer((_, response) => response.end('<title>another site</title>')).listen(0, '127.0.0.1');
   t.teardown(() => site.close());
   await once(site, 'listening');

@@ -1,4 +1,4 @@
-// HTTP Basic and Bearer (spec.md "Authentication", D-12; RFC 7617, RFC 6750).
+// HTTP Basic and Bearer (S-13, D-12; RFC 7617, RFC 6750).
 
 import test, { type ExecutionContext } from 'ava';
 import { createFolder } from '../../../../support/folder.ts';
@@ -47,7 +47,7 @@ const rows: [settings: object, authorization: string, isAccepted: boolean][] = [
   [{ password: 'x' }, 'Bearer ', false],
 ];
 for (const [settings, authorization, isAccepted] of rows)
-  test(`spec.md "Authentication", D-12: with ${JSON.stringify(settings)} "${authorization}" is ${isAccepted ? '' : 'not '}let in`, async (t) => {
+  test(`S-13, D-12: with ${JSON.stringify(settings)} "${authorization}" is ${isAccepted ? '' : 'not '}let in`, async (t) => {
     const hub = await startDesk(t, settings);
     const headers: Record<string, string> = authorization === '' ? {} : { authorization };
     const { status } = await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers });
@@ -63,7 +63,7 @@ for (const [settings, challenges] of [
   [{ token: 'YQ==' }, challengeBearer],
   [both, `${challengeBasic}, ${challengeBearer}`],
 ] as const)
-  test(`design.md section 5: a 401 of ${Object.keys(settings)} names each configured scheme`, async (t) => {
+  test(`D-13: a 401 of ${Object.keys(settings)} names each configured scheme`, async (t) => {
     const hub = await startDesk(t, settings);
     const plain = await ask(t, hub.port, 'GET /parameters/desk/lamp');
     t.is(plain.headers['www-authenticate'], challenges);
@@ -75,7 +75,7 @@ for (const [settings, challenges] of [
     });
   });
 
-test('spec.md "Authentication": every endpoint asks for credentials, before it tells or changes anything', async (t) => {
+test('S-13: every endpoint asks for credentials, before it tells or changes anything', async (t) => {
   const documentRoot = await createFolder(t, { 'a.txt': 'a', 'index.html': '' });
   const hub = await startDesk(t, { ...both, documentRoot });
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -106,7 +106,7 @@ test('spec.md "Authentication": every endpoint asks for credentials, before it t
   t.is(hub.find('desk/lamp')?.value, false);
 });
 
-test('spec.md "Authentication": a WebSocket client with credentials reads and writes', async (t) => {
+test('S-13: a WebSocket client with credentials reads and writes', async (t) => {
   const hub = await startDesk(t, both);
   const client = await openClient(t, hub.port, '?snapshot=true', { authorization: 'Bearer c2VjcmV0' });
   t.deepEqual(await client.next(), { p: 'desk/lamp', v: 'true' });
@@ -114,7 +114,7 @@ test('spec.md "Authentication": a WebSocket client with credentials reads and wr
   t.deepEqual(await client.next(), { p: 'desk/lamp', v: 'false' });
 });
 
-test('spec.md "Authentication": each REST API connection has credentials of its own', async (t) => {
+test('S-13: each REST API connection has credentials of its own', async (t) => {
   const hub = await startTestHub(t, {
     connections: {
       open: api,
@@ -132,7 +132,7 @@ test('spec.md "Authentication": each REST API connection has credentials of its 
   t.deepEqual(await statuses({ authorization: 'Bearer Ym9i' }), [200, 401, 200]);
 });
 
-test('design.md section 7: a hub that is open to everyone says so loudly, one with credentials or on one address does not', async (t) => {
+test('D-15: a hub that is open to everyone says so loudly, one with credentials or on one address does not', async (t) => {
   const warnings = async (settings: object) => {
     const { lines } = await startTestHub(t, { connections: { api: { type: 'rest-api', port: 0, ...settings } } });
     return lines.filter(({ level }) => level === 'warn').map(({ message }) => message.slice(0, 19));

@@ -1,4 +1,4 @@
-// Pages of another site in Chromium, over a plain HTTP name as a LAN has them (design.md section 7): whatever they make the
+// Pages of another site in Chromium, over a plain HTTP name as a LAN has them (D-15): whatever they make the
 // browser send changes nothing, with Referer and without; pages of the hub go on.
 
 import { join } from 'node:path';
@@ -170,18 +170,15 @@ const places = [
   ['127.0.0.1', 'no-referrer'], // where Chromium sends Sec-Fetch-Site
 ] as const;
 for (const [name, policy] of places)
-  test.serial(
-    `design.md section 7: no page of another site acts on ${name}, its referrer policy is ${policy}`,
-    async (t) => {
-      const { hub, tap } = await startDesk(t);
-      const statuses = await attempt(t, `${name}:${tap.port}`, policy, tap);
-      for (const [attempt, codes] of Object.entries(statuses)) t.deepEqual([...new Set(codes)], [403], attempt);
-      t.is(hub.find('desk/hit')?.value, undefined);
-      t.is(hub.revision, 0);
-      t.true(hub.connections().every(({ state }) => state === 'running'));
-      expectQuietLog(t, hub);
-    },
-  );
+  test.serial(`D-15: no page of another site acts on ${name}, its referrer policy is ${policy}`, async (t) => {
+    const { hub, tap } = await startDesk(t);
+    const statuses = await attempt(t, `${name}:${tap.port}`, policy, tap);
+    for (const [attempt, codes] of Object.entries(statuses)) t.deepEqual([...new Set(codes)], [403], attempt);
+    t.is(hub.find('desk/hit')?.value, undefined);
+    t.is(hub.revision, 0);
+    t.true(hub.connections().every(({ state }) => state === 'running'));
+    expectQuietLog(t, hub);
+  });
 
 const ownPage = `<!doctype html><title>ready</title>
 <a href="/update?parameter=desk/hit&value=link">x</a>

@@ -1,4 +1,4 @@
-// Who may ask at all (design.md section 7): DNS rebinding, cross-site requests, cross-site WebSocket hijacking.
+// Who may ask at all (D-15): DNS rebinding, cross-site requests, cross-site WebSocket hijacking.
 
 import { hostname } from 'node:os';
 import test, { type ExecutionContext } from 'ava';
@@ -43,7 +43,7 @@ const hosts: [host: string, isOurs: boolean][] = [
   ['[evil]', false],
 ];
 for (const [host, isOurs] of hosts)
-  test(`design.md section 7: Host ${host} is ${isOurs ? 'ours' : 'refused, whatever is asked'}`, async (t) => {
+  test(`D-15: Host ${host} is ${isOurs ? 'ours' : 'refused, whatever is asked'}`, async (t) => {
     const hub = await startDesk(t, { allowedHosts });
     const answer = await ask(t, hub.port, read, { headers: { host } });
     t.is(answer.status, isOurs ? 200 : 403);
@@ -56,7 +56,7 @@ for (const [host, isOurs] of hosts)
     expectQuietLog(t, hub);
   });
 
-test('design.md section 7: a request without Host is refused', async (t) => {
+test('D-15: a request without Host is refused', async (t) => {
   const hub = await startDesk(t);
   const wire = await openWire(t, hub.port);
   wire.send('GET /parameters/desk/lamp HTTP/1.1\r\n\r\n');
@@ -81,7 +81,7 @@ const origins: [origin: string, isLetIn: boolean][] = [
   ['nonsense', false],
 ];
 for (const [origin, isLetIn] of origins)
-  test(`design.md section 7: a page of ${origin} is ${isLetIn ? '' : 'not '}let in to write and to open sockets`, async (t) => {
+  test(`D-15: a page of ${origin} is ${isLetIn ? '' : 'not '}let in to write and to open sockets`, async (t) => {
     const hub = await startDesk(t, { allowedOrigins: ['https://panel.example'] });
     const headers = { host: 'localhost:17011', origin };
     t.is(await upgrade(t, hub.port, headers), isLetIn ? 101 : 403);
@@ -103,7 +103,7 @@ const sites: [site: string, isLetIn: boolean][] = [
   ['cross-site', false],
 ];
 for (const [site, isLetIn] of sites)
-  test(`design.md section 7: a GET /update that a browser marks ${site} is ${isLetIn ? '' : 'not '}let in, a read is`, async (t) => {
+  test(`D-15: a GET /update that a browser marks ${site} is ${isLetIn ? '' : 'not '}let in, a read is`, async (t) => {
     const hub = await startDesk(t);
     const headers = { 'sec-fetch-site': site };
     t.is((await ask(t, hub.port, read, { headers })).status, 200);

@@ -1,4 +1,4 @@
-// Reading parameters by HTTP (spec.md "Read a parameter", D-01, D-03, design.md section 5).
+// Reading parameters by HTTP (S-07, D-01, D-03, D-13).
 
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
@@ -23,7 +23,7 @@ const values: [line: string, text: string, json: string][] = [
   ['p,F,1e21', '1e+21', '1e+21'],
 ];
 for (const [line, text, jsonText] of values)
-  test(`spec.md "Read a parameter": ${line} reads as text and as JSON`, async (t) => {
+  test(`S-07: ${line} reads as text and as JSON`, async (t) => {
     const hub = await startDesk(t, [line]);
     const plain = await ask(t, hub.port, 'GET /parameters/desk/p');
     t.is(plain.status, 200);
@@ -45,13 +45,13 @@ const accepts: [accept: string, isJson: boolean][] = [
   ['application/problem+json', true],
 ];
 for (const [accept, isJson] of accepts)
-  test(`spec.md "Read a parameter": Accept ${accept} is answered ${isJson ? 'JSON' : 'text'}`, async (t) => {
+  test(`S-07: Accept ${accept} is answered ${isJson ? 'JSON' : 'text'}`, async (t) => {
     const hub = await startDesk(t, ['p,S,x']);
     const { text } = await ask(t, hub.port, 'GET /parameters/desk/p', { headers: { accept } });
     t.is(text, isJson ? '"x"' : 'x');
   });
 
-test('spec.md "Errors": an unknown state is answered 503 with the reason State Unknown, until the first write', async (t) => {
+test('S-07: an unknown state is answered 503 with the reason State Unknown, until the first write', async (t) => {
   const hub = await startDesk(t, ['p,F']);
   const answer = await ask(t, hub.port, 'GET /parameters/desk/p');
   t.is(answer.status, 503);
@@ -86,14 +86,14 @@ for (const [id, path] of paths)
     t.is((await ask(t, hub.port, `GET /parameters/desk/${path}`)).text, 'here');
   });
 
-test('design.md section 5: a query after the address is no part of it', async (t) => {
+test('D-13: a query after the address is no part of it', async (t) => {
   const hub = await startDesk(t, ['p,S,x']);
   t.is((await ask(t, hub.port, 'GET /parameters/desk/p?x=%zz')).text, 'x');
 });
 
 const missing = ['desk/q', 'desk/P', 'desk', 'desk/', 'desk//p', '', 'no/p', '../desk/p', 'desk/p/', 'desk/p%00'];
 for (const path of missing)
-  test(`design.md section 5: /parameters/${path} is answered 404 with one sentence, or a problem object`, async (t) => {
+  test(`D-13: /parameters/${path} is answered 404 with one sentence, or a problem object`, async (t) => {
     const hub = await startDesk(t, ['p,S,x']);
     const answer = await ask(t, hub.port, `GET /parameters/${path}`);
     t.is(answer.status, 404);
@@ -110,7 +110,7 @@ for (const path of missing)
   });
 
 for (const path of ['desk/%', 'desk/%zz', 'desk/%C3', 'desk/%ED%A0%80'])
-  test(`design.md section 5: the malformed path /parameters/${path} is answered 400`, async (t) => {
+  test(`D-13: the malformed path /parameters/${path} is answered 400`, async (t) => {
     const hub = await startDesk(t, ['p,S,x']);
     const { status, text } = await ask(t, hub.port, `GET /parameters/${path}`);
     t.is(status, 400);
@@ -118,7 +118,7 @@ for (const path of ['desk/%', 'desk/%zz', 'desk/%C3', 'desk/%ED%A0%80'])
     expectQuietLog(t, hub);
   });
 
-test('design.md section 5: HEAD is answered like GET, without the body, and the connection goes on', async (t) => {
+test('D-13: HEAD is answered like GET, without the body, and the connection goes on', async (t) => {
   const hub = await startDesk(t, ['p,S,hällo', 'q,S']);
   const wire = await openWire(t, hub.port);
   for (const [path, status, length] of [
@@ -150,7 +150,7 @@ for (const [method, path, allow] of [
   ['POST', '/hub/health', 'GET, HEAD'],
   ['POST', '/', 'GET, HEAD'],
 ] as const)
-  test(`design.md section 5: ${method} ${path} is answered 405 with Allow: ${allow}`, async (t) => {
+  test(`D-13: ${method} ${path} is answered 405 with Allow: ${allow}`, async (t) => {
     const hub = await startDesk(t, ['p,S,x']);
     const { status, headers, text } = await ask(t, hub.port, `${method} ${path}`, {
       body: 'ignored',
@@ -161,7 +161,7 @@ for (const [method, path, allow] of [
     t.is(text, `expected ${allow}, got ${method}\n`);
   });
 
-test('design.md section 5: requests that come together on one connection are answered in their order', async (t) => {
+test('D-13: requests that come together on one connection are answered in their order', async (t) => {
   const hub = await startDesk(t, ['p,I,0']);
   const wire = await openWire(t, hub.port);
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -179,7 +179,7 @@ test('design.md section 5: requests that come together on one connection are ans
   t.deepEqual(texts, ['0', 'OK', '1', 'OK', '2']);
 });
 
-test('design.md section 5: /hub/parameters lists all parameters with state and metadata', async (t) => {
+test('D-14: /hub/parameters lists all parameters with state and metadata', async (t) => {
   const hub = await startDesk(t, ['lamp,B', 'level,F,0.5']);
   await ask(t, hub.port, 'GET /update?parameter=desk/lamp&value=true');
   const { headers, text } = await ask(t, hub.port, 'GET /hub/parameters');
@@ -216,7 +216,7 @@ test('/hub/parameters?address=… gives those alone that are named and that ther
   t.deepEqual(JSON.parse((await ask(t, hub.port, 'GET /hub/parameters?address=desk/none')).text), []);
 });
 
-test('design.md section 5: /hub/parameters?filter=… narrows the list; a bad pattern is answered 400', async (t) => {
+test('D-14: /hub/parameters?filter=… narrows the list; a bad pattern is answered 400', async (t) => {
   const hub = await startDesk(t, ['lamp,B', 'level,F,0.5']);
   const list = async (query: string) =>
     JSON.parse((await ask(t, hub.port, `GET /hub/parameters${query}`)).text).map(
@@ -242,7 +242,7 @@ async function startLargeDesk(t: ExecutionContext) {
   return hub;
 }
 
-test('design.md section 5: /hub/parameters is whole however much it is, also for a client that reads late', async (t) => {
+test('D-14: /hub/parameters is whole however much it is, also for a client that reads late', async (t) => {
   const hub = await startLargeDesk(t);
   const wire = await openWire(t, hub.port);
   wire.socket.pause();
@@ -254,7 +254,7 @@ test('design.md section 5: /hub/parameters is whole however much it is, also for
   t.true(list[999].value.startsWith('999 x'));
 });
 
-test('design.md section 5: a client that leaves while the list is sent disturbs nobody', async (t) => {
+test('D-14: a client that leaves while the list is sent disturbs nobody', async (t) => {
   const hub = await startLargeDesk(t);
   const wire = await openWire(t, hub.port);
   wire.socket.pause();
@@ -265,7 +265,7 @@ test('design.md section 5: a client that leaves while the list is sent disturbs 
   expectQuietLog(t, hub);
 });
 
-test('design.md section 5: /hub/health tells how the hub and its connections are', async (t) => {
+test('D-14: /hub/health tells how the hub and its connections are', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, off: { type: 'timer', enabled: false, description: 'for later' } },
   });
@@ -277,7 +277,7 @@ test('design.md section 5: /hub/health tells how the hub and its connections are
   t.like(JSON.parse(text).connections[1], { id: 'off', state: 'disabled', description: 'for later' });
 });
 
-test('design.md section 5: without the console / goes to /hub/, which says what there is to ask for', async (t) => {
+test('D-14: without the console / goes to /hub/, which says what there is to ask for', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, console: false } } });
   for (const path of ['/', '/hub']) {
     const { status, headers } = await ask(t, hub.port, `GET ${path}`);

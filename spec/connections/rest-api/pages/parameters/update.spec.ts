@@ -1,4 +1,4 @@
-// Updating parameters by HTTP (spec.md "Update a parameter", D-02, design.md section 5), well-formed and not.
+// Updating parameters by HTTP (S-08, D-02, D-13), well-formed and not.
 
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
@@ -86,20 +86,20 @@ test('D-01: an address with spaces, slashes and signs is updated percent-encoded
   t.is(hub.find(address)?.value, 'a=b&c');
 });
 
-test('spec.md "Update a parameter": other query parameters are left alone, their order is free', async (t) => {
+test('S-08: other query parameters are left alone, their order is free', async (t) => {
   const hub = await startDesk(t);
   t.is((await ask(t, hub.port, 'GET /update?_=17&value=3&x&=&parameter=desk%2Fi')).text, 'OK');
   t.is(hub.find('desk/i')?.value, 3);
 });
 
 for (const type of [`${form}; charset=UTF-8`, 'Application/X-WWW-Form-URLEncoded;charset="utf-8"'])
-  test(`design.md section 5: a body of ${type} is read`, async (t) => {
+  test(`D-13: a body of ${type} is read`, async (t) => {
     const hub = await startDesk(t);
     const body = 'parameter=desk/i&value=3';
     t.is((await ask(t, hub.port, 'POST /update', { headers: { 'content-type': type }, body })).text, 'OK');
   });
 
-test('spec.md "Parameter": a write-only parameter takes a write, the timer keeps its own rules (D-07)', async (t) => {
+test('S-03: a write-only parameter takes a write, the timer keeps its own rules (D-07)', async (t) => {
   const hub = await startDesk(t);
   const accept = { headers: { accept: json } };
   const start = (value: string) => ask(t, hub.port, `GET /update?parameter=clock/timer/1/start&value=${value}`, accept);
@@ -131,7 +131,7 @@ const refusals: [query: string, status: number, sentence: RegExp][] = [
   ['parameter=__proto__/constructor&value=1', 404, /expected the address of a parameter/],
 ];
 for (const [query, status, sentence] of refusals)
-  test(`design.md section 5: /update?${query} is answered ${status} by GET and form, in text and JSON`, async (t) => {
+  test(`D-13: /update?${query} is answered ${status} by GET and form, in text and JSON`, async (t) => {
     const hub = await startDesk(t);
     const before = hub.revision;
     const plain = await ask(t, hub.port, `GET /update?${query}`);
@@ -174,7 +174,7 @@ const badBodies: [type: string, body: string | Uint8Array, status: number, sente
   ['multipart/form-data; boundary=x', '--x--', 415, /^Content-Type: expected /],
 ];
 for (const [type, body, status, sentence] of badBodies)
-  test(`design.md section 5: the body ${body} of "${type}" is answered ${status}`, async (t) => {
+  test(`D-13: the body ${body} of "${type}" is answered ${status}`, async (t) => {
     const hub = await startDesk(t);
     const wire = await openWire(t, hub.port);
     wire.send(request('POST /update', { headers: { 'content-type': type }, body }));
@@ -187,7 +187,7 @@ for (const [type, body, status, sentence] of badBodies)
     expectQuietLog(t, hub);
   });
 
-test('spec.md "Events": an update by HTTP is told to the sockets, an equal one is not', async (t) => {
+test('S-11: an update by HTTP is told to the sockets, an equal one is not', async (t) => {
   const hub = await startDesk(t);
   const client = await openClient(t, hub.port);
   for (const value of ['1', '1', '1.2', '2']) await ask(t, hub.port, `GET /update?parameter=desk/i&value=${value}`);

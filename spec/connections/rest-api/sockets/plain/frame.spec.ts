@@ -7,7 +7,7 @@ import { toText, type Value } from '../../../../../lib/model/value.ts';
 
 const expectedOf = (p: string, value: Value) => JSON.stringify({ p, v: toText(value) });
 
-test('spec.md "WebSocket notification object": a frame is the JSON of any address and value, whatever came before', (t) => {
+test('S-09: a frame is the JSON of any address and value, whatever came before', (t) => {
   const text = fc.string({ unit: 'binary', maxLength: 20 }).map((any) => any.toWellFormed());
   const value = fc.oneof(
     text,

@@ -115,7 +115,7 @@ const messages: string[] = [
   '\ufeff{"p":"desk/level","v":1}',
 ];
 for (const text of messages)
-  test(`spec.md "Realtime socket": ${JSON.stringify(text)} is read as JSON says`, (t) => {
+  test(`S-10: ${JSON.stringify(text)} is read as JSON says`, (t) => {
     expectSame(t, new PlainReader(), text);
   });
 
@@ -127,7 +127,7 @@ function expectSame(t: { deepEqual(one: unknown, other: unknown): void }, reader
   for (const type of valueTypes) t.deepEqual(converted(type, read(reader, text)), converted(type, expected));
 }
 
-test('spec.md "Realtime socket": whatever comes is read as JSON says, whatever came before', (t) => {
+test('S-10: whatever comes is read as JSON says, whatever came before', (t) => {
   const piece = fc.oneof(
     fc.constantFrom(
       '{"p":',
@@ -196,7 +196,7 @@ test('an address is told from others that fall into its place of the table, and 
   t.pass();
 });
 
-test('design.md section 7: a message of 64 KiB is read, a longer one is refused', (t) => {
+test('D-15: a message of 64 KiB is read, a longer one is refused', (t) => {
   const text = (bytes: number) => `{"p":"desk/s","v":"${'x'.repeat(bytes - 21)}"}`;
   t.like(read(new PlainReader(), text(65_536)), { p: 'desk/s' });
   t.throws(() => new PlainReader().read(bytesOf(text(65_537))), {

@@ -1,4 +1,4 @@
-// What waits in the outbox is published on every topic of its group, whole and in order, in runs (design.md section 6).
+// What waits in the outbox is published on every topic of its group, whole and in order, in runs (D-28).
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// 100,000 parameters (design.md section 6): a snapshot of all while they change delays nobody, and a resume costs what changed.
+// 100,000 parameters (D-27): a snapshot of all while they change delays nobody, and a resume costs what changed.
 
 import test from 'ava';
 import { api, startTestHub, writer } from '../../../../support/hub.ts';
@@ -7,7 +7,7 @@ import { openV1, Picture } from '../../../../support/v1.ts';
 
 const count = 100_000;
 
-test('design.md section 6: a snapshot of 100,000 parameters is right at its end, and others hear in time; a resume is small', async (t) => {
+test('D-27: a snapshot of 100,000 parameters is right at its end, and others hear in time; a resume is small', async (t) => {
   const parameters = Array.from({ length: count }, (_, index) => `p${index},I`);
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: [...parameters, 'mark,I'] } },
