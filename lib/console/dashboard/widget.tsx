@@ -31,6 +31,8 @@ export function Trouble(props: {
   );
 }
 
+export type Writes = ReturnType<typeof useWrites>;
+
 /** Writes for a control, and tells for a while why the last write has failed. */
 export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');

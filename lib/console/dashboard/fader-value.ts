@@ -1,0 +1,104 @@
+// The value of a fader. While a hand moves it, and until the last write has got there, the fader shows what the hand says. Otherwise
+// it follows the hub.
+
+import { type Accessor, createEffect, createSignal, on } from 'solid-js';
+import type { Value } from '../../client/index.ts';
+import type { WidgetOf } from '../../dashboard/format.ts';
+import { isStale } from '../hub.ts';
+import type { LiveParameter } from '../live-values.ts';
+import { useDelay } from '../timers.ts';
+import type { Writes } from './widget.tsx';
+import { createWriter } from './writer.ts';
+
+/** A write leads to values that take this long to come back. The fader waits for them. */
+const settleMs = 300;
+/** How many steps it has, unless the widget says how long one is, and how often one presses Page Up from end to end. */
+const steps = 100;
+const pages = 10;
+const digits = 12;
+
+export interface FaderValue {
+  /** The value that it shows; undefined: unknown. */
+  readonly shown: Accessor<Value | undefined>;
+  /** Where its cap is within its range. */
+  readonly place: Accessor<number>;
+  /** Whether a hand may move it. */
+  readonly isFree: Accessor<boolean>;
+  /** A hand takes hold of it. */
+  hold(): void;
+  /** The hand moves it, to the nearest step. */
+  moveTo(value: number): void;
+  /** The hand lets go. */
+  letGo(): void;
+  /** Moves it at once, to the nearest step. */
+  set(value: number): void;
+  /** Moves it as a key says; returns whether the key is one that does. */
+  press(key: string): boolean;
+}
+
+/** Writes no faster than the link takes it, for the scope that calls it. */
+export function createFaderValue(
+  { min, max, step = (max - min) / steps }: WidgetOf<'fader'>,
+  parameter: LiveParameter,
+  { send, fail }: Writes,
+): FaderValue {
+  /** What the hand says; undefined: it follows the hub. */
+  const [own, setOwn] = createSignal<number>();
+  let isHeld = false;
+  const settling = useDelay();
+  const settle = () => settling.start(settleMs, () => !isHeld && !writer.isBusy && setOwn(undefined));
+  const writer = createWriter({
+    send,
+    settled(error) {
+      if (error !== undefined) fail(error);
+      settle();
+    },
+  });
+  createEffect(on(isStale, (stale) => stale && setOwn(undefined), { defer: true }));
+  const clamp = (value: number) => Math.min(max, Math.max(min, value || 0));
+  const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
+  const shown = () => own() ?? parameter.value();
+  const place = () => clamp(Number(shown() ?? min));
+  const isFree = () => !isStale() && parameter.kind() !== undefined && parameter.kind()!.access !== 'read-only';
+  const moveTo = (value: number) => {
+    const next = snap(value);
+    if (!isFree() || next === own()) return;
+    setOwn(next);
+    writer.write(next);
+  };
+  const set = (value: number) => {
+    moveTo(value);
+    settle();
+  };
+  return {
+    shown,
+    place,
+    isFree,
+    hold() {
+      isHeld = true;
+      setOwn(place());
+    },
+    moveTo,
+    letGo() {
+      isHeld = false;
+      settle();
+    },
+    set,
+    press(key) {
+      const page = Math.max(step, (max - min) / pages);
+      const ways: Readonly<Record<string, number>> = {
+        ArrowUp: place() + step,
+        ArrowRight: place() + step,
+        ArrowDown: place() - step,
+        ArrowLeft: place() - step,
+        PageUp: place() + page,
+        PageDown: place() - page,
+        Home: min,
+        End: max,
+      };
+      const next = ways[key];
+      if (next !== undefined) set(next);
+      return next !== undefined;
+    },
+  };
+}
