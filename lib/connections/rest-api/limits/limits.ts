@@ -1,6 +1,7 @@
 // What clients may cost the hub, one row per limit. The settings of a REST API connection follow from this table. The README of the
 // room shows the same table, and a spec holds both equal.
 
+import { closeCodes } from '../../../wire/close-codes.ts';
 import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
 
 export interface Limit {
@@ -15,6 +16,9 @@ export interface Limit {
   /** true: who goes past it loses the connection, or does not get one; false: the client gets an answer, and goes on. */
   readonly isFatal: boolean;
 }
+
+/** So many wrong credentials are compared in a row before `wrongCredentials` counts. */
+export const wrongInARow = 20;
 
 /** All limits by name. */
 export const limits = {
@@ -64,7 +68,7 @@ export const limits = {
     default: 1,
     unit: 'per second',
     setting: [1, 10_000],
-    about: 'wrong credentials of one IPv4 address, or of one /64 of IPv6, after 20 of them',
+    about: `wrong credentials of one IPv4 address, or of one /64 of IPv6, after ${wrongInARow} of them`,
     told: '429 with `Retry-After`, whatever the credentials; what is connected stays so',
     isFatal: true,
   },
@@ -97,7 +101,7 @@ export const limits = {
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
     about: 'what a WebSocket client has sent and the hub has not taken yet',
-    told: 'close code 4008',
+    told: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },
   pipelinedRequests: {
@@ -122,7 +126,7 @@ export const limits = {
     unit: 'ms',
     setting: 'stallTimeout',
     about: 'how long a v1 client may read nothing',
-    told: 'close code 4001',
+    told: `close code ${closeCodes.stalled}`,
     isFatal: true,
   },
   idleMs: {
@@ -138,7 +142,7 @@ export const limits = {
     unit: 'messages',
     setting: 'fixed',
     about: 'messages of a v1 client in a row that make no sense',
-    told: 'close code 4500',
+    told: `close code ${closeCodes.senseless}`,
     isFatal: true,
   },
   subscriptions: {

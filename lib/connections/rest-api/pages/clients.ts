@@ -1,4 +1,4 @@
-// The list of WebSocket clients that operators get.
+// GET /hub/clients: how each WebSocket client is doing.
 
 import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/clients.ts';
 import { toIsoTime } from '../../../wire/time.ts';

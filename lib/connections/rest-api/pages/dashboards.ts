@@ -31,7 +31,7 @@ export function* readDashboard(folder: string | undefined, name: string): Readin
   return parseDashboard(file, yield* textOf(path));
 }
 
-/** The names of the files, links not among them; empty when the folder is missing. */
+/** The names of the files, without links; empty when the folder is missing. */
 function* namesIn(folder: string | undefined): Reading<string[]> {
   if (folder === undefined) return [];
   try {

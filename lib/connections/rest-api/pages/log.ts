@@ -1,4 +1,4 @@
-// GET /hub/log: what was logged, page by page.
+// GET /hub/log: what the log has, page by page.
 
 import { describe, HubError } from '../../../model/error.ts';
 import { type LogLevel, logLevels } from '../../../model/log-entry.ts';
@@ -6,7 +6,7 @@ import type { LogPage } from '../../../wire/http/log.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 
-/** How many characters of messages one answer has; the rest is asked for with its `next`. */
+/** How many characters of messages one answer has. A client asks for the rest with its `next`. */
 const maxLogLength = 256 * 1024;
 
 /** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
@@ -26,7 +26,7 @@ export function logOf(hub: HubPort, query: string): LogPage {
   };
 }
 
-/** How many entries one answer has: as many as are not much longer than it may be. */
+/** How many entries one answer has. The last one may make it a little longer than it may be. */
 function countOf(entries: readonly { readonly message: string }[]): number {
   let length = 0;
   for (const [index, { message }] of entries.entries()) {

@@ -1,10 +1,10 @@
-// What operators do with what runs: who asks, and by which connection.
+// An operation is what an operator does with connections and rules.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 
-/** An operator asks for something, which is logged in its name. */
+/** What an operation needs. The log tells by whom it was asked for. */
 export interface Operation {
   /** The REST API connection that the request came by. */
   readonly id: string;

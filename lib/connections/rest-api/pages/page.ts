@@ -1,4 +1,4 @@
-// Answers that are JSON: those that take long to make are made in turns with what others ask for.
+// A page is an answer in JSON. One that takes long is made in turn with what other clients ask for.
 
 import type { Dashboard } from '../../../dashboard/format.ts';
 import type { Answer } from '../../../wire/http/answer.ts';
@@ -16,14 +16,14 @@ import type { TaskQueue } from '../pacing/work-queue.ts';
 /** The JSON of a page. */
 export type Page = Answer | Dashboard;
 
-/** What a page is asked for with. */
+/** What a client asks for a page with. */
 export interface PageRequest {
-  /** As it came, percent-encoded. */
+  /** The path as it came, percent-encoded. */
   readonly path: string;
   readonly query: string;
 }
 
-/** Answers with JSON, or 304: at once, unless others have taken the time of this round. */
+/** Answers with JSON, or 304. It answers at once, unless others have used up the time of this round. */
 export function servePage(read: (request: PageRequest) => Page, tasks: TaskQueue, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();
@@ -48,7 +48,7 @@ export function servePage(read: (request: PageRequest) => Page, tasks: TaskQueue
   };
 }
 
-/** Answers with JSON that is read from files, or 304. */
+/** Answers with JSON that comes from files, or 304. */
 export function servePageOfFiles(disk: Disk, read: (path: string) => Reading<Page>, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();

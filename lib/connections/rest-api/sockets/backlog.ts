@@ -1,22 +1,22 @@
-// Messages of a WebSocket client that wait for the hub, in their order, in few large pieces of memory.
+// The backlog of a WebSocket client: its messages that wait for the hub, in their order. They are kept in a few large pieces of memory.
 
-/** Pieces of this size the system takes back as soon as they are free. */
+/** The system takes back pieces of this size as soon as they are free. */
 const pieceBytes = 256 * 1024;
-/** The head of a frame of a client, at least. */
+/** The head of a frame of a client has at least so many bytes. */
 export const headBytes = 6;
-/** Marks of messages that were taken are forgotten in runs of this length. */
+/** The marks of messages that were taken are forgotten in runs of this length. */
 const forgottenRun = 4096;
 const binaryFlag = 1;
 
 export class Backlog {
   #pieces: Uint8Array[] = [];
-  /** How much of the last piece is used, and from where the first is still needed. */
+  /** Where the last piece is free, and where the first piece is still needed. */
   #used = 0;
   #from = 0;
-  /** Of each message its length, doubled, and whether it is binary. */
+  /** For each message twice its length, plus 1 if it is binary. */
   #marks: number[] = [];
   #next = 0;
-  /** What waits, as it came over the wire. */
+  /** How many bytes wait, as they came over the wire. */
   bytes = 0;
 
   /** How many messages wait. */
@@ -39,7 +39,7 @@ export class Backlog {
     this.bytes += headBytes + length;
   }
 
-  /** Takes the oldest message; undefined: none waits. */
+  /** Takes out the oldest message; undefined: none waits. */
   take(): { readonly message: ArrayBuffer; readonly isBinary: boolean } | undefined {
     const mark = this.#marks[this.#next];
     if (mark === undefined) return undefined;

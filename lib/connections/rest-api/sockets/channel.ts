@@ -19,15 +19,15 @@ export interface Subscriber {
 /** The changes of one parameter and who observes them. */
 export class Channel {
   readonly parameter: Parameter;
-  /** What sockets call the parameter; no other has ever had it. */
+  /** Sockets call the parameter by this number. No other parameter has ever had it. */
   readonly id: number;
   observers: Observer[] = [];
-  /** The revision of the last change that was told. */
+  /** The revision of the last change that observers were told. */
   revision = 0;
-  /** The encoded value of a revision, kept for the next who sends it. */
+  /** The value as it is sent, for the revision beside it. It is kept for the next group that sends it. */
   item = '';
   itemRevision = 0;
-  /** Up to which subscriber this parameter has been matched, and how many had left by then. */
+  /** The number of the last subscriber that was matched with the parameter, and how many subscribers had left by then. */
   matched = 0;
   left = 0;
 

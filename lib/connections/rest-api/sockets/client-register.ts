@@ -1,4 +1,4 @@
-// Who is connected, and whether there is room for more clients. A client takes its place when its handshake begins.
+// Knows who is connected, and whether there is room for another client. A client takes its place when its handshake begins.
 
 import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
@@ -8,7 +8,7 @@ import type { ConnectedClient, Session, Tenant } from './session.ts';
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
   readonly #connected = new Map<Session, ConnectedClient>();
-  /** Both are bounded by `maxClients`. */
+  /** How many handshakes are under way. `maxClients` bounds them together with the clients. */
   #opening = 0;
   readonly #networks = new NetworkCounts();
   #lastId = 0;
@@ -42,7 +42,7 @@ export class ClientRegister {
     this.#networks.add(address);
   }
 
-  /** The handshake is over. */
+  /** Takes the place back when the handshake is over. */
   givePlaceBack(address: string): void {
     this.#opening--;
     this.#networks.remove(address);

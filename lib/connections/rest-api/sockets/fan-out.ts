@@ -1,25 +1,25 @@
-// Fans changes out to subscribers. Which of them a parameter matches is found out at its first change after they came, and
-// remembered: one comparison of numbers per change says that nobody has come or left.
+// Fans changes out to subscribers. At the first change of a parameter after subscribers have come, the fan-out finds out which of them it
+// matches, and remembers that. So most changes cost one comparison of numbers, which says that nobody has come or left.
 
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import { Channel, type Subscriber } from './channel.ts';
 import { Rounds } from './rounds.ts';
 
-/** How many subscribers that have left parameters may remember, if fewer than this are there. */
+/** Channels may still have observers of so many subscribers that have left, or of as many as there are subscribers. */
 const maxForgotten = 64;
 
 export class FanOut {
-  /** Bounded by the number of parameters, of which it forgets those that are no more. */
+  /** There are at most as many as there are parameters. */
   readonly #channels = new Map<Parameter, Channel>();
-  /** Those of the channels. */
+  /** The parameters of the channels, by the numbers of these. */
   readonly #parameters = new Map<number, Parameter>();
-  /** In the order in which they came, each with its number in that order. */
+  /** Subscribers in the order in which they came, each with its number in that order. */
   readonly #subscribers = new Map<Subscriber, number>();
-  /** The same as a list, so that those that a channel has not seen yet are found from its end; undefined: to be made anew. */
+  /** The same as a list, at whose end a channel finds those that are new to it; undefined: the list must be made again. */
   #list: Subscriber[] | undefined = [];
   #came = 0;
   #left = 0;
-  /** How many had left when all parameters forgot them. */
+  /** How many had left when all channels last forgot them. */
   #swept = 0;
   #nextId = 1;
   /** Which changes were told in the last two rounds of the event loop. */
@@ -38,7 +38,7 @@ export class FanOut {
     if (size === 0 || this.#left - this.#swept > Math.max(size, maxForgotten)) this.#sweep();
   }
 
-  /** Tells a change to every subscriber that its parameter matches. */
+  /** Tells a change to the subscribers that match its parameter. */
   readonly tell = (change: Change): void => {
     this.rounds.note(change.revision);
     if (this.#subscribers.size === 0) return;
@@ -59,7 +59,7 @@ export class FanOut {
     return channel;
   }
 
-  /** What sockets know a parameter by; undefined: they do not, or no more. */
+  /** The number by which sockets know a parameter; undefined: they do not know it. */
   idOf(parameter: Parameter): number | undefined {
     return this.#channels.get(parameter)?.id;
   }
@@ -69,7 +69,7 @@ export class FanOut {
     return this.#parameters.get(id);
   }
 
-  /** Forgets a parameter that is no more; returns what it was to sockets. */
+  /** Forgets a parameter that was taken out; returns its channel. */
   forget(parameter: Parameter): Channel | undefined {
     const channel = this.#channels.get(parameter);
     if (channel === undefined) return undefined;
@@ -78,7 +78,7 @@ export class FanOut {
     return channel;
   }
 
-  /** Forgets those who have left also where nothing changes. */
+  /** Has also those channels forget who left that have no changes. */
   #sweep(): void {
     this.#swept = this.#left;
     for (const channel of this.#channels.values()) this.#forgetLeft(channel);

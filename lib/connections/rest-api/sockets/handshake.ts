@@ -1,5 +1,5 @@
-// The handshake of a WebSocket. It is answered when the session is ready: its filters have been compiled then, and matched with all
-// parameters, in turns with what others ask for.
+// The handshake of a WebSocket. It is answered when the session is ready. By then its filters have been compiled and asked about all
+// parameters, in turn with what other clients ask for.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
@@ -22,7 +22,7 @@ export interface HandshakeContext {
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
-/** Begins the handshake that a request asks for. Errors: `too-many-clients`; others are answered when they are found. */
+/** Begins the handshake that a request asks for. Errors: `too-many-clients`. Other mistakes are answered later. */
 export function beginHandshake(
   { clients, plain, v1, tasks, log, originOf }: HandshakeContext,
   response: HttpResponse,
@@ -53,16 +53,16 @@ export function beginHandshake(
 }
 
 interface HandshakeOptions {
-  /** That of the client. */
+  /** The address of the client. */
   readonly address: string;
   readonly exchange: Exchange;
-  /** Begins the session. Errors: `bad-request`. */
+  /** Begins its session. Errors: `bad-request`. */
   begin(): Session;
   /** Answers the handshake with the session. */
   upgrade(session: Session): void;
   /** Answers what `begin` throws. */
   refuse(error: unknown): void;
-  /** It is over. */
+  /** Is called when the handshake is over. */
   end(): void;
 }
 

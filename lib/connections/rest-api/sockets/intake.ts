@@ -1,26 +1,27 @@
-// What WebSocket clients send, on its way to their sessions. Nearly all of it is taken as it comes. What comes when a round of the
-// event loop has gone on for long is kept per client and taken between rounds, each client in turn; a client of which too
-// much waits is ended, but none that has at most 64 KiB that the hub has not taken yet.
+// The intake takes what WebSocket clients send, and hands it to their sessions. It takes nearly everything as it comes. When a round of
+// the event loop has lasted long, it puts messages into the backlog of their client, and takes them between rounds, one client after
+// another. It closes a client whose backlog gets too long, but none that is at most 64 KiB ahead of the hub.
 
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import { limits } from '../limits/limits.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
 import type { Session, Socket } from './session.ts';
 
-/** How long messages are taken as they come, within one round. */
+/** For so long, within one round, messages are taken as they come. */
 const roundMs = 10;
-/** No client is ended of which no more than this waits. */
-const leastBytes = 64 * 1024;
-/** When a round has gone on for so long, clients are ended of which more messages wait: each costs time to be kept. */
+/** A client with a backlog of at most so many bytes is never closed. */
+const [leastBytes] = limits.backlogBytes.setting;
+/** In a round that has lasted for so long, a client is closed when so many messages wait, since each costs time to be kept. */
 const lateMs = 25;
 const lateMessages = 2000;
-/** When more than this waits of all clients together, those are ended of which more than the least does. */
+/** When all backlogs together are longer than this, any client with more than the least is closed. */
 const totalBytes = 64 * 1024 * 1024;
-/** Clients of which no more than this waits are no flood: a few changes, which are soon taken. */
+/** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
 const littleBytes = 1024;
-/** How long one client is worked for before it is the next one's turn, and after how many messages that is looked at. */
+/** How long the turn of a client lasts, and after how many messages the intake looks at the clock. */
 const turnMs = 1;
 const lookEvery = 8;
 
@@ -36,7 +37,7 @@ export class Intake {
   /** In the order of their turns. */
   readonly #waiting = new Map<Session, Waiting>();
   #totalBytes = 0;
-  /** Bytes of pings and pongs that came in a round that had gone on for long. */
+  /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
 
   constructor(pace: Pace, hits: LimitHits, { limits: { backlogBytes } }: Settings) {
@@ -58,7 +59,7 @@ export class Intake {
     else this.#keep(socket, message, isBinary);
   }
 
-  /** Counts a ping or a pong, which the server has dealt with. */
+  /** Counts a ping or a pong; the server has answered it. */
   control(socket: Socket, bytes: number): void {
     if (this.#pace.hasTime(bytes, roundMs)) return;
     const { session } = socket.getUserData();
@@ -68,7 +69,7 @@ export class Intake {
     if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
   }
 
-  /** Forgets what waits of a session that is over. */
+  /** Forgets the backlog of a session that is over. */
   forget(session: Session): void {
     const waiting = this.#waiting.get(session);
     if (waiting === undefined) return;
@@ -103,7 +104,7 @@ export class Intake {
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
-  /** Takes what waits; clients of which little does come first, for half of the time at most. Returns whether more waits. */
+  /** Takes what waits. Short backlogs come first, for at most half of the time. Returns whether more waits. */
   #takeUntil(endMs: number): boolean {
     const ready = [...this.#waiting].filter(([session]) => !session.isBusy);
     const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
@@ -116,7 +117,7 @@ export class Intake {
   #takeTurns(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
     for (const [session, waiting] of ready) {
       this.#waiting.delete(session);
-      this.#waiting.set(session, waiting); // its next turn is after those of all others
+      this.#waiting.set(session, waiting); // its next turn comes after those of all others
       const turnEndMs = Math.min(endMs, performance.now() + turnMs);
       waiting.socket.cork(() => this.#takeOf(session, waiting, turnEndMs));
       if (performance.now() >= endMs) break;
@@ -131,7 +132,7 @@ export class Intake {
       if (next === undefined) break;
       this.#totalBytes -= before - backlog.bytes;
       session.receive(next.message, next.isBinary);
-      if (this.#waiting.get(session) !== waiting || session.isBusy) return; // it has ended, or takes long
+      if (this.#waiting.get(session) !== waiting || session.isBusy) return; // the session has ended, or its message takes long
       if (count % lookEvery === 0 && performance.now() >= endMs) return;
     }
     this.#waiting.delete(session);

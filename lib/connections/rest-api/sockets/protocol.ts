@@ -1,4 +1,4 @@
-// What a protocol of the socket is to the room, and what the room gives it.
+// What a protocol of `/ws` does for the room, and what the room gives it.
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
@@ -11,11 +11,11 @@ import type { Settings } from '../settings.ts';
 import type { FanOut } from './fan-out.ts';
 import type { ConnectedClient, Session } from './session.ts';
 
-/** A protocol of the socket. */
+/** A protocol that clients of `/ws` speak. */
 export interface Protocol {
-  /** What operators know it by. */
+  /** The name that operators see. */
   readonly name: ConnectedClient['protocol'];
-  /** What the handshake is answered with; empty: the client did not ask for a subprotocol. */
+  /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
   readonly subprotocol: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
   accept(origin: Origin, address: string, query: string): Session;
@@ -28,7 +28,7 @@ export interface Publisher {
   publish(topic: ArrayBuffer, frame: Uint8Array): void;
 }
 
-/** What protocols are made of. */
+/** What a protocol is made of. */
 export interface ProtocolContext {
   readonly apps: Publisher;
   readonly hub: HubPort;
@@ -38,6 +38,6 @@ export interface ProtocolContext {
   readonly pace: Pace;
   readonly tasks: TaskQueue;
   readonly fanOut: FanOut;
-  /** What no client sees beyond. */
+  /** The filter of the settings. No client sees what it does not let through. */
   readonly bound: Filter;
 }

@@ -1,8 +1,8 @@
-// Knows which changes were told in the last two rounds of the event loop. The server sends at the end of a round what was published in
-// it. So when it drops a frame, that frame was published in this round or in the one before.
+// Knows which changes were told in the last two rounds of the event loop. At the end of a round the server sends what was published in it.
+// So when it drops a frame, that frame was published in this round or in the one before.
 
 export class Rounds {
-  /** The revision before the first change of this round, and of the round before; undefined: nothing was told in it. */
+  /** The revision before the first change of this round, and that of the round before; undefined: nothing was told in it. */
   #current: number | undefined = undefined;
   #previous: number | undefined = undefined;
 
@@ -13,7 +13,7 @@ export class Rounds {
     setImmediate(this.#end);
   }
 
-  /** Up to which revision every frame has left; `newest` is that of the hub. */
+  /** Returns a revision up to which every frame has left; `newest` is the revision of the hub. */
   leftUpTo(newest: number): number {
     return Math.min(this.#previous ?? newest, this.#current ?? newest);
   }

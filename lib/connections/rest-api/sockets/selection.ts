@@ -1,13 +1,13 @@
-// Which parameters a filter lets through. A filter that takes long is asked about each parameter once, in turns, before anybody
-// hears by it: what a change costs then does not depend on the filters.
+// A selection is the parameters that a filter lets through. A filter that takes long is asked about each parameter once, in turn with
+// other work, before its client hears of any change. So the cost of a change does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { FanOut } from './fan-out.ts';
 
-/** A filter of at most so much work is asked each time. */
+/** A filter of at most so much work is asked again each time. */
 const maxQuickWork = 1;
-/** How many parameters are asked about before the time is looked at; a filter of the most work takes some milliseconds for one. */
+/** After so much work the selection looks at the clock. The slowest filter takes some milliseconds for one parameter. */
 const stepWork = 200;
 
 export class Selection {
@@ -15,7 +15,7 @@ export class Selection {
   readonly work: number;
   readonly #filter: Filter;
   readonly #fanOut: FanOut;
-  /** A bit for each parameter by the number that sockets know it by, up to the last one that was asked about. */
+  /** A bit for each parameter, by the number of its channel, up to the last one that the filter was asked about. */
   #answers = new Uint8Array(0);
   #lastAsked = 0;
   #walk: Iterator<Parameter> | undefined;
@@ -28,7 +28,7 @@ export class Selection {
     this.#isReady = filter.work <= maxQuickWork;
   }
 
-  /** Whether it may be asked: it has been prepared, or needs no preparation. */
+  /** Whether it may be used: it has been prepared, or needs no preparation. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -36,10 +36,10 @@ export class Selection {
   has(parameter: Parameter): boolean {
     const id = this.#lastAsked === 0 ? undefined : this.#fanOut.idOf(parameter);
     if (id !== undefined && id <= this.#lastAsked) return (this.#answers[id >>> 3]! & (1 << (id & 7))) !== 0;
-    return this.#filter(parameter.address); // it takes no time, or the parameter has come since, or is no more
+    return this.#filter(parameter.address); // the filter takes no time, or the parameter has come or gone since
   }
 
-  /** Asks about parameters until then; returns whether there are more. */
+  /** Asks the filter about parameters until a time; returns whether there are more. */
   prepare(parameters: () => Iterable<Parameter>, endMs: number): boolean {
     if (this.#isReady) return false;
     this.#walk ??= parameters()[Symbol.iterator]();

@@ -1,4 +1,4 @@
-// What the room knows of a WebSocket client, whichever protocol it speaks.
+// What the room knows of a WebSocket client, whatever protocol it speaks.
 
 import type { WebSocket } from '../../../net/uws.ts';
 import type { CloseCode } from '../../../wire/close-codes.ts';
@@ -6,7 +6,7 @@ import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/htt
 
 export type Socket = WebSocket<Tenant>;
 
-/** What the server keeps with a socket: it copies fields, and so takes no object of a class. */
+/** What the server keeps with a socket. The server copies its fields, so it is no object of a class. */
 export interface Tenant {
   readonly session: Session;
   readonly address: string;
@@ -15,21 +15,21 @@ export interface Tenant {
 
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
-  /** Does what takes long before it can be opened, until then; returns whether there is more. */
+  /** Works until a time on what has to be done before the socket opens; returns whether there is more. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
-  /** Whether it has not yet done what its last message asks for: those that follow wait, until it requests that of the pace. */
+  /** true: it still works on its last message, and the next ones wait. It tells the pace when it is done. */
   readonly isBusy: boolean;
   receive(message: ArrayBuffer, isBinary: boolean): void;
-  /** Something that was published to it did not fit into what the server holds for it. */
+  /** Is called when the server has dropped something that was published, since too much waits for the client already. */
   dropped(): void;
-  /** It has read. */
+  /** Is called when the client has read. */
   drained(): void;
   /** Says goodbye, and closes the socket. */
   end(code: CloseCode, reason: string): void;
-  /** Its socket is gone. */
+  /** Is called when its socket is gone. */
   close(): void;
-  /** How it is doing; `nowMs` is of the monotonic clock. */
+  /** Tells how it is doing; `nowMs` is the time of the monotonic clock. */
   status(nowMs: number): SessionStatus;
   interests(): Interests;
 }

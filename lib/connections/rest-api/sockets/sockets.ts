@@ -15,17 +15,17 @@ import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Tenant } from './session.ts';
 import { serveV1 } from './v1/session.ts';
 
-/** Why the server has cut a socket whose message is longer than it may be. */
+/** The reason that the server gives when it has cut a socket whose message is too long. */
 const tooBigReason = 'Received too big message';
 
 export interface Sockets {
-  /** Serves `/ws` on an app as well; what it returns tells whether a socket of the app is open. */
+  /** Serves `/ws` on an app; returns a function that tells whether a socket of the app is open. */
   serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
   clients(): Iterable<ConnectedClient>;
-  /** Sends a change to every client whose filter it matches. */
+  /** Tells a change to every client that asked for its parameter. */
   readonly tell: (change: Change) => void;
-  /** Tells of a parameter that is new. */
+  /** Tells clients of a parameter that is new. */
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that is no more. */
   readonly forget: (parameter: Parameter) => void;
@@ -37,7 +37,7 @@ interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
-/** Creates what is served at `/ws`, on one app or several. */
+/** Creates what serves `/ws`, on one app or several. */
 export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, pace, tasks } = options;
   const fanOut = new FanOut();
@@ -48,7 +48,7 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
 
-  /** What becomes of the sockets of an app; `count` is told when one has opened or closed. */
+  /** What happens to the sockets of an app. `count` is called when one has opened or closed. */
   const createHandlers = (count: (step: 1 | -1) => void): Partial<WebSocketBehavior<Tenant>> => ({
     open(socket) {
       const tenant = socket.getUserData();
@@ -77,7 +77,7 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
       let openSockets = 0;
       app.ws<Tenant>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: limits.unreadBytes.default, // what comes beyond is dropped, and the session is told
+        maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: true,
         upgrade(response, request, socketContext) {

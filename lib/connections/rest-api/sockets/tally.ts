@@ -1,4 +1,4 @@
-// How much has been sent: to a client, or to all that hear a topic.
+// Counts what was sent to a client, or published on a topic.
 
 export class Tally {
   frames = 0;
@@ -9,7 +9,7 @@ export class Tally {
     this.bytes += bytes;
   }
 
-  /** What has been added since it stood at `frames` and `bytes`. */
+  /** What was added since the tally stood at `frames` and `bytes`. */
   since({ frames, bytes }: Sent): Sent {
     return { frames: this.frames - frames, bytes: this.bytes - bytes };
   }

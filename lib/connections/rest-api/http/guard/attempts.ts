@@ -2,10 +2,9 @@
 // also right ones, since whoever guesses must not learn which they are. Clients that were let in stay.
 
 import { LimitError } from '../../limits/limit-error.ts';
+import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
 
-/** How many may be wrong in a row before the hub slows down; the table of limits says so too. */
-const burst = 20;
 /** How many networks are remembered. The one whose last wrong attempt was longest ago is forgotten first. */
 const maxNetworks = 10_000;
 
@@ -35,7 +34,7 @@ export class Attempts {
     const bucket = this.#buckets.get(network);
     if (bucket === undefined) return;
     const tokens = this.#tokensOf(bucket);
-    if (tokens >= burst) this.#buckets.delete(network);
+    if (tokens >= wrongInARow) this.#buckets.delete(network);
     if (tokens >= 1) return;
     const message = `Authorization: expected at most ${this.#perSecond} wrong credentials per second from ${network}, got more`;
     throw new LimitError('wrongCredentials', 'too-many-attempts', message);
@@ -47,11 +46,11 @@ export class Attempts {
     const bucket = this.#buckets.get(network);
     this.#buckets.delete(network);
     if (this.#buckets.size >= maxNetworks) this.#buckets.delete(this.#buckets.keys().next().value!);
-    const tokens = bucket === undefined ? burst : this.#tokensOf(bucket);
+    const tokens = bucket === undefined ? wrongInARow : this.#tokensOf(bucket);
     this.#buckets.set(network, { tokens: tokens - 1, atMs: this.#now() }); // the network that failed last comes last
   }
 
   #tokensOf({ tokens, atMs }: Bucket): number {
-    return Math.min(burst, tokens + ((this.#now() - atMs) / 1000) * this.#perSecond);
+    return Math.min(wrongInARow, tokens + ((this.#now() - atMs) / 1000) * this.#perSecond);
   }
 }

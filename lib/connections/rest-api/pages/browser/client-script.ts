@@ -1,4 +1,4 @@
-// GET /hub/client.js: the client library as one module for browsers, as `npm install` builds it.
+// GET /hub/client.js: the client library as one module for browsers. `npm install` builds it.
 
 import { fileURLToPath } from 'node:url';
 import { HubError } from '../../../../model/error.ts';
@@ -8,7 +8,7 @@ import type { Disk } from '../../files/disk.ts';
 import { type Reading, realPathOf } from '../../files/reading.ts';
 import { type Place, replyFile } from '../../files/static-file.ts';
 
-/** The same place from lib in a clone and from dist in a package. */
+/** In a clone this is a file of lib and in a package one of dist; the script is in the same place from both. */
 const file = fileURLToPath(new URL('../../../../../dist/web/client.js', import.meta.url));
 
 export function serveClientScript(disk: Disk, response: HttpResponse, request: HttpRequest, log: Log): Promise<void> {

@@ -1,4 +1,4 @@
-// The console: its page at /hub/, its scripts and styles below /hub/console/, as `npm install` builds them.
+// The console: its page at /hub/, and its scripts and styles below /hub/console/. `npm install` builds them.
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,10 +16,10 @@ import { contentsOf } from './contents.ts';
 
 export const consolePath = '/hub/console/';
 
-/** Where the console is built; the same place from lib in a clone and from dist in a package. */
+/** The folder of the built console. It is in the same place from lib in a clone and from dist in a package. */
 export const builtConsole = fileURLToPath(new URL('../../../../../dist/web', import.meta.url));
 
-/** Answers with the page of the console; with the contents as text where it has not been built. */
+/** Answers with the page of the console. Where it has not been built, the answer is the contents as text. */
 export async function serveConsolePage(
   folder: string,
   disk: Disk,

@@ -1,4 +1,4 @@
-// GET /hub/: what there is to ask for, for people who come by browser or curl.
+// GET /hub/ without the console: a list of what there is to ask for, for people who come by browser or curl.
 
 import type { HubPort } from '../../../hub-port.ts';
 

@@ -1,5 +1,5 @@
-// GET /hub/openapi.json: what is answered over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). The WebSocket is
-// described by lib/client/asyncapi.json.
+// GET /hub/openapi.json: what the hub answers over HTTP, as OpenAPI 3.1 (https://spec.openapis.org/oas/v3.1.0). lib/client/asyncapi.json
+// describes the WebSocket.
 
 import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
 import type { Settings } from '../../settings.ts';

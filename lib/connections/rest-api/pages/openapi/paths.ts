@@ -1,11 +1,11 @@
-// The paths of the OpenAPI document. HEAD is answered wherever GET only reads, and is not listed.
+// The paths of the OpenAPI document. The hub answers HEAD wherever GET only reads, so HEAD is not listed.
 
 import { logLevels } from '../../../../model/log-entry.ts';
 import type { SchemaName } from './schemas.ts';
 
 type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
 
-/** The answers that any request may get: a client's mistake in general, credentials, a foreign Host or Origin. */
+/** Any request may get these answers: for a mistake of the client, its credentials, a foreign Host or Origin. */
 const refusals = {
   '401': problem('The credentials are missing or wrong'),
   '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),

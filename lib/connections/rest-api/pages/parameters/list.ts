@@ -1,5 +1,5 @@
-// GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in turns with what others
-// ask for, whatever its filter finds.
+// GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in turn with what other clients ask
+// for, whatever its filter finds.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
@@ -18,18 +18,18 @@ import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 
 const chunkLength = 16 * 1024;
 
-/** What lists are served with. */
+/** What a list needs. */
 export interface ListContext {
   readonly hub: HubPort;
   readonly tasks: TaskQueue;
-  /** Is told what a list is refused for. */
+  /** Counts the limits for which a list is refused. */
   readonly hits: LimitHits;
   readonly log: Log;
 }
 
 /**
- * Streams the list of parameters, a JSON array; `?address=<address>` asks for some by name, of which there may be none, and
- * `?filter=<regex>` narrows it; a filter that makes no sense is answered with `bad-request`.
+ * Streams the list of parameters, a JSON array. `?address=<address>` asks for some by name, also if there are none of them.
+ * `?filter=<regex>` narrows the list. The answer to a filter that makes no sense is `bad-request`.
  */
 export function listParameters(context: ListContext, response: HttpResponse, request: HttpRequest): void {
   context.tasks.do(new ParameterList(context, response, request));

@@ -1,4 +1,4 @@
-// GET /parameters/<address> (S-07).
+// GET /parameters/<address> (S-07): the value of a parameter.
 
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';

@@ -1,4 +1,4 @@
-// GET and POST /update (S-08): `parameter` and `value`, from the query, a form or a JSON object.
+// GET and POST /update (S-08): `parameter` and `value` come in the query, a form or a JSON object.
 
 import { describe, HubError } from '../../../../model/error.ts';
 import type { Origin } from '../../../../model/parameter.ts';
@@ -21,14 +21,14 @@ interface Update {
   readonly value: unknown;
 }
 
-/** Errors: those of the query, and of the write. */
+/** Sets a parameter as the query says. Errors: those of the query and of the write. */
 export function updateByGet(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
   const { parameter, value } = readForm(request.getQuery() ?? '', 'query');
   const written = hub.write(parameter, value, origin);
   replyWritten(response, parameter, written, acceptsJson(request.getHeader('accept')));
 }
 
-/** Errors: `body-type`; those of the body and of the write are answered when the body is there. */
+/** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
 export function updateByPost(
   hub: HubPort,
   origin: Origin,
@@ -64,7 +64,7 @@ function replyWritten(response: HttpResponse, parameter: string, written: Value,
   send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written } satisfies Updated) : 'OK');
 }
 
-/** Reads `parameter=desk%2Flamp&value=true`; other names are left alone, each of the two must be there once. */
+/** Reads `parameter=desk%2Flamp&value=true`. Each of the two must be there once; other names do not matter. */
 function readForm(text: string, where: string): Update {
   const found = new Map<string, string>();
   for (const pair of text.split('&')) {

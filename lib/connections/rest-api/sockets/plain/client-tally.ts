@@ -1,11 +1,11 @@
-// How much a plain client was sent: to it alone, and on its topic while it was live.
+// Counts what a plain client was sent: to it alone, and on its topic while it was live.
 
 import { type Sent, Tally } from '../tally.ts';
 
 export class ClientTally {
   /** What was sent to the client alone. */
   readonly own = new Tally();
-  /** What was published on its topic, to all its members, since that began. */
+  /** What was published on its topic since the topic began. */
   readonly #topic: Tally;
   /** What it had of its topic when it last stopped being live. */
   #before: Sent = { frames: 0, bytes: 0 };
@@ -16,12 +16,12 @@ export class ClientTally {
     this.#topic = topic;
   }
 
-  /** From now on it is sent what is published on its topic. */
+  /** From now on the client is sent what is published on its topic. */
   goLive(): void {
     this.#liveFrom = this.#topic.since(this.#before);
   }
 
-  /** It is sent that no more. */
+  /** From now on it is not. */
   fallBehind(): void {
     this.#before = this.#onTopic();
     this.#liveFrom = undefined;

@@ -20,7 +20,7 @@ import type { PlainGroups, PlainTopic } from './group.ts';
 import type { PlainReader } from './message.ts';
 import type { Outbox } from './outbox.ts';
 
-/** How much of what it missed a client that is behind is sent ahead of its reading. */
+/** A client that is behind is sent what it missed as long as no more than this waits to be read. */
 const catchUpBytes = 256 * 1024;
 
 /** What the clients of a connection share. */
@@ -33,11 +33,11 @@ export interface PlainContext {
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
-  /** Those whose socket is open. */
+  /** The clients whose socket is open. */
   readonly clients: Set<PlainClient>;
 }
 
-/** A client as its handshake shows it; `seen` is 0 when it asks for a snapshot. */
+/** What the handshake tells of a client; `seen` is 0 when it asks for a snapshot. */
 export interface Accepted {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
@@ -56,9 +56,9 @@ export class PlainClient implements Session, Task {
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
-  /** What has changed since; undefined: nothing is being sent of it. */
+  /** The parameters that have changed since, of which some have been sent; undefined: none has. */
   #walk: Iterator<Parameter> | undefined = undefined;
-  /** In milliseconds of a monotonic clock: since when it is not live, and when it read last while it was not. */
+  /** In milliseconds of a monotonic clock: since when it is behind, and when it last read while it was. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
   readonly #sent: ClientTally;
@@ -85,7 +85,7 @@ export class PlainClient implements Session, Task {
     else this.#context.tasks.do(this);
   }
 
-  /** Takes a message, `{"p":"desk/lamp","v":true}`; a mistake is answered and the socket stays open. */
+  /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
     const { hub, log, hits, reader } = this.#context;
     let address: string | undefined;
@@ -108,7 +108,7 @@ export class PlainClient implements Session, Task {
     this.#sent.fallBehind();
     this.#behindSinceMs = performance.now();
     this.#seen = this.#context.rounds.leftUpTo(this.#context.hub.revision);
-    this.#context.outbox.leaving.add(this); // it leaves after this call: the server is sending to the topic's members
+    this.#context.outbox.leaving.add(this); // it cannot leave during this call: the server is sending to all members of the topic
     setImmediate(() => {
       this.leaveTopic();
       this.#context.tasks.add(this);
@@ -117,7 +117,7 @@ export class PlainClient implements Session, Task {
 
   /** Stops hearing what is published. */
   leaveTopic(): void {
-    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // once: it may be live again
+    if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, since it may be live again
   }
 
   drained(): void {
@@ -125,12 +125,12 @@ export class PlainClient implements Session, Task {
     if (this.#socket.getBufferedAmount() < catchUpBytes / 2) this.#context.tasks.do(this);
   }
 
-  /** Goes on with what it has missed; returns whether there is more to send at once. */
+  /** Goes on to send what it missed; returns whether it can go on at once. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
     const isLive = this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text);
     if (!clients.has(this) || isLive) return false;
-    outbox.flush(); // what is published after the walk must be newer than what the walk sends
+    outbox.flush(); // what is published after this catch-up must be newer than what the catch-up sends
     let hasMore = false;
     this.#socket.cork(() => {
       hasMore = this.#catchUp(endMs);
@@ -178,7 +178,7 @@ export class PlainClient implements Session, Task {
     this.#socket.subscribe(this.#topic.text);
   }
 
-  /** Sends what it has missed until then, as far as the socket takes it. */
+  /** Sends what the client missed, until a time, and as far as its socket takes it. */
   #catchUp(endMs: number): boolean {
     const socket = this.#socket;
     this.#walk ??= this.#context.hub.changedSince(this.#seen!)[Symbol.iterator]();
@@ -198,7 +198,7 @@ export class PlainClient implements Session, Task {
   }
 }
 
-/** Whether a text that is a number, and the number, are the same to a parameter. */
+/** Whether a parameter makes the same of a number and of its text. */
 function takesNumbers({ type, accept }: Parameter): boolean {
   return (type === 'F' || type === 'I') && accept === undefined;
 }

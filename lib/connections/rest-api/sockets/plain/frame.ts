@@ -1,10 +1,10 @@
-// The notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09). Frames that are published
-// are written into bytes that are used again and again, since the server copies them, and copies text twice.
+// Encodes the notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09). A frame that is published is written into the same bytes again
+// and again, since the server copies them. It would copy a text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';
 
-/** Longer frames get bytes of their own. */
+/** A longer frame gets bytes of its own. */
 const maxSharedBytes = 1024;
 const quote = 0x22;
 const closing = 0x7d;
@@ -14,19 +14,19 @@ export function encodeFrame(address: string, value: Value): string {
   return prefixText(address) + suffixText(value);
 }
 
-/** The bytes of a frame up to the value, which are the same for all values of a parameter. */
+/** The bytes of a frame before the value. They are the same for all values of a parameter. */
 export function framePrefix(address: string): Uint8Array {
   return Buffer.from(prefixText(address));
 }
 
 export class FrameEncoder {
   readonly #bytes = Buffer.alloc(maxSharedBytes);
-  /** The beginnings of the bytes by their length. */
+  /** The first bytes, as many as the index says. */
   readonly #beginnings: Uint8Array[] = [];
-  /** What the bytes begin with. */
+  /** The prefix that the bytes begin with. */
   #prefix: Uint8Array | undefined = undefined;
 
-  /** Returns the bytes of a frame, which are valid until the next call. */
+  /** Returns the bytes of a frame. They are valid until the next call. */
   encode(prefix: Uint8Array, value: Value): Uint8Array {
     const from = prefix.length;
     if (from + maxDecimalBytes + 3 > maxSharedBytes) return wholeFrame(prefix, value);
@@ -42,7 +42,7 @@ export class FrameEncoder {
       bytes[end++] = closing;
     } else {
       const suffix = suffixText(value);
-      if (from + suffix.length * 3 > maxSharedBytes) return wholeFrame(prefix, value); // 3: the most of a UTF-16 code unit
+      if (from + suffix.length * 3 > maxSharedBytes) return wholeFrame(prefix, value); // a UTF-16 code unit has at most 3 bytes
       end = from + bytes.write(suffix, from);
     }
     this.#beginnings[end] ??= bytes.subarray(0, end);

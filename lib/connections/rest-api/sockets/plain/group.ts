@@ -1,4 +1,4 @@
-// The plain sockets of one filter, spread over topics of the server. A change is put into the outbox once per group.
+// A group is the plain sockets of one filter, on one topic or several. A change is put into the outbox once for the whole group.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
@@ -11,16 +11,16 @@ import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
 import type { Outbox, Topic } from './outbox.ts';
 
-/** So many sockets, that is what the server keeps about their topic, fit into the cache of a core together. */
+/** What the server keeps for so many sockets of a topic fits into the cache of a processor. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
 
 class PlainGroup implements Subscriber {
   readonly key: string;
-  /** It hears of changes once this is ready. */
+  /** The group is told changes once this is ready. */
   readonly selection: Selection;
-  /** Never empty while there is a member. */
+  /** There is one at least while the group has a member. */
   readonly topics: PlainTopic[] = [];
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
@@ -44,7 +44,7 @@ class PlainGroup implements Subscriber {
   }
 }
 
-/** What some of the sockets of a group subscribe to. */
+/** Some of the sockets of a group subscribe to this at the server. */
 export class PlainTopic implements Topic {
   readonly group: PlainGroup;
   readonly text: string;
@@ -59,7 +59,7 @@ export class PlainTopic implements Topic {
   }
 }
 
-/** Keeps the groups by the key of their filter, each as long as it has members. */
+/** Has the groups by the key of their filter. It keeps each of them as long as the group has members. */
 export class PlainGroups {
   readonly #hub: Pick<HubPort, 'parameters'>;
   readonly #fanOut: FanOut;
@@ -69,7 +69,7 @@ export class PlainGroups {
   readonly #groups = new Map<string, PlainGroup>();
   #nextTopic = 1;
 
-  /** `bound` is the filter of the connection's settings: no client sees what it does not let through. */
+  /** `bound` is the filter of the settings. No client sees what it does not let through. */
   constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, bound: Filter, put: Outbox['put']) {
     this.#hub = hub;
     this.#fanOut = fanOut;
@@ -78,8 +78,8 @@ export class PlainGroups {
   }
 
   /**
-   * Joins the group of the key, made with `filter` when it is the first member; returns what to subscribe to when it has been
-   * prepared.
+   * Has a socket join the group of a key, which is made with `filter` for its first member. Returns the topic that the socket subscribes to
+   * once the group has been prepared.
    */
   join(key: string, filter: Filter): PlainTopic {
     let group = this.#groups.get(key);
@@ -98,7 +98,7 @@ export class PlainGroups {
     return topic;
   }
 
-  /** Has the group of a topic hear of changes, works at that until then; returns whether there is more to do. */
+  /** Works until a time on what a group needs before it is told changes; returns whether there is more to do. */
   prepare({ group }: PlainTopic, endMs: number): boolean {
     const { selection } = group;
     if (selection.isReady) return false;
@@ -107,7 +107,7 @@ export class PlainGroups {
     return false;
   }
 
-  /** A member of the topic leaves. */
+  /** Has a member of a topic leave. */
   leave(topic: PlainTopic): void {
     if (--topic.members > 0) return;
     const { topics, key } = topic.group;

@@ -1,5 +1,5 @@
-// The messages of plain clients, `{"p":"desk/lamp","v":true}` (S-09). What nearly every
-// message is, an address and a text or a number without escapes, is read from its bytes; the rest goes to the JSON parser.
+// Reads the messages of plain clients, `{"p":"desk/lamp","v":true}` (S-10). Nearly every message is an address and a text or number without
+// escapes, and is read from its bytes. Any other message goes to the JSON parser.
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { readJsonObject } from '../../../../model/json-object.ts';
@@ -7,7 +7,7 @@ import { maxMessageBytes } from '../../../../wire/limits.ts';
 import { LimitError } from '../../limits/limit-error.ts';
 import { hasLeadingZero, readDecimal } from './decimal.ts';
 
-/** How many addresses are remembered by their bytes, one in each place of a table, and how long they may be. */
+/** The reader remembers so many addresses by their bytes, one in each place of a table, if they are no longer than this. */
 const rememberedAddresses = 1024;
 const maxRememberedBytes = 256;
 
@@ -24,16 +24,16 @@ interface KnownAddress {
   readonly text: string;
 }
 
-/** Reads one message after the other. Its value is asked for apart: the address tells what is to become of it. */
+/** Reads one message after the other. The value is read in a second call, since the address tells what kind of value it should be. */
 export class PlainReader {
   readonly #known: (KnownAddress | undefined)[] = Array.from({ length: rememberedAddresses });
   #bytes = new Uint8Array(0);
-  /** Where the value is in the bytes, its quotes left out; `#from` is 0 when `#value` is what the JSON parser found. */
+  /** Where the value is in the bytes, without its quotes. `#from` is 0 when the value is in `#value`. */
   #from = 0;
   #to = 0;
   #value: unknown = undefined;
 
-  /** Returns the address of a message, whose bytes are used until its value has been read. Errors: `bad-request`. */
+  /** Returns the address of a message. It keeps the bytes until the value has been read. Errors: `bad-request`. */
   read(message: ArrayBuffer): string {
     const bytes = new Uint8Array(message);
     if (bytes.length > maxMessageBytes)
@@ -47,8 +47,8 @@ export class PlainReader {
   }
 
   /**
-   * Returns the value of the message read last, as JSON has it; with `asNumber` a text that is a plain decimal number may come
-   * as that number. Errors: `bad-request` when there is none.
+   * Returns the value of the last message, as JSON has it. With `asNumber` a text that is a decimal number may come as that number.
+   * Errors: `bad-request` when there is no value.
    */
   value(asNumber: boolean): unknown {
     if (this.#from > 0) {
@@ -59,14 +59,14 @@ export class PlainReader {
     return this.#value;
   }
 
-  /** Undefined when the message is one for the JSON parser. */
+  /** Returns the address; undefined: the JSON parser has to read the message. */
   #readPlain(bytes: Uint8Array): string | undefined {
     let at = skip(bytes, 0, opening);
     if (at === 0 || bytes[at] !== quote) return undefined;
     const start = ++at;
     let hash = 0;
     for (let byte = bytes[at]!; byte !== quote; byte = bytes[++at]!) {
-      if (!(byte >= space) || byte === backslash) return undefined; // not a number: the bytes have come to their end
+      if (!(byte >= space) || byte === backslash) return undefined; // at the end of the bytes there is no number
       hash = (Math.imul(hash, 31) + byte) | 0;
     }
     const end = at;
@@ -87,7 +87,7 @@ export class PlainReader {
     return this.#addressOf(bytes, start, end, hash);
   }
 
-  /** The text of an address; that of one that was there before is not made again. */
+  /** Returns the text of an address. The text of an address that is remembered is not made again. */
   #addressOf(bytes: Uint8Array, from: number, to: number, hash: number): string {
     const place = hash & (rememberedAddresses - 1);
     const known = this.#known[place];
@@ -106,7 +106,7 @@ export class PlainReader {
   }
 }
 
-/** Returns where the bytes go on after `expected` and a space that may follow; 0 when others are there. */
+/** Returns where the bytes go on after `expected` and perhaps a space; 0: other bytes are there. */
 function skip(bytes: Uint8Array, from: number, expected: Uint8Array): number {
   const to = from + expected.length;
   if (!isAt(bytes, from, to, expected)) return 0;
@@ -119,7 +119,7 @@ function isAt(bytes: Uint8Array, from: number, to: number, expected: Uint8Array)
   return true;
 }
 
-/** Whether the bytes are a text without escapes with its closing quote after it. */
+/** Whether the bytes are a text without escapes that is followed by its closing quote. */
 function isPlainText(bytes: Uint8Array, from: number, to: number): boolean {
   for (let at = from; at < to; at++) {
     const byte = bytes[at]!;

@@ -1,38 +1,38 @@
-// What the fan-out publishes, kept until the end of the round of the event loop: uWebSockets.js sends what one round publishes
-// in runs of 32 frames, each run in one piece, but frame by frame while it is calling a handler of a socket. For each frame it
-// goes through all sockets of a topic; so topics are small, and each gets a whole run while its sockets are in the cache.
+// The outbox keeps what groups are told until the end of the round of the event loop, and publishes it then. uWebSockets.js sends what one
+// round publishes in runs of 32 frames, each run in one piece; but while it calls a handler of a socket, it sends frame by frame. For
+// each frame it goes through all sockets of a topic. So topics are small, and each gets a whole run while its sockets are in the cache.
 
 import type { Value } from '../../../../model/value.ts';
 import type { Publisher } from '../protocol.ts';
 import type { Tally } from '../tally.ts';
 import { FrameEncoder } from './frame.ts';
 
-/** How many frames wait at most; with more they leave at once. */
+/** How many frames wait at most. When there would be more, they leave at once. */
 const maxHeldFrames = 65_536;
-/** How many frames one topic is handed, before the same ones are handed to the next. */
+/** One topic is handed so many frames before the next topic is handed the same ones. */
 const maxRun = 32;
 
-/** What sockets subscribe to, and how much has been published on it. */
+/** Sockets subscribe to a topic; `sent` counts what was published on it. */
 export interface Topic {
   readonly name: ArrayBuffer;
   readonly sent: Tally;
 }
 
 export interface Outbox {
-  /** Has a frame published on each of the topics that there are when it leaves; `prefix` is its part before the value. */
+  /** Puts in a frame, which will be published on each topic that there is when it leaves. `prefix` is its part before the value. */
   put(topics: readonly Topic[], prefix: Uint8Array, value: Value): void;
   /** Publishes now what waits. */
   flush(): void;
-  /** Those who leave their topic as soon as the frame that is being published is out. */
+  /** These leave their topic as soon as the frame that is being published is out. */
   readonly leaving: Set<Leaver>;
 }
 
-/** A socket that has missed something: as long as it has its topic, later frames overtake what it missed. */
+/** A socket that has missed something. As long as it has its topic, later frames overtake what it missed. */
 export interface Leaver {
   leaveTopic(): void;
 }
 
-/** The publisher is handed bytes that are valid during its call only. */
+/** Creates an outbox. The bytes that the publisher gets are valid only during its call. */
 export function createOutbox(publisher: Publisher): Outbox {
   const leaving = new Set<Leaver>();
   const encoder = new FrameEncoder();

@@ -1,4 +1,4 @@
-// The protocol of plain clients: those who ask for no subprotocol.
+// The plain protocol (S-10, D-26), for clients that ask for no subprotocol.
 
 import { closeCodes } from '../../../../wire/close-codes.ts';
 import { createFilter } from '../../filters/filter.ts';
@@ -8,7 +8,7 @@ import { PlainGroups } from './group.ts';
 import { PlainReader } from './message.ts';
 import { createOutbox } from './outbox.ts';
 
-/** Serves clients that ask for no subprotocol. */
+/** Creates the plain protocol. */
 export function servePlain({ apps, hub, log, hits, tasks, fanOut, bound }: ProtocolContext): Protocol {
   const outbox = createOutbox(apps);
   const groups = new PlainGroups(hub, fanOut, bound, outbox.put);
