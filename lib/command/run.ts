@@ -8,7 +8,7 @@ import { type FlowGuard, startHub } from '../hub.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import { giveBackWhenCalm } from './give-back.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
-import { createLogOutput, type LogOutput } from './log-output.ts';
+import { LogOutput } from './log-output.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface RunOptions {
@@ -43,7 +43,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const logFormat = logFormats.find((format) => format === options.logFormat);
   if (logFormat === undefined)
     throw new Error(`--log-format: expected one of ${logFormats.join(', ')}, got "${options.logFormat}"`);
-  const output = createLogOutput(options.logDescriptor, (sentence) => log.warn({}, sentence));
+  const output = new LogOutput(options.logDescriptor, (sentence) => log.warn({}, sentence));
   onExit(() => output.flushSync());
   const log = createLog(logLevel, logFormat, output);
   globalThis.console = createConsole(log);

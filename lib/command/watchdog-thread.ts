@@ -9,7 +9,7 @@ import { leaveOut } from '../flow/programs/left-out.ts';
 import { stackOfMainThread } from '../flow/programs/paused-stack.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogFormat, type LogFormat } from './log-format.ts';
-import { createLogOutput } from './log-output.ts';
+import { LogOutput } from './log-output.ts';
 
 export interface WatchdogData {
   /** Counts up as long as the main thread goes on. */
@@ -56,7 +56,7 @@ async function condemn(name: string, place: string | undefined): Promise<void> {
   } catch (error) {
     next = `the next start cannot leave it out: ${messageOf(error)}`;
   }
-  const output = createLogOutput(log.descriptor, () => {});
+  const output = new LogOutput(log.descriptor, () => {});
   output.write(entryOf(name, `flow ${name} has stopped the hub: ${reason}. The process ends, ${next}`));
   await output.flush(lastWordsMs);
   process.kill(pid, 'SIGKILL');

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { createLogOutput, maxWaitingLength } from '../../lib/command/log-output.ts';
+import { maxWaitingLength } from '../../lib/command/line-buffer.ts';
+import { LogOutput } from '../../lib/command/log-output.ts';
 import { Inbox, within } from '../support/deadline.ts';
 import { createFolder, makeFifo } from '../support/folder.ts';
 import { processorTimeOf } from '../support/machine.ts';
@@ -18,7 +19,7 @@ async function openPipe(t: ExecutionContext) {
   const writer = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
   t.teardown(() => closeSync(writer));
   const told = new Inbox<string>();
-  const output = createLogOutput(writer, (sentence) => {
+  const output = new LogOutput(writer, (sentence) => {
     told.put(sentence);
     output.write(`${sentence}\n`);
   });
@@ -111,7 +112,7 @@ test('a pipe whose reader has gone is written again when another comes', async (
 test('a disk without room', async (t) => {
   const descriptor = openSync('/dev/full', 'w'); // it stays open, as it is written for as long as the process lives
   const told = new Inbox<string>();
-  const output = createLogOutput(descriptor, (sentence) => told.put(sentence));
+  const output = new LogOutput(descriptor, (sentence) => told.put(sentence));
   output.write('first\n');
   t.is(await told.next(), 'the log is not written: no space left on device (ENOSPC); /hub/log has the newest entries');
   output.write('x'.repeat(maxWaitingLength + 1));
@@ -123,8 +124,8 @@ test('a disk without room', async (t) => {
 
 test('a log that cannot be written keeps no process from ending', async (t) => {
   const module = pathToFileURL(resolve('lib/command/log-output.ts'));
-  const program = `import { createLogOutput } from '${module}';
-    createLogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
+  const program = `import { LogOutput } from '${module}';
+    new LogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
   const { status, output } = await start(t, ['--eval', program], { program: '--input-type=module' }).ended();
   t.is(status, 0);
   t.regex(output, /^the log is not written: no space left on device/);
@@ -135,7 +136,7 @@ test('a line that is longer than all that may wait is lost alone', async (t) => 
   const descriptor = openSync(file, 'w+');
   t.teardown(() => closeSync(descriptor));
   const told = new Inbox<string>();
-  const output = createLogOutput(descriptor, (sentence) => told.put(sentence));
+  const output = new LogOutput(descriptor, (sentence) => told.put(sentence));
   output.write('x'.repeat(maxWaitingLength + 1));
   output.write('after it\n');
   await output.flush(10_000);

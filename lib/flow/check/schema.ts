@@ -1,4 +1,4 @@
-// The shape of a flow file (design.md section 2): connections by ID, and rules in folders.
+// The shape of a flow file: connections by ID, and rules in folders.
 
 import { isObservable, type Observable } from 'rxjs';
 import { z } from 'zod';
