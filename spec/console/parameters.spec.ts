@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
+import { calmRate, livelyRate } from '../../lib/console/parameters/pace.ts';
 import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
@@ -63,22 +64,26 @@ test('what goes on changing is drawn ever more calmly, a change after a pause at
   await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
   let level = 1;
   const change = () => hub.write('desk/level', ++level, writer);
+  /** How often a second it is drawn. */
   const drawnIn = async (ms: number) => {
+    const startMs = performance.now();
     await page.evaluate(`
       globalThis.drawn?.disconnect();
       globalThis.times = [];
       globalThis.drawn = new MutationObserver(() => times.push(performance.now()));
       drawn.observe(document.querySelector('[data-address="desk/level"] .value'), { characterData: true, subtree: true });`);
     await page.waitForTimeout(ms);
-    return (await page.evaluate('times.length')) as number;
+    const times = (await page.evaluate('times.length')) as number;
+    return times / ((performance.now() - startMs) / 1000);
   };
   let changing = setInterval(change, 50);
   t.teardown(() => clearInterval(changing));
   const lively = await drawnIn(2000);
   await page.waitForTimeout(3000);
   const calm = await drawnIn(4000);
-  t.true(lively >= 4 && lively <= 8, `${lively} times in the first 2 s`);
-  t.true(calm >= 3 && calm <= 5, `${calm} times in 4 s when it went on`);
+  t.true(lively <= livelyRate + 1, `${lively} times a second at first`);
+  t.true(calm > 0 && calm <= calmRate + 0.25, `${calm} times a second when it went on`);
+  t.true(lively > 1.5 * calm, `${lively} times a second at first, then ${calm}`);
 
   clearInterval(changing);
   await page.locator('[data-address="desk/level"] .value', { hasText: String(level) }).waitFor();
@@ -89,7 +94,7 @@ test('what goes on changing is drawn ever more calmly, a change after a pause at
   );
   t.true(seenMs < 500, `${seenMs} ms after a pause`);
   changing = setInterval(change, 50);
-  t.true((await drawnIn(2000)) >= 4, 'lively again');
+  t.true((await drawnIn(2000)) > 1.5 * calm, 'lively again');
 });
 
 test('an address that names no parameter is said to be none', async (t) => {

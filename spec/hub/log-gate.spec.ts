@@ -4,7 +4,8 @@ import test from 'ava';
 import { createLogGate, timesText } from '../../lib/hub/log-gate.ts';
 import { Inbox } from '../support/deadline.ts';
 
-const intervalMs = 50;
+/** Long enough for what is to happen within one, also on a busy machine. */
+const intervalMs = 500;
 
 function createGate() {
   const written = new Inbox<string>();
