@@ -1,6 +1,6 @@
 // No link of a README is broken: the file is there, and the heading that it names, in the repository and in the package.
 
-import { existsSync, globSync, statSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import test from 'ava';
 import { packedFiles } from './support/package.ts';
@@ -33,4 +33,14 @@ test('each README is linked from another one', (t) => {
 test('each connection type has a README', (t) => {
   for (const folder of globSync('lib/connections/*/', { cwd: root }))
     t.true(existsSync(join(root, folder, 'README.md')), folder);
+});
+
+test('what specs and code cite is in spec/README.md, and no file that is not in the repository is cited', (t) => {
+  const known = new Set(readReadme('spec/README.md').match(/(?<=^\| )[SD]-\d\d(?= \|)/gm));
+  t.true(known.size >= 50);
+  for (const file of globSync('{lib,spec,bench,flows}/**/*.{ts,tsx,json5,md}', { cwd: root })) {
+    const text = readFileSync(join(root, file), 'utf8');
+    for (const [number] of text.matchAll(/\b[SD]-\d\d\b/g)) t.true(known.has(number), `${file} cites ${number}`);
+    t.notRegex(text, /\b(spec|design)[.]md\b/, file);
+  }
 });

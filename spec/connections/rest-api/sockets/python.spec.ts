@@ -1,4 +1,4 @@
-// A client of another make (spec.md "Realtime socket"): python3-websockets as Debian has it.
+// A client of another make (S-10): python3-websockets as Debian has it.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -28,7 +28,7 @@ async def main(url):
 asyncio.run(main(sys.argv[1]))
 `;
 
-test('spec.md "Realtime socket": python3-websockets reads, writes and says goodbye', async (t) => {
+test('S-10: python3-websockets reads, writes and says goodbye', async (t) => {
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['text,S,hällo', 'level,F,0', 'percent,I'] } },
     rules: [{ from: 'desk/level', map: 'value * 100', to: 'desk/percent' }],

@@ -1,4 +1,4 @@
-// The subprotocol patchbay.v1 (design.md section 6, lib/client/README.md): greeting, messages, and the end of those who do not
+// The subprotocol patchbay.v1 (D-27, lib/client/README.md): greeting, messages, and the end of those who do not
 // read or make no sense.
 
 import { randomUUID } from 'node:crypto';
