@@ -35,7 +35,7 @@ test('messages that are wrong are of no kind', (t) => {
   const wrong: readonly (readonly ['tell' | 'hear', object])[] = [
     ['tell', { set: [[7]], rev: 1 }],
     ['tell', { set: [[7, null]], rev: 1 }],
-    ['tell', { set: [[7, true]] }],
+    ['tell', { set: [[7, true]], rev: '1' }],
     ['tell', { def: [[7, 'desk/lamp', 'X', 'rw']] }],
     ['tell', { end: 1, rev: 1.5 }],
     ['tell', { lost: { lamp: 1 } }],

@@ -42,9 +42,16 @@ export class ModelClient {
   #changes = 0;
   picture = this.#watched;
   readonly faults: string[] = [];
+  /** What it resumes from: the highest revision that came while it waited for no end. */
+  #kept = 0;
+  readonly #history: History;
+  /** What the hub knew at that revision, which is so many changes of the history. */
+  readonly #newest = new Map<string, number>();
+  #reached = 0;
 
-  constructor(t: ExecutionContext, hub: HubUnderTest, keepsIds: boolean) {
+  constructor(t: ExecutionContext, hub: HubUnderTest, history: History, keepsIds: boolean) {
     this.#t = t;
+    this.#history = history;
     this.#hub = hub;
     this.#keepsIds = keepsIds;
   }
@@ -52,7 +59,7 @@ export class ModelClient {
   /** Connects, and resumes what it had. */
   async connect(): Promise<void> {
     if (this.#client !== undefined) return;
-    const rev = this.picture.rev;
+    const rev = this.#kept;
     const held = [...this.#held].map(([id, { wish, isComplete }]) => ({ id, wish, isComplete }));
     for (const { id, wish } of this.#asked) {
       const place = held.findIndex((one) => one.id === id);
@@ -63,7 +70,11 @@ export class ModelClient {
     this.#subscribed.clear();
     this.#held.clear();
     if (!this.#keepsIds) this.picture.addresses.clear();
-    const watched = new JudgingPicture(this.picture, (message) => this.#judge(message));
+    const watched = new JudgingPicture(
+      this.picture,
+      (message) => this.#judge(message),
+      (message) => this.#keep(message),
+    );
     const client = await openV1(this.#t, this.#hub.port, watched);
     this.#client = client;
     this.picture = watched;
@@ -135,6 +146,28 @@ export class ModelClient {
     for (const [id, value] of set) this.#judgeValue(this.picture.addresses.get(id) ?? `?${id}`, value as number);
   }
 
+  /** Whatever revision it may keep, it has been sent all up to it: it may be cut now. */
+  #keep({ rev }: Message): void {
+    if (rev === undefined) return;
+    if (rev < this.picture.lastRev) this.faults.push(`revision ${rev} after ${this.picture.lastRev}`);
+    this.picture.lastRev = rev;
+    if (this.#asked.length > 0 || [...this.#held.values()].some(({ isComplete }) => !isComplete)) return;
+    this.#kept = Math.max(this.#kept, rev);
+    this.#advance(rev);
+    for (const [address, value] of this.#newest)
+      if (this.covers(address) && Number(this.picture.values.get(address) ?? -1) < value)
+        this.faults.push(`revision ${rev}: ${address} is ${value}, and told as ${this.picture.values.get(address)}`);
+  }
+
+  /** Goes on to what the hub knew at a revision. */
+  #advance(revision: number): void {
+    const { changes } = this.#history;
+    for (; this.#reached < changes.length && changes[this.#reached]!.revision <= revision; this.#reached++) {
+      const { address, value } = changes[this.#reached]!;
+      this.#newest.set(address, value);
+    }
+  }
+
   #begin(id: number, mode: string | undefined): void {
     const place = this.#asked.findIndex((asked) => asked.id === id);
     const [asked] = this.#asked.splice(place, 1);
@@ -174,10 +207,12 @@ export class ModelClient {
 /** A picture that goes on with another, and shows each message to a judge first; definitions are taken before. */
 class JudgingPicture extends Picture {
   readonly #judge: (message: Message) => void;
+  readonly #keep: (message: Message) => void;
 
-  constructor(before: Picture, judge: (message: Message) => void) {
+  constructor(before: Picture, judge: (message: Message) => void, keep: (message: Message) => void) {
     super();
     this.#judge = judge;
+    this.#keep = keep;
     for (const [key, value] of before.addresses) this.addresses.set(key, value);
     for (const [key, value] of before.types) this.types.set(key, value);
     for (const [key, value] of before.values) this.values.set(key, value);
@@ -189,5 +224,17 @@ class JudgingPicture extends Picture {
   override take(message: Message): void {
     this.#judge(message);
     super.take(message);
+    this.#keep(message);
+  }
+}
+
+/** The changes of a hub, in order. The values of one parameter only grow. */
+export class History {
+  readonly changes: { readonly address: string; readonly value: number; readonly revision: number }[] = [];
+
+  constructor(hub: HubUnderTest) {
+    hub.changes$.subscribe(({ parameter: { address, type }, value, revision }) => {
+      if (type !== 'T') this.changes.push({ address, value: value as number, revision });
+    });
   }
 }

@@ -137,6 +137,8 @@ export class Picture {
   readonly lost = new Map<string, number>();
   readonly faults: string[] = [];
   rev = 0;
+  /** The revision that was told last. */
+  lastRev = 0;
 
   take({ def = [], undef = [], set = [], fired = [], lost = {}, rev = 0 }: Message): void {
     for (const [id, address, type] of def) {

@@ -58,7 +58,7 @@ export interface Removals {
 /** `{"set":[[7,true],[8,-3.5]],"rev":130}`: values, in order; there may be none. */
 export interface Values {
   readonly set: readonly (readonly [id: number, value: Value])[];
-  readonly rev: number;
+  readonly rev?: number | undefined;
 }
 
 /** `{"fired":[9,9],"rev":131}`: triggers, in order; one that fired twice is there twice. */

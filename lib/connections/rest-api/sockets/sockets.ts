@@ -13,7 +13,7 @@ import { Intake } from './intake.ts';
 import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Tenant } from './session.ts';
-import { serveV1 } from './v1/session.ts';
+import { serveV1 } from './v1/protocol.ts';
 
 /** The reason that the server gives when it has cut a socket whose message is too long. */
 const tooBigReason = 'Received too big message';

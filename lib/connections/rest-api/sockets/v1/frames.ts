@@ -5,7 +5,6 @@ import type { Access, Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { AccessCode, HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../channel.ts';
-import type { Slot } from './group/group-channel.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
 export const frameLength = 15_000;
@@ -27,12 +26,22 @@ export function item(id: number, value: Value): string {
   return `[${id},${typeof value === 'string' ? JSON.stringify(value) : value}]`;
 }
 
+/** Encodes each value once, however many groups send it. */
+export function itemOf(channel: Channel, value: Value, revision: number): string {
+  if (channel.itemRevision !== revision) {
+    channel.itemRevision = revision;
+    channel.item = item(channel.id, value);
+  }
+  return channel.item;
+}
+
 export function defFrame(definitions: string): string {
   return `{"def":[${definitions}]}`;
 }
 
-export function setFrame(items: string, revision: number): string {
-  return `{"set":[${items}],"rev":${revision}}`;
+/** Without a revision it promises nothing. */
+export function setFrame(items: string, revision: number | undefined): string {
+  return revision === undefined ? `{"set":[${items}]}` : `{"set":[${items}],"rev":${revision}}`;
 }
 
 export function firedFrame(ids: string, revision: number | undefined): string {
@@ -54,35 +63,6 @@ export function* cut(texts: Iterable<string>): Generator<string, void, void> {
     piece = '';
   }
   if (piece !== '') yield piece;
-}
-
-/** Frames that are sent together, and whose changes they are. */
-export interface Parcel {
-  readonly frames: Uint8Array[];
-  readonly slots: Slot[];
-  bytes: number;
-}
-
-/** Packs frames into parcels that a socket takes in one piece. */
-export class Packer {
-  readonly parcels: Parcel[] = [];
-  /** The lowest of the revisions that the parameters had before what waited. */
-  leastPrevious = Number.POSITIVE_INFINITY;
-
-  put(frame: string, slots: readonly Slot[]): void {
-    const bytes = Buffer.from(frame);
-    let last = this.parcels.at(-1);
-    if (last === undefined || last.bytes + bytes.length > frameLength) {
-      last = { frames: [], slots: [], bytes: 0 };
-      this.parcels.push(last);
-    }
-    last.frames.push(bytes);
-    for (const slot of slots) {
-      last.slots.push(slot);
-      if (slot.previousRevision < this.leastPrevious) this.leastPrevious = slot.previousRevision;
-    }
-    last.bytes += bytes.length;
-  }
 }
 
 /** Whether a parameter is a trigger, which has no value to be told again. */

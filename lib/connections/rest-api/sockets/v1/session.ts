@@ -1,77 +1,36 @@
-// The subprotocol patchbay.v1 (D-27, lib/client/README.md): greeting, messages, and the end of those who do not
-// read or make no sense.
+// One client of patchbay.v1, from its greeting to its end: its messages, and what becomes of those that make no sense.
 
-import { randomUUID } from 'node:crypto';
-import type { Parameter } from '../../../../model/parameter.ts';
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
-import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
-import { protocolName } from '../../../../wire/protocol.ts';
-import type { Hello } from '../../../../wire/v1/hub-messages.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../pacing/pace.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
-import type { Channel } from '../channel.ts';
-import type { Protocol, ProtocolContext } from '../protocol.ts';
 import type { Session, Socket } from '../session.ts';
 import type { Interests, SessionStatus } from '../status.ts';
-import { Client } from './client.ts';
+import type { Client } from './client.ts';
 import { encode } from './frames.ts';
-import { Views } from './groups.ts';
-import { type Receiver, type Rest, receive } from './handlers/handlers.ts';
-import { StallWatch } from './stall-watch.ts';
+import type { Desk, Rest, Subject } from './handlers/handler.ts';
+import { receive, subjectOf } from './handlers/receive.ts';
+import type { StallWatch } from './stall-watch.ts';
 import { interestsOf, statusOf } from './status.ts';
-import { createSubscriptionReader } from './subscription.ts';
 
 /** After so many messages in a row that made no sense a socket is closed. */
 const maxMistakes = limits.mistakes.default;
 
-interface V1Protocol extends Protocol {
-  /** Tells of a parameter that is new. */
-  declare(parameter: Parameter): void;
-  /** Tells of a parameter that is no more. */
-  forget(channel: Channel): void;
-}
-
-/** Serves clients that offer the subprotocol. */
-export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }: ProtocolContext): V1Protocol {
-  const sessions = new Set<V1Session>();
-  const giveUp = (client: Client) => {
-    hits.add('stallMs', client.address);
-    views.remove(client);
-    stalls.delete(client);
-    setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
-  };
-  const stalls = new StallWatch(settings.stallTimeout, giveUp);
-  const views = new Views(hub, fanOut, giveUp);
-  const readSubscription = createSubscriptionReader(bound, fanOut);
-  const receiver = { hub, log, fanOut, views, readSubscription, epoch: randomUUID() };
-  const shared = { receiver, hits, pace, tasks, sessions, stalls, hello: encode(helloOf(receiver)) };
-
-  return {
-    name: protocolName,
-    subprotocol: protocolName,
-    accept: (origin, address) => new V1Session(shared, new Client(origin, address, stalls)),
-    declare: (parameter) => views.declare(fanOut.channelOf(parameter)),
-    forget: (channel) => views.forget(channel),
-    close() {
-      for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
-    },
-  };
-}
-
-interface Shared {
-  readonly receiver: Receiver;
+/** What the sessions of a server share. */
+export interface Shared {
+  readonly desk: Desk;
   readonly hits: LimitHits;
   readonly pace: Pace;
   readonly tasks: TaskQueue;
   readonly sessions: Set<V1Session>;
-  readonly stalls: StallWatch;
+  readonly stalls: StallWatch<Client>;
+  /** The first message. */
   readonly hello: string;
 }
 
-class V1Session implements Session, Task {
+export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
   /** How many of its last messages made no sense, one after the other. */
@@ -89,7 +48,7 @@ class V1Session implements Session, Task {
   }
 
   open(socket: Socket): void {
-    this.#client.socket = socket;
+    this.#client.open(socket);
     this.#shared.sessions.add(this);
     this.#client.send(this.#shared.hello);
   }
@@ -97,9 +56,9 @@ class V1Session implements Session, Task {
   receive(message: ArrayBuffer, isBinary: boolean): void {
     this.#client.received++;
     try {
-      this.#rest = receive(this.#shared.receiver, this.#client, message, isBinary);
+      this.#rest = receive(this.#shared.desk, this.#client, message, isBinary);
     } catch (error) {
-      this.#answerMistake(error, subscriptionOf(message));
+      this.#answerMistake(error, subjectOf(message));
       return;
     }
     if (this.#rest === undefined) this.#mistakes = 0;
@@ -116,7 +75,7 @@ class V1Session implements Session, Task {
 
   /** Goes on with the message that takes long. */
   advance(endMs: number): boolean {
-    if (this.#client.isClosed || this.#rest === undefined) return false;
+    if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#shared.pace.request(); // more may wait
@@ -126,18 +85,24 @@ class V1Session implements Session, Task {
   dropped(): void {}
 
   drained(): void {
-    const { stalls, receiver } = this.#shared;
+    const { stalls, desk } = this.#shared;
     if (!this.#client.isFull || !this.#client.hasDrained()) return;
     stalls.delete(this.#client);
-    receiver.views.resume(this.#client);
+    desk.groups.resume(this.#client);
+  }
+
+  end(code: CloseCode, reason: string): void {
+    this.#client.send(encode({ bye: { code, reason, retry: mayReturn(code) } }));
+    this.#client.end(code, reason);
   }
 
   close(): void {
-    this.#shared.sessions.delete(this);
-    this.#shared.stalls.delete(this.#client);
-    this.#shared.tasks.remove(this);
-    this.#shared.receiver.views.remove(this.#client);
-    this.#client.isClosed = true;
+    const { sessions, stalls, tasks, desk } = this.#shared;
+    sessions.delete(this);
+    stalls.delete(this.#client);
+    tasks.remove(this);
+    desk.groups.remove(this.#client);
+    this.#client.lose();
   }
 
   status(nowMs: number): SessionStatus {
@@ -153,44 +118,17 @@ class V1Session implements Session, Task {
       if (rest.advance(endMs)) return true;
       this.#mistakes = 0;
     } catch (error) {
-      this.#answerMistake(error, rest.sub);
+      this.#answerMistake(error, rest.subject);
     }
     return false;
   }
 
-  #answerMistake(error: unknown, sub: number | undefined): void {
-    const { receiver, hits } = this.#shared;
+  #answerMistake(error: unknown, subject: Subject): void {
+    const { desk, hits } = this.#shared;
     hits.addError(error, this.#client.address);
-    this.#client.send(encode({ error: asHubError(error, receiver.log).message, sub }));
+    this.#client.send(encode({ error: asHubError(error, desk.log).message, ...subject }));
     if (++this.#mistakes < maxMistakes) return;
     hits.add('mistakes', this.#client.address);
     this.#client.end(closeCodes.senseless, 'too many messages made no sense');
-  }
-
-  end(code: CloseCode, reason: string): void {
-    this.#client.send(encode({ bye: { code, reason, retry: mayReturn(code) } }));
-    this.#client.end(code, reason);
-  }
-}
-
-function helloOf({ epoch, hub }: Receiver): Hello {
-  const told = {
-    messageBytes: maxMessageBytes,
-    subscriptions: maxSubscriptions,
-    patterns: maxPatterns,
-    regexes: maxRegexes,
-    rate: maxRate,
-  };
-  return { hello: { epoch, hub: `patchbay ${hub.version}`, limits: told } };
-}
-
-/** The number of the subscription that a message is about, for the answer to a mistake. */
-function subscriptionOf(message: ArrayBuffer): number | undefined {
-  if (message.byteLength > maxMessageBytes) return undefined;
-  try {
-    const { sub } = JSON.parse(Buffer.from(message).toString()) as { sub?: unknown };
-    return typeof sub === 'number' ? sub : undefined;
-  } catch {
-    return undefined;
   }
 }

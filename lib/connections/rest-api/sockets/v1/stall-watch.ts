@@ -1,10 +1,13 @@
 // Finds clients whose sockets have been full for too long.
 
-import type { Client } from './client.ts';
+/** What is watched; `fullSinceMs` is of a monotonic clock. */
+interface Watched {
+  readonly fullSinceMs: number | undefined;
+}
 
 const checkMs = 1000;
 
-export class StallWatch {
+export class StallWatch<Client extends Watched> {
   readonly #timeoutMs: number;
   readonly #giveUp: (client: Client) => void;
   /** Bounded by the number of clients. */

@@ -5,13 +5,14 @@ import type { Client } from './client.ts';
 
 /** `nowMs` is of the monotonic clock. */
 export function statusOf(client: Client, nowMs: number): SessionStatus {
-  const { behindSinceMs, fullSinceMs, sent, received } = client;
+  const { membership, fullSinceMs, sent, received } = client;
+  const behindSinceMs = 'sinceMs' in membership ? membership.sinceMs : undefined;
   const since = Math.min(behindSinceMs ?? nowMs, fullSinceMs ?? nowMs);
   const isLive = behindSinceMs === undefined && fullSinceMs === undefined;
   const isStalled = fullSinceMs !== undefined && nowMs - fullSinceMs >= stalledAfterMs;
   return {
     state: isLive ? 'live' : isStalled ? 'stalled' : 'catching up',
-    unreadBytes: client.socket.getBufferedAmount(),
+    unreadBytes: client.unreadBytes,
     lagMs: nowMs - since,
     sentBytes: sent.bytes,
     sentFrames: sent.frames,

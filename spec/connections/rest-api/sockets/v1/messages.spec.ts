@@ -75,7 +75,7 @@ test('lib/client/README.md: several parameters in one message are one turn: a ru
 
 const text = (data: unknown) => (typeof data === 'string' ? data : JSON.stringify(data));
 const long = 'x'.repeat(1025);
-const wrong: [what: string, message: unknown, error: RegExp, sub?: number][] = [
+const wrong: [what: string, message: unknown, error: RegExp, sub?: number | undefined, ack?: number][] = [
   ['no JSON', '{"set":', /^expected JSON, got /],
   ['no object', '[1]', /^expected an object, got /],
   ['null', 'null', /^expected an object, got null/],
@@ -108,9 +108,22 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number][] = [
   ['sub with more', { sub: 3, inlcude: [] }, /^expected no key "inlcude"/, 3],
   ['unsub of none', { unsub: 7 }, /^unsub: there is no subscription 7/],
   ['ping of a text', { ping: 'x' }, /^ping: expected number, got "x"/],
-  ['a long message', `{"sub":3,"include":["${'a'.repeat(65_536)}"]}`, /^expected at most 65536 bytes, got /],
+  ['a long message', `{"sub":3,"include":["${'a'.repeat(65_536)}"]}`, /^expected at most 65536 bytes, got /, 3],
+  ['set of no list, with ack', { set: 1, ack: 5 }, /^set: expected a list, got 1/, undefined, 5],
+  ['set of no pairs, with ack', { set: [1], ack: -7 }, /^set\[0\]: expected \[address, value\], got 1/, undefined, -7],
+  ['set with more, with ack', { set: [], ack: 5, sub: 1 }, /^expected no key "sub"/, undefined, 5],
+  [
+    'a long set with ack',
+    { set: [['desk/lamp', 'x'.repeat(65_536)]], ack: 5 },
+    /^expected at most 65536/,
+    undefined,
+    5,
+  ],
+  ['ack without set', { ping: 'x', ack: 5 }, /^ping: expected number/],
+  ['unsub with more', { unsub: 7, what: 1 }, /^expected no key "what"/],
+  ['ping with more', { ping: 1, what: 1 }, /^expected no key "what"/],
 ];
-for (const [what, message, error, sub] of wrong)
+for (const [what, message, error, sub, ack] of wrong)
   test(`lib/client/README.md: a mistake is answered, and changes nothing: ${what}`, async (t) => {
     const hub = await startDesk(t);
     const client = await openV1(t, hub.port);
@@ -118,6 +131,7 @@ for (const [what, message, error, sub] of wrong)
     const answer = await client.next();
     t.regex(answer.error ?? '', error);
     t.is(answer.sub, sub);
+    t.is(answer.ack, ack);
     t.deepEqual(await client.sync(), [{ pong: 1 }]);
     hub.write('desk/lamp', true, writer);
     t.deepEqual(await client.sync(), [{ pong: 2 }]);

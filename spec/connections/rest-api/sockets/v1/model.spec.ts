@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { within } from '../../../../support/deadline.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
-import { ModelClient, type Wish } from '../../../../support/v1-model.ts';
+import { History, ModelClient, type Wish } from '../../../../support/v1-model.ts';
 
 const numbered = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `p${index}${suffix}`);
 const startDesk = (t: ExecutionContext) =>
@@ -73,8 +73,9 @@ async function run(
   hub: HubUnderTest,
   steps: readonly Step[],
   keepsIds: readonly boolean[],
+  history: History,
 ): Promise<void> {
-  const clients = keepsIds.map((keeps) => new ModelClient(t, hub, keeps));
+  const clients = keepsIds.map((keeps) => new ModelClient(t, hub, history, keeps));
   const addresses = [...hub.parameters()].map(({ address }) => address);
   const fires = new Map<string, number>();
   const write = (place: number) => {
@@ -123,11 +124,12 @@ async function run(
 
 test('lib/client/README.md: whatever clients do, they know what the hub knows', async (t) => {
   const hub = await startDesk(t);
+  const history = new History(hub);
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 60, size: 'max' }),
       fc.array(fc.boolean(), { minLength: clientCount, maxLength: clientCount }),
-      (steps, keepsIds) => run(t, hub, steps, keepsIds),
+      (steps, keepsIds) => run(t, hub, steps, keepsIds, history),
     ),
     { numRuns: 120, includeErrorInReport: true, interruptAfterTimeLimit: 40_000 },
   );

@@ -1,25 +1,29 @@
-// A parameter within a view: where its changes wait until they are sent.
+// The channel of one parameter as a group observes it: it knows where a change waits until it is sent.
 
 import type { Change } from '../../../../../model/parameter.ts';
-import type { Value } from '../../../../../model/value.ts';
-import type { Channel, Observer } from '../../channel.ts';
-import { item } from '../frames.ts';
-import type { View } from './group.ts';
-import type { Lane } from './outbox.ts';
+import type { Delivery } from '../../../../../wire/v1/client-messages.ts';
+import type { Channel, Observer, Subscriber } from '../../channel.ts';
 
-export class Slot implements Observer {
-  readonly subscriber: View;
+/** Keeps changes until they are sent. */
+export interface ChangeKeeper {
+  readonly delivery: Delivery;
+  /** Takes a change; `isFirst`: none of this channel waits. */
+  put(channel: GroupChannel, change: Change, isFirst: boolean): void;
+}
+
+export class GroupChannel implements Observer {
+  readonly subscriber: Subscriber;
   readonly channel: Channel;
-  readonly lane: Lane;
+  readonly outbox: ChangeKeeper;
   /** Whether a change waits to be sent. */
   isPending = false;
   /** The revision of the last change before those that wait. */
   previousRevision = 0;
 
-  constructor(view: View, channel: Channel, lane: Lane) {
-    this.subscriber = view;
+  constructor(subscriber: Subscriber, channel: Channel, outbox: ChangeKeeper) {
+    this.subscriber = subscriber;
     this.channel = channel;
-    this.lane = lane;
+    this.outbox = outbox;
   }
 
   tell(change: Change): void {
@@ -28,15 +32,6 @@ export class Slot implements Observer {
       this.isPending = true;
       this.previousRevision = this.channel.revision;
     }
-    this.lane.put(this, change, isFirst);
+    this.outbox.put(this, change, isFirst);
   }
-}
-
-/** Encodes each value once, however many views send it. */
-export function itemOf(channel: Channel, value: Value, revision: number): string {
-  if (channel.itemRevision !== revision) {
-    channel.itemRevision = revision;
-    channel.item = item(channel.id, value);
-  }
-  return channel.item;
 }

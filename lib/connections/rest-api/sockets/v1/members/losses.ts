@@ -1,11 +1,11 @@
 // Counts the changes that clients miss while they do not read. Many may miss the same at once: what is missed is counted once,
 // in segments that begin where somebody stopped; a client has missed its segment and all that follow.
 
-import type { Slot } from '../group/group-channel.ts';
+import type { GroupChannel } from '../group/group-channel.ts';
 
 /** What was missed from where a client stopped up to where the next one did. */
 export interface Segment {
-  readonly counts: Map<Slot, number>;
+  readonly counts: Map<GroupChannel, number>;
   readers: number;
 }
 
@@ -36,15 +36,15 @@ export class Losses {
   }
 
   /** Counts changes that those who do not read miss. */
-  count(slots: Iterable<Slot>): void {
+  count(channels: Iterable<GroupChannel>): void {
     const counts = this.#segments.at(-1)?.counts;
-    if (counts !== undefined) for (const slot of slots) counts.set(slot, (counts.get(slot) ?? 0) + 1);
+    if (counts !== undefined) for (const channel of channels) counts.set(channel, (counts.get(channel) ?? 0) + 1);
   }
 
   /** Ends the counting for a client and returns what it has missed. */
-  take(segment: Segment): Map<Slot, number> {
+  take(segment: Segment): Map<GroupChannel, number> {
     const place = this.#segments.indexOf(segment);
-    const missed = new Map<Slot, number>();
+    const missed = new Map<GroupChannel, number>();
     for (const { counts } of this.#segments.slice(place)) addTo(missed, counts);
     if (--segment.readers === 0) this.#remove(place);
     return missed;
@@ -58,6 +58,6 @@ export class Losses {
   }
 }
 
-function addTo(sums: Map<Slot, number>, counts: ReadonlyMap<Slot, number>): void {
-  for (const [slot, count] of counts) sums.set(slot, (sums.get(slot) ?? 0) + count);
+function addTo(sums: Map<GroupChannel, number>, counts: ReadonlyMap<GroupChannel, number>): void {
+  for (const [channel, count] of counts) sums.set(channel, (sums.get(channel) ?? 0) + count);
 }

@@ -1,0 +1,70 @@
+// Keeps every change, in order.
+
+import type { Change } from '../../../../../model/parameter.ts';
+import type { Value } from '../../../../../model/value.ts';
+import { firedFrame, frameLength, isTrigger, itemOf, setFrame } from '../frames.ts';
+import type { GroupChannel } from './group-channel.ts';
+import { Outbox, type Span } from './outbox.ts';
+import type { Packer } from './packer.ts';
+
+export class AllOutbox extends Outbox {
+  readonly delivery = 'all';
+  #channels: GroupChannel[] = [];
+  #values: Value[] = [];
+  #revisions: number[] = [];
+
+  override get isExact(): boolean {
+    return this.#channels.length > 0;
+  }
+
+  override encode(packer: Packer, span: Span | undefined, from: number, onlyFires = false): void {
+    let items = '';
+    let channels: GroupChannel[] = [];
+    let areFires = false;
+    const end = (revision: number) => {
+      if (items === '') return;
+      const told = span && Math.max(span.before, Math.min(revision, span.after));
+      packer.put(areFires ? firedFrame(items, told) : setFrame(items, told), channels);
+      items = '';
+      channels = [];
+    };
+    let last = 0;
+    for (let index = this.#firstAfter(from); index < this.#channels.length; index++) {
+      const waiting = this.#channels[index]!;
+      const { channel } = waiting;
+      const isFire = isTrigger(channel.parameter);
+      if (onlyFires && !isFire) continue;
+      if (isFire !== areFires) end(last);
+      areFires = isFire;
+      last = this.#revisions[index]!;
+      const text = isFire ? String(channel.id) : itemOf(channel, this.#values[index]!, last);
+      items = items === '' ? text : `${items},${text}`;
+      channels.push(waiting);
+      if (items.length >= frameLength) end(last);
+    }
+    end(Number.POSITIVE_INFINITY);
+  }
+
+  override *waiting(from: number): Generator<GroupChannel, void, void> {
+    for (let index = this.#firstAfter(from); index < this.#channels.length; index++) yield this.#channels[index]!;
+  }
+
+  protected override add(channel: GroupChannel, { value, revision }: Change): number {
+    this.#values.push(value);
+    this.#revisions.push(revision);
+    return this.#channels.push(channel);
+  }
+
+  protected override forget(): void {
+    for (const channel of this.#channels) channel.isPending = false;
+    this.#channels = [];
+    this.#values = [];
+    this.#revisions = [];
+  }
+
+  #firstAfter(from: number): number {
+    let index = 0;
+    while (index < this.#revisions.length && this.#revisions[index]! <= from) index++;
+    return index;
+  }
+}

@@ -1,0 +1,48 @@
+// `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn.
+
+import { describe, HubError } from '../../../../../model/error.ts';
+import type { Target } from '../../../../../wire/v1/client-messages.ts';
+import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
+import { asHubError } from '../../../input/fault-gate.ts';
+import { encode } from '../frames.ts';
+import type { Handler } from './handler.ts';
+
+type Item = readonly [target: Target, value: unknown];
+
+export const handleSet: Handler = ({ hub, log, fanOut }, client, message) => {
+  const items = itemsOf(message);
+  const errors: Mistake[] = [];
+  hub.turn(() => {
+    for (const [target, value] of items) {
+      try {
+        const parameter = typeof target === 'string' ? hub.find(target) : fanOut.parameterOf(target);
+        if (parameter === undefined) errors.push([target, 'unknown parameter']);
+        else hub.writeTo(parameter, value, client.origin);
+      } catch (error) {
+        errors.push([target, asHubError(error, log).message]);
+      }
+    }
+  });
+  const ack = message.ack as number | undefined;
+  if (ack !== undefined) client.send(encode({ ack, errors }));
+  else if (errors.length > 0) client.send(encode({ errors }));
+  return undefined;
+};
+
+/** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
+function itemsOf(message: Readonly<Record<string, unknown>>): readonly Item[] {
+  const { set, ack } = message;
+  if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
+  if (ack !== undefined && !Number.isSafeInteger(ack))
+    throw new HubError('bad-request', `ack: expected an integer, got ${describe(ack)}`);
+  const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack');
+  if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
+  for (let index = 0; index < set.length; index++)
+    if (!isItem(set[index]))
+      throw new HubError('bad-request', `set[${index}]: expected [address, value], got ${describe(set[index])}`);
+  return set;
+}
+
+function isItem(item: unknown): item is Item {
+  return Array.isArray(item) && item.length === 2 && (typeof item[0] === 'string' || typeof item[0] === 'number');
+}

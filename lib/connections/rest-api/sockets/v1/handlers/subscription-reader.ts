@@ -1,0 +1,80 @@
+// Reads what a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing").
+
+import { z } from 'zod';
+import { maxPatternLength, maxPatterns } from '../../../../../wire/limits.ts';
+import type { Since } from '../../../../../wire/v1/client-messages.ts';
+import type { Filter } from '../../../filters/filter.ts';
+import { parse } from '../../../input/parse.ts';
+import type { FanOut } from '../../fan-out.ts';
+import { createSubscription, type Subscription } from '../subscription.ts';
+
+/** A subscription as a client asks for it; `since`: where it was when its link broke. */
+export interface Request {
+  readonly subscription: Subscription;
+  readonly since: Since | undefined;
+}
+
+const idExpected = 'integer 0..2147483647';
+/** The number of a subscription. */
+export const subscriptionId = z
+  .int({ error: idExpected })
+  .min(0, { error: idExpected })
+  .max(2 ** 31 - 1, { error: idExpected });
+const patternExpected = `pattern of 1 to ${maxPatternLength} characters`;
+const patternText = z
+  .string({ error: patternExpected })
+  .min(1, { error: patternExpected })
+  .max(maxPatternLength, { error: patternExpected });
+const pattern = z.union([patternText, z.strictObject({ regex: patternText })], {
+  error: `${patternExpected}, or {"regex":…}`,
+});
+const listExpected = `list of at most ${maxPatterns} patterns`;
+const patterns = z.array(pattern, { error: listExpected }).max(maxPatterns, { error: listExpected });
+const rateExpected = 'number of times per second, or 0';
+const revExpected = 'revision';
+
+const schema = z.strictObject({
+  sub: subscriptionId,
+  include: patterns.default(['**']),
+  exclude: patterns.default([]),
+  rate: z.number({ error: rateExpected }).min(0, { error: rateExpected }).default(0),
+  delivery: z.enum(['latest', 'all'], { error: '"latest" or "all"' }).default('latest'),
+  since: z
+    .strictObject({
+      epoch: z.string({ error: 'epoch' }),
+      rev: z.int({ error: revExpected }).min(0, { error: revExpected }),
+    })
+    .optional(),
+});
+
+/** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
+const maxKnown = 1024;
+const maxKnownWork = 2048;
+
+/**
+ * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
+ * there may be thousands of them. Errors of what it creates: `bad-request`.
+ */
+export function createSubscriptionReader(bound: Filter, fanOut: FanOut): (message: object) => Request {
+  const known = new Map<string, Subscription>();
+  let knownWork = 0;
+  const keep = (text: string, subscription: Subscription) => {
+    known.set(text, subscription);
+    knownWork += subscription.selection.work;
+    while (known.size > maxKnown || knownWork > maxKnownWork) {
+      const [oldest, { selection }] = known.entries().next().value!;
+      known.delete(oldest);
+      knownWork -= selection.work;
+    }
+  };
+  return (message) => {
+    const { since, ...request } = parse(schema, message);
+    const text = JSON.stringify(request);
+    let subscription = known.get(text);
+    if (subscription === undefined) {
+      subscription = createSubscription(request, bound, fanOut);
+      keep(text, subscription);
+    }
+    return { subscription, since };
+  };
+}
