@@ -1,5 +1,6 @@
 // The tables of the READMEs name what there is: connection types and their settings, commands, requests, steps, rooms, figures.
 
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -72,6 +73,13 @@ test('lib/README.md names the rooms', async (t) => {
     .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name))
     .filter((name) => /\/$|\.ts$/.test(name));
   t.deepEqual(named.sort(), rooms.sort());
+});
+
+test('lib/README.md names files and folders that there are', (t) => {
+  const text = readReadme('lib/README.md').replace(/^```(ts|console)[\s\S]*?^```$/gm, '');
+  const paths = [...text.matchAll(/(?<![\w/.(-])([\w-]+\/)*([\w-]+\/|[\w-]+\.ts)(?![\w#-])/g)].map(([path]) => path);
+  t.true(paths.length >= 20);
+  for (const path of paths) t.true(existsSync(join(root, 'lib', path)) || existsSync(join(root, path)), path);
 });
 
 test('bench/README.md shows the chart of its table', async (t) => {
