@@ -109,8 +109,8 @@ test('every file imports only what the arrows of its room allow', async (t) => {
 });
 
 /**
- * The floors of the REST API, by the longest prefix of a file: each may know itself, and of the others those that are named. What is
- * on no floor, the connection type and its routes, may know them all.
+ * The floors of the REST API, by the longest prefix of a file. A floor may know itself, and the floors and files that are named beside it.
+ * The files on no floor, such as the connection type and its routes, may know them all.
  */
 const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly string[]])[] = [
   ['limits/', []],

@@ -1,5 +1,5 @@
-// How a hub ends (D-29, D-15): every client gets close code 1001, and the process is gone within two
-// seconds with exit status 0, whatever clients do meanwhile.
+// When a hub ends (D-29, D-15), every client gets close code 1001. The process is gone within two seconds with exit status 0, whatever
+// clients do meanwhile.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-// The way of a plain write, from its socket to what is published, is the one that the README of the room draws.
+// A plain write goes, from its socket until it is published, the way that the README of the room draws.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const asked = [...chapter.split('| file |')[1]!.matchAll(/^\| (`.*?) \|/gm)]
 
 /** It is asked in long rounds only. */
 const seldom = `${room}/pacing/processor-time.ts`;
-/** They read and write bytes, and answer: nothing is handed on by them. */
+/** These read and write bytes, and hand nothing on. */
 const transforming = [`${room}/sockets/plain/message.ts`, `${room}/sockets/plain/frame.ts`];
 
 test('a plain write passes through at most 13 files, each once, as the README draws it', async (t) => {
@@ -34,7 +34,7 @@ test('a plain write passes through at most 13 files, each once, as the README dr
     value += 0.25;
     client.send({ p: 'desk/level', v: value });
     t.deepEqual(await client.next(), { p: 'desk/level', v: String(value) });
-    await new Promise(setImmediate); // what ends with the round has run as well
+    await new Promise(setImmediate); // by then what runs at the end of the round has run as well
   };
   await write();
   const calls = await traceCalls(write);

@@ -1,4 +1,4 @@
-// What can be wrong with the files of a certificate: each has its own sentence, and none is handed to the library.
+// Each thing that can be wrong with the files of a certificate has a sentence of its own, and none is left to the library.
 
 import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
@@ -97,7 +97,7 @@ test('HTTPS: from 30 days before its end a certificate is warned of when the hub
 
 test('HTTPS: a file that the user of the hub may not read is named', (t) => {
   const error = Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' });
-  const { message } = unreadable('keyFile', '/etc/hub.key', error); // root, as whom specs may run, reads any file
+  const { message } = unreadable('keyFile', '/etc/hub.key', error); // specs may run as root, who can read any file
   t.is(message, 'tls.keyFile: /etc/hub.key: expected a PEM file, got one that the user of the hub may not read');
 });
 

@@ -79,7 +79,7 @@ test('HTTPS: connections stay through seven renewals', async (t) => {
   for (let count = 1; count <= 7; count++) {
     await renew();
     wires.push(await open());
-    t.deepEqual(await Promise.all(wires.map(appOf)), [...wires.keys()].map(String)); // and none of them is idle for long
+    t.deepEqual(await Promise.all(wires.map(appOf)), [...wires.keys()].map(String)); // so none of them is idle for long
   }
   await renew();
   await wires.shift()!.closed();

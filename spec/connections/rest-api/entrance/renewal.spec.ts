@@ -1,4 +1,4 @@
-// A certificate that is renewed while the hub runs, as certbot does it: links are swapped, one file after the other.
+// A certificate is renewed while the hub runs, as certbot does it: links are swapped, one file after the other.
 
 import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ interface Secure extends HubUnderTest {
   readonly links: string;
   /** The certificate of `one` and `two`. */
   readonly certificates: Record<string, string>;
-  /** Has a file of the settings, `crt` or `key`, be that of a certificate. */
+  /** Makes a file of the settings, `crt` or `key`, the file of a certificate. */
   link(file: 'crt' | 'key', name: string): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ async function startSecure(t: ExecutionContext): Promise<Secure> {
   return Object.assign(hub, { links: folder, certificates, link });
 }
 
-/** Whose certificate a new client is shown, by IP address and by name. */
+/** Whose certificate a new client sees, by IP address and by name. */
 async function shown(t: ExecutionContext, { port, certificates }: Secure): Promise<string[]> {
   const names = [
     {},

@@ -1,4 +1,4 @@
-// Filters that are found without an engine match what the engine matches (D-05).
+// Filters that need no engine match what the engine matches (D-05).
 
 import test from 'ava';
 import fc from 'fast-check';

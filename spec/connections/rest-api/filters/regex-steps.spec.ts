@@ -1,4 +1,4 @@
-// The size of a program, told from its pattern: never much too low, so that no pattern takes long to compile.
+// The size of a program is estimated from its pattern. The estimate is never much too low, so no pattern takes long to compile.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// A fault of ours (D-13): the client is told, the log says why, and nothing else is disturbed.
+// When something fails inside the hub (D-13), the client is told, the log says why, and nothing else is disturbed.
 
 import test from 'ava';
 import { NEVER, of } from 'rxjs';

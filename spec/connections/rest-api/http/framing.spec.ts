@@ -1,5 +1,5 @@
-// Requests that a proxy before the hub and the hub could cut at different places (RFC 9112 sections 6.3 and 11.2): they are refused,
-// their connection is closed, and what came behind them is not done.
+// A proxy and the hub behind it could cut these requests at different places (RFC 9112 sections 6.3 and 11.2). The hub refuses them, closes
+// their connection, and does nothing of what came behind them.
 
 import test from 'ava';
 import { openWire } from '../../../support/http.ts';
@@ -9,7 +9,7 @@ const body = 'parameter=desk/i&value=5';
 const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
 const smuggled = 'GET /update?parameter=desk/i&value=9 HTTP/1.1\r\nHost: localhost\r\n\r\n';
 
-/** `said` is what the hub says itself; where it is missing the library has refused before the hub has seen anything. */
+/** `said` is what the hub itself says. Where it is missing, the library refuses before the hub sees anything. */
 const refused: [headers: string[], body: string, said?: RegExp][] = [
   [['Content-Length: 24', 'Content-Length: 3'], body, /^Content-Length: expected it once, got it 2 times\n$/],
   [['Content-Length: 3', 'Content-Length: 24'], body, /^Content-Length: expected it once, got it 2 times\n$/],

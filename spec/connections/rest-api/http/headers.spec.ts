@@ -1,4 +1,4 @@
-// What every answer begins with: a foreign page cannot frame, embed, read or misread any of them, and pages of allowedOrigins can.
+// The headers of every answer: a foreign page cannot frame, embed, read or misread any answer, and pages of allowedOrigins can.
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

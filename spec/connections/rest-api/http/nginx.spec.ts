@@ -60,7 +60,7 @@ ${site}}`,
   const listening = new Promise<void>((resolve, reject) => {
     nginx.stderr.on('data', (data) => {
       said += data;
-      if (/\bnginx\/\d/.test(said)) resolve(); // its version comes after it listens
+      if (/\bnginx\/\d/.test(said)) resolve(); // nginx says its version after it has begun to listen
     });
     ended.then(() => reject(new Error(said)));
   });

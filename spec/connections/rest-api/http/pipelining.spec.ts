@@ -1,5 +1,5 @@
-// Requests that come in one piece, one behind the other (RFC 9112 section 9.3.2): the library ends a connection on which a request comes
-// while an answer is due, so all that can be is answered before the next one is looked at.
+// Requests come in one piece, one behind the other (RFC 9112 section 9.3.2). The library ends a connection on which a request comes while an
+// answer is due. So the hub answers all that it can before it looks at the next one.
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
-// A hub whose descriptors are nearly used up by connections: it does not spin, those who are there are served, files as well, the
-// log says whose doing it is, and it recovers.
+// Connections use up nearly all descriptors of a hub. The hub does not spin, it serves those who are there, also with files, its log names
+// who did it, and it recovers.
 
 import { existsSync, readFileSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -67,7 +67,7 @@ onLinux('160 connections to a hub that may open 128 files: it rests, serves, say
   t.pass();
 });
 
-/** A connection that was accepted by the system, whatever the hub does with it. */
+/** A connection that the system has accepted, whatever the hub does with it. */
 function opened(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
   socket.on('error', () => {});

@@ -1,5 +1,5 @@
-// Clients that send as fast as they can: neighbours are served meanwhile, the hub stops when it is told to, who floods is told
-// 4008 and named in the log, and who keeps no more than 64 KiB under way is never ended.
+// Clients send as fast as they can. Meanwhile the hub serves their neighbours, and stops when it is told to. A client that floods is
+// closed with 4008 and named in the log. One that is at most 64 KiB ahead is never closed.
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -42,7 +42,7 @@ for (const [what, limit, begin, piece] of floods)
     t.is((await hub.ended()).status, 0);
   });
 
-/** Sends the pieces again and again on a connection that is opened again whenever it ends. */
+/** Sends the pieces again and again, on a connection that is opened again whenever it ends. */
 function flood(t: ExecutionContext, port: number, begin: Buffer | undefined, pieces: Buffer): void {
   let isOver = false;
   const open = () => {

@@ -19,7 +19,7 @@ async function startDesk(t: ExecutionContext, settings: object = {}): Promise<{ 
   return { hub, watcher: await openClient(t, hub.port) };
 }
 
-/** Fails unless others are served, the watcher's socket is open and hears, and the log says nothing but that limits were hit. */
+/** Fails unless the hub serves others, the watcher's socket is open and hears, and the log tells of nothing but limits that were hit. */
 async function expectUndisturbed(
   t: ExecutionContext,
   hub: HubUnderTest,

@@ -1,4 +1,4 @@
-// What one address may have: sockets, and wrong credentials. IPv6 is counted by /64.
+// One address may have so many sockets and so many wrong credentials. Of IPv6 a /64 counts as one.
 
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';

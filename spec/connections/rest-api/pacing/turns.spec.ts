@@ -1,4 +1,4 @@
-// What takes the hub long takes turns: while one client has it worked off, its neighbours are served, however fast the machine is.
+// What takes the hub long is done in turns: while it works for one client it serves the neighbours, however fast the machine is.
 
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
@@ -43,7 +43,7 @@ for (const [what, work] of rows)
       served++;
     }
     await working;
-    t.true(served > 5, `${served} times`); // once or twice, where the work is one piece
+    t.true(served > 5, `${served} times`); // it would be once or twice if the work were one piece
   });
 
 test.serial('messages behind a subscription that takes long are carried out in their order, after it', async (t) => {

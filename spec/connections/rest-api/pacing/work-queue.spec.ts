@@ -1,4 +1,4 @@
-// Work in turns: fair between addresses, at once where there is time, and never more of a round than is allowed.
+// Work is done in turns: addresses are treated alike, work is done at once where there is time, and never takes more of a round than it may.
 
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';

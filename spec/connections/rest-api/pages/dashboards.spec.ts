@@ -1,4 +1,4 @@
-// Dashboards: JSON5 files of one folder, checked, as JSON. What their format is says spec/dashboard.
+// Dashboards are JSON5 files of one folder, which are checked and answered as JSON. spec/dashboard holds their format.
 
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import { api, expectQuietLog, startHubFrom } from '../../../support/hub.ts';
 const start = (t: ExecutionContext, files: Record<string, unknown>, settings: object) =>
   startHubFrom(t, { 'flows/flow.json5': { connections: { api: { ...api, ...settings } } }, ...files });
 
-/** A folder whose name starts with an underscore: what is in it are no flow files. */
+/** The name of this folder starts with an underscore, so its files are no flow files. */
 const at = (name: string) => `flows/_boards/${name}`;
 const settings = { dashboards: '_boards' };
 

@@ -1,5 +1,5 @@
-// The OpenAPI document: valid by the schema of OpenAPI 3.1, of the same paths and methods as the hub, and true: answers of a
-// hub are as it says.
+// The OpenAPI document is valid by the schema of OpenAPI 3.1, has the paths and methods of the hub, and is true: the answers of a hub are as
+// it says.
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';

@@ -1,4 +1,4 @@
-// What operators ask and do over HTTP: connections, rules, flow files and the log.
+// What operators ask for and do over HTTP: connections, rules, flow files and the log.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

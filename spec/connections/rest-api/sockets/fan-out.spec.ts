@@ -1,4 +1,4 @@
-// Each filter is matched once per parameter, whoever comes and goes, and nothing of those who left stays (D-28).
+// Each filter is asked about a parameter once, whoever comes and goes. Nothing stays of those who left (D-28).
 
 import test from 'ava';
 import type { Channel, Subscriber } from '../../../../lib/connections/rest-api/sockets/channel.ts';

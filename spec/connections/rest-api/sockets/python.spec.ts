@@ -1,4 +1,4 @@
-// A client of another make (S-10): python3-websockets as Debian has it.
+// A client that others made speaks with the hub (S-10): python3-websockets as Debian has it.
 
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';

@@ -1,5 +1,5 @@
-// Clients that read slowly or not at all, and large snapshots (D-28, D-06): the hub holds a bounded
-// amount for each, the newest value of everything arrives, nothing is told twice backwards, and nobody else waits.
+// Clients read slowly or not at all, or ask for large snapshots (D-28, D-06). The hub holds a bounded amount for each, the newest value of
+// everything arrives, no value comes after a newer one, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
@@ -18,7 +18,7 @@ const numbered = (count: number) => Array.from({ length: count }, (_, index) => 
 
 const parse = (payload: Buffer): Frame => JSON.parse(payload.toString());
 
-/** How much the hub holds for each of its clients, beside what the system's buffers have taken. */
+/** How much the hub holds for each of its clients, without what the buffers of the system have taken. */
 async function unreadOf(t: ExecutionContext, port: number): Promise<number[]> {
   const { clients } = JSON.parse((await ask(t, port, 'GET /hub/clients')).text);
   return clients.map(({ unreadBytes }: { unreadBytes: number }) => unreadBytes);
@@ -36,7 +36,7 @@ async function readUntil(client: RawClient, address: string, value: string): Pro
   }
 }
 
-/** Fails when a parameter went backwards; values begin with a number that only grows. */
+/** Fails when a parameter went back: values begin with a number that only grows. */
 function expectForward(t: ExecutionContext, told: readonly Frame[]): void {
   const last = new Map<string, number>();
   for (const { p, v } of told) {

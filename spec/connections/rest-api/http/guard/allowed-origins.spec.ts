@@ -1,6 +1,6 @@
-// Pages of allowedOrigins in Chromium (Fetch, "CORS protocol"): they read and write by fetch and WebSocket, with credentials and
-// errors, embed and frame; pages of another site do nothing of it. Hub and panel are of one site: what the browser knows of
-// credentials it tells its pages alone.
+// Pages of allowedOrigins in Chromium (Fetch, "CORS protocol") read and write by fetch and WebSocket, with credentials and errors; they embed
+// and frame. Pages of another site can do none of it. Hub and panel are of one site, since a browser sends the credentials that it
+// knows for pages of that site alone.
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -44,7 +44,7 @@ async function start(t: ExecutionContext, settings: object = {}, options: Browse
 
 const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
 
-/** What a fetch comes to in a page: `200 true`, or `refused` when the page may not know. */
+/** What a page gets from a fetch: `200 true`, or `refused` when the page may not know. */
 function fetchIn(page: Page, hub: HubUnderTest, path: string, init: object = {}): Promise<string> {
   const url = JSON.stringify(`http://hub.studio.lan:${hub.port}${path}`);
   return page.evaluate(
@@ -105,7 +105,7 @@ test('a page of allowedOrigins shows credentials: a token, Basic of its own, and
   t.is(hub.find('desk/lamp')?.value, true);
 });
 
-/** Code of a page that resolves to whether an image of the hub is seen, or a socket of it tells a value. */
+/** Code of a page that resolves to true when it sees an image of the hub, or a socket of the hub tells a value. */
 const uses: Readonly<Record<string, (hub: string) => string>> = {
   image: (hub) => `new Promise((resolve) => {
     const image = new Image();

@@ -1,5 +1,4 @@
-// A page of the Document Root in Chromium (S-12, S-10): it shows a pulse live and switches
-// a lamp; a page of another site can do neither.
+// A page of the Document Root in Chromium (S-12, S-10) shows a pulse live and switches a lamp. A page of another site can do neither.
 
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -90,7 +89,7 @@ test('D-15: a page of another site can neither write nor open a socket, one of a
         image.onerror = image.onload = resolve;
         image.src = url;
       });
-      const send = (url, init) => fetch(url, { mode: 'no-cors', ...init }).catch(() => {}); // refusals are not embeddable
+      const send = (url, init) => fetch(url, { mode: 'no-cors', ...init }).catch(() => {}); // a refusal cannot be embedded
       await send('http://' + hub + '/update?parameter=desk/lamp&value=2');
       const body = new URLSearchParams({ parameter: 'desk/lamp', value: '3' });
       await send('http://' + hub + '/update', { method: 'POST', body });

@@ -1,5 +1,5 @@
-// Pages of another site in Chromium, over a plain HTTP name as a LAN has them (D-15): whatever they make the
-// browser send changes nothing, with Referer and without; pages of the hub go on.
+// Pages of another site in Chromium, over plain HTTP and by a name, as in a LAN (D-15). Whatever they make the browser send changes nothing,
+// with Referer and without. Pages of the hub go on.
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -126,7 +126,7 @@ async function startDesk(t: ExecutionContext, settings: object = {}) {
 const batchLength = 8;
 const maxBatches = 40;
 
-/** Opens a page that makes attempts from frames, a few at a time; what the browser did not come to send is tried again. */
+/** Opens a page that makes attempts from frames, a few at a time. What the browser did not get to send is tried again. */
 async function attempt(
   t: ExecutionContext,
   address: string,
@@ -189,7 +189,7 @@ const ownPage = `<!doctype html><title>ready</title>
   const write = { method: 'POST', body: new URLSearchParams({ parameter: 'desk/hit', value: 'fetch-post' }) };
 </script>`;
 
-/** By the value that they set: what a page of the hub may do, as code of the page. */
+/** What a page of the hub may do, as code of the page, by the value that it sets. */
 const ownActs: Readonly<Record<string, string>> = {
   fetch: "fetch(url('fetch'))",
   image: "void (new Image().src = url('image'))",

@@ -112,8 +112,8 @@ for (const [site, isLetIn] of sites)
     t.is(await upgrade(t, hub.port, headers), isLetIn ? 101 : 403);
   });
 
-// What browsers sent, literally, where they say nothing of the site: to a name of the LAN over plain HTTP, from a page that names
-// no referrer. The Accept of a fetch can be any.
+// These headers are what browsers sent where they tell nothing of the site: to a name of the LAN over plain HTTP, from a page that names no
+// referrer. A fetch can have any Accept.
 const chromium =
   'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36';
 const firefox = 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:143.0) Gecko/20100101 Firefox/143.0';

@@ -1,4 +1,4 @@
-// Decimal numbers as bytes: what is read is what `Number` gives, what is written is what `String` gives, or nothing is.
+// Decimal numbers as bytes: reading gives what `Number` gives, and writing what `String` gives, or both give up.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import {
 import { readNumber } from '../../../../../lib/model/value.ts';
 
 function read(text: string): number | undefined {
-  const bytes = Buffer.from(`1${text}1`); // what is around the range must not count
+  const bytes = Buffer.from(`1${text}1`); // the bytes around the range must not count
   return readDecimal(bytes, 1, bytes.length - 1);
 }
 

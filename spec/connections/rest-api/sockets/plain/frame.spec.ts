@@ -1,4 +1,4 @@
-// Frames written into shared bytes are, byte for byte, what JSON makes of the notification.
+// A frame that is written into shared bytes is, byte for byte, what JSON makes of the notification.
 
 import test from 'ava';
 import fc from 'fast-check';

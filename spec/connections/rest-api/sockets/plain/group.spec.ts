@@ -1,4 +1,4 @@
-// Who asks for the same hears the same, over as few topics as there must be (D-28).
+// Clients that ask for the same hear the same, over as few topics as there must be (D-28).
 
 import test from 'ava';
 import { filterOf } from '../../../../../lib/connections/rest-api/filters/filter.ts';

@@ -1,4 +1,4 @@
-// Reading the messages of plain clients: whatever comes, the result is that of the JSON parser and of the conversions D-02.
+// Whatever a plain client sends, the reader makes of it what the JSON parser and the conversions (D-02) make of it.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ function read(reader: PlainReader, text: string, asNumber = false): Outcome {
   }
 }
 
-/** What it must make of it. */
+/** What the reader must make of it. */
 function parse(text: string): Outcome {
   const error = 'bad-request';
   let data: unknown;
@@ -204,7 +204,7 @@ test('D-15: a message of 64 KiB is read, a longer one is refused', (t) => {
   });
 });
 
-/** As `deepEqual`, minus zero told from zero, for a property that runs many times. */
+/** Like `deepEqual`, which tells minus zero from zero, but quick enough for a property that runs many times. */
 function assertSame(one: unknown, other: unknown): void {
   const text = (value: unknown) =>
     JSON.stringify(value, (_, inner) => (Object.is(inner, -0) ? 'minus zero' : inner === undefined ? 'none' : inner));
