@@ -1,6 +1,6 @@
 // The drawing of the graph: boxes over lines, on a plane that people move over. It follows only values that are in view.
 
-import { createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
+import { type Accessor, createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
 import { createLiveValues } from '../live-values.ts';
 import { BoxContent, type BoxContext } from './boxes.tsx';
 import type { Box, Drawing, Line } from './layout.ts';
@@ -83,70 +83,16 @@ interface PlaneProps extends CanvasProps {
 
 function Plane(props: PlaneProps) {
   const placement = () => props.moves().placement();
-  const seen = createMemo(
-    () => {
-      const { x, y, scale } = placement();
-      const { clientWidth, clientHeight } = props.frame();
-      if (scale < readableScale) return [];
-      const isSeen = (box: Box) =>
-        Math.abs(box.x * scale + x - clientWidth / 2) < (clientWidth + box.width * scale) / 2 &&
-        Math.abs(box.y * scale + y - clientHeight / 2) < (clientHeight + box.height * scale) / 2;
-      return props.drawing.boxes.flatMap((box) =>
-        box.node.kind === 'parameter' && isSeen(box) ? [box.node.address] : [],
-      );
-    },
-    [],
-    { equals: (one, other) => one.join('\n') === other.join('\n') },
-  );
-  const values = createLiveValues(seen, () => rate);
+  const values = createLiveValues(useAddressesInView(props), () => rate);
   const context: BoxContext = { ...untrack(() => props.context), values };
-
-  const chosen = () => {
-    const key = props.context.selectedRule();
-    return key && props.drawing.boxes.find(({ node }) => node.kind === 'rule' && node.rule === key);
-  };
-  const showChosen = () => {
-    const box = chosen();
-    if (box) props.show(box);
-  };
-  onMount(() => {
-    createEffect(
-      on(
-        () => props.drawing,
-        () => props.showAll(comfortableScale),
-      ),
-    );
-    createEffect(on(chosen, showChosen));
-    let width = 0;
-    const observer = new ResizeObserver(() => {
-      props.moves().place({ ...placement() }); // the view has another part of it
-      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule opened beside it
-      width = props.frame().clientWidth;
-    });
-    observer.observe(props.frame());
-    onCleanup(() => observer.disconnect());
-  });
-
+  followChosen(props);
   return (
     <div
       class="plane"
       style={{ transform: `translate(${placement().x}px, ${placement().y}px) scale(${placement().scale})` }}
     >
       <svg width={props.drawing.width} height={props.drawing.height} aria-hidden="true">
-        <defs>
-          <marker
-            id="arrow"
-            viewBox="0 0 8 8"
-            refX="7"
-            refY="4"
-            markerUnits="userSpaceOnUse"
-            markerWidth="10"
-            markerHeight="10"
-            orient="auto"
-          >
-            <path d="M0 0L8 4L0 8z" />
-          </marker>
-        </defs>
+        <Arrow />
         <For each={props.drawing.lines}>{(line) => <Edge line={line} context={context} />}</For>
       </svg>
       <For each={props.drawing.boxes}>
@@ -165,6 +111,73 @@ function Plane(props: PlaneProps) {
         )}
       </For>
     </div>
+  );
+}
+
+/** The addresses of the boxes in view; none while nobody could read their values. */
+function useAddressesInView(props: PlaneProps): Accessor<readonly string[]> {
+  return createMemo(
+    () => {
+      const { x, y, scale } = props.moves().placement();
+      const { clientWidth, clientHeight } = props.frame();
+      if (scale < readableScale) return [];
+      const isSeen = (box: Box) =>
+        Math.abs(box.x * scale + x - clientWidth / 2) < (clientWidth + box.width * scale) / 2 &&
+        Math.abs(box.y * scale + y - clientHeight / 2) < (clientHeight + box.height * scale) / 2;
+      return props.drawing.boxes.flatMap((box) =>
+        box.node.kind === 'parameter' && isSeen(box) ? [box.node.address] : [],
+      );
+    },
+    [],
+    { equals: (one, other) => one.join('\n') === other.join('\n') },
+  );
+}
+
+/** Shows all of a new drawing, and keeps the chosen rule in view. */
+function followChosen(props: PlaneProps): void {
+  const chosen = () => {
+    const key = props.context.selectedRule();
+    return key && props.drawing.boxes.find(({ node }) => node.kind === 'rule' && node.rule === key);
+  };
+  const showChosen = () => {
+    const box = chosen();
+    if (box) props.show(box);
+  };
+  onMount(() => {
+    createEffect(
+      on(
+        () => props.drawing,
+        () => props.showAll(comfortableScale),
+      ),
+    );
+    createEffect(on(chosen, showChosen));
+    let width = 0;
+    const observer = new ResizeObserver(() => {
+      props.moves().place({ ...props.moves().placement() }); // the view has another part of it
+      if (props.frame().clientWidth < width) showChosen(); // the panel of the rule opened beside it
+      width = props.frame().clientWidth;
+    });
+    observer.observe(props.frame());
+    onCleanup(() => observer.disconnect());
+  });
+}
+
+function Arrow() {
+  return (
+    <defs>
+      <marker
+        id="arrow"
+        viewBox="0 0 8 8"
+        refX="7"
+        refY="4"
+        markerUnits="userSpaceOnUse"
+        markerWidth="10"
+        markerHeight="10"
+        orient="auto"
+      >
+        <path d="M0 0L8 4L0 8z" />
+      </marker>
+    </defs>
   );
 }
 

@@ -50,8 +50,9 @@ export function groupsOf({ file, folder }: RuleStatus): string[] {
 }
 
 /**
- * Returns the ids of the groups that are open. Whole levels open from the outside in, as long as that makes no more than
- * `comfortableBoxes` boxes. Then those open that people chose, the ones in `first` before others, up to `maxBoxes` boxes.
+ * Returns the ids of the groups that are open, level by level from the outside in. A group is as people chose. Where they did not
+ * choose, it is open as long as all groups of its level make no more than `comfortableBoxes` boxes. There are never more than
+ * `maxBoxes`: groups in `first` open before others.
  */
 export function openGroups(
   roots: readonly RuleGroup[],

@@ -1,14 +1,14 @@
 // Flows: rules between what they read and what they write, as a graph and as a list, and the files that they are in.
 
-import { createMemo, createResource, createSignal, lazy, Match, Show, Suspense, Switch } from 'solid-js';
-import type { RuleStatus } from '../../model/rule-status.ts';
+import { createMemo, createResource, lazy, Match, Show, Suspense, Switch } from 'solid-js';
 import { Files } from '../flows/files.tsx';
 import { buildGraph } from '../flows/graph.ts';
 import { useInstallation } from '../flows/installation.ts';
 import type { Drawing } from '../flows/layout.ts';
-import { groupRules, groupsOf, keyOf, maxBoxes, openGroups, type RuleGroup } from '../flows/rule-groups.ts';
+import { maxBoxes } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
+import { type ShownRules, useShownRules } from '../flows/shown-rules.ts';
 import { route, setParams } from '../route.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
@@ -17,111 +17,89 @@ const narrow = matchMedia('(max-width: 700px)');
 
 export default function Flows() {
   const installation = useInstallation();
-  const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
+  const shown = useShownRules(installation);
   const isList = () => (route().params.as ?? (narrow.matches ? 'list' : 'graph')) === 'list';
-  const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
-  const groups = createMemo(() => groupRules(matching()));
-  const selected = createMemo(() => {
-    const { key, rule, file } = route().params;
-    if (key !== undefined && installation.ruleOf(key)) return installation.ruleOf(key);
-    return installation.rules().find((one) => one.name === rule && (file === undefined || one.file === file));
-  });
-  const selectedRule = () => {
-    const rule = selected();
-    return rule && keyOf(rule);
-  };
-  /** The groups around the chosen rule are open, unless somebody closed them. */
-  const open = createMemo(() => {
-    const rule = selected();
-    const around = rule ? groupsOf(rule) : [];
-    return openGroups(groups(), new Map([...around.map((id) => [id, true] as const), ...chosen()]), around);
-  });
-  const graph = createMemo(() => buildGraph(groups(), open()), undefined, {
+  const graph = createMemo(() => buildGraph(shown.groups(), shown.open()), undefined, {
     equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
   });
   const [drawing] = createResource(
     () => (isList() ? undefined : graph()),
-    async (shown): Promise<Drawing | undefined> => (await import('../flows/layout.ts')).layOut(shown),
+    async (drawn): Promise<Drawing | undefined> => (await import('../flows/layout.ts')).layOut(drawn),
     { initialValue: undefined }, // so that the view stays while the page waits
   );
-  const groupById = createMemo(() => new Map(flat(groups()).map((group) => [group.id, group])));
-  const toggle = (id: string, isOpen: boolean) => setChosen((former) => new Map(former).set(id, isOpen));
-  const select = (key: string | undefined) => {
-    const rule = key === undefined ? undefined : installation.ruleOf(key);
-    setParams({ rule: rule?.name, file: rule?.file, key });
+  const context = {
+    installation,
+    selectedRule: shown.selectedKey,
+    selectRule: shown.select,
+    groupOf: shown.groupOf,
   };
-  const closed = () => groupById().size - open().size;
 
   return (
     <>
-      <div class="bar">
-        <h1>Flows</h1>
-        <Search label="Search rules" placeholder="Search by rule, address, folder, file" />
-        <span class="count">
-          {matching().length} {matching().length === 1 ? 'rule' : 'rules'}
-        </span>
-        <button type="button" aria-pressed={!isList()} onClick={() => setParams({ as: 'graph' })}>
-          Graph
-        </button>
-        <button type="button" aria-pressed={isList()} onClick={() => setParams({ as: 'list' })}>
-          List
-        </button>
-        <button type="button" onClick={() => setChosen(new Map(flat(groups()).map(({ id }) => [id, closed() > 0])))}>
-          {closed() > 0 ? 'Open all' : 'Close all'}
-        </button>
-      </div>
+      <Bar shown={shown} isList={isList()} />
       <Fault text={installation.error()} />
       <Show when={installation.report()}>{(report) => <Files report={report()} />}</Show>
       <div class="flows">
         <Switch>
-          <Match when={installation.isLoaded() && matching().length === 0}>
+          <Match when={installation.isLoaded() && shown.matching().length === 0}>
             <p class="note">{searched() ? 'No rule matches.' : 'There are no rules.'}</p>
           </Match>
           <Match when={isList()}>
             <div class="scroll">
               <RuleList
-                {...{ installation, selectedRule, selectRule: select, toggleGroup: toggle }}
-                groupOf={(id) => groupById().get(id)}
-                groups={groups().map(({ id }) => id)}
-                open={open()}
+                {...context}
+                toggleGroup={shown.toggle}
+                groups={shown.groups().map(({ id }) => id)}
+                open={shown.open()}
               />
             </div>
           </Match>
           <Match when={drawing.latest}>
             {(drawn) => (
               <Suspense>
-                <Canvas
-                  drawing={drawn()}
-                  context={{
-                    installation,
-                    selectedRule,
-                    groupOf: (id) => groupById().get(id),
-                    selectRule: select,
-                    openGroup: (id) => toggle(id, true),
-                  }}
-                />
+                <Canvas drawing={drawn()} context={{ ...context, openGroup: (id) => shown.toggle(id, true) }} />
               </Suspense>
             )}
           </Match>
         </Switch>
-        <Show when={selected()}>
-          {(rule) => <RulePanel rule={rule()} installation={installation} close={() => select(undefined)} />}
+        <Show when={shown.selected()}>
+          {(rule) => <RulePanel rule={rule()} installation={installation} close={() => shown.select(undefined)} />}
         </Show>
       </div>
-      <Show when={!isList() && closed() > 0}>
-        <p class="note foot">
-          {closed() === 1 ? '1 folder is closed; press it' : `${closed()} folders are closed; press one`} to open it.{' '}
-          {maxBoxes} boxes are drawn at most: search to see fewer.
-        </p>
+      <Show when={!isList() && shown.closedCount() > 0}>
+        <ClosedNote count={shown.closedCount()} />
       </Show>
     </>
   );
 }
 
-function isMatch({ name, file, folder, from, to }: RuleStatus, wanted: string): boolean {
-  return wanted === '' || [name, file, ...folder, ...from, ...to].some((text) => text.toLowerCase().includes(wanted));
+function Bar(props: { readonly shown: ShownRules; readonly isList: boolean }) {
+  const { matching, closedCount, toggleAll } = props.shown;
+  return (
+    <div class="bar">
+      <h1>Flows</h1>
+      <Search label="Search rules" placeholder="Search by rule, address, folder, file" />
+      <span class="count">
+        {matching().length} {matching().length === 1 ? 'rule' : 'rules'}
+      </span>
+      <button type="button" aria-pressed={!props.isList} onClick={() => setParams({ as: 'graph' })}>
+        Graph
+      </button>
+      <button type="button" aria-pressed={props.isList} onClick={() => setParams({ as: 'list' })}>
+        List
+      </button>
+      <button type="button" onClick={() => toggleAll(closedCount() > 0)}>
+        {closedCount() > 0 ? 'Open all' : 'Close all'}
+      </button>
+    </div>
+  );
 }
 
-function flat(groups: readonly RuleGroup[]): RuleGroup[] {
-  return groups.flatMap((group) => [group, ...flat(group.groups)]);
+function ClosedNote(props: { readonly count: number }) {
+  return (
+    <p class="note foot">
+      {props.count === 1 ? '1 folder is closed; press it' : `${props.count} folders are closed; press one`} to open it.{' '}
+      {maxBoxes} boxes are drawn at most: search to see fewer.
+    </p>
+  );
 }
