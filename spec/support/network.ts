@@ -1,4 +1,5 @@
-// A network between a client and a hub that can be cut, and that can fall silent without a sign, as networks do.
+// A network between clients and a hub that can be cut, that can fall silent without a sign, as networks do, and that can be
+// listened to.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -18,8 +19,11 @@ export interface Network {
   thaw(): void;
 }
 
+/** Hears what is sent on the n-th connection, from 1 on. */
+export type Listener = (connection: number, sender: 'client' | 'hub', data: Buffer) => void;
+
 /** Opens a network in front of a port. */
-export async function openNetwork(t: ExecutionContext, hubPort: number): Promise<Network> {
+export async function openNetwork(t: ExecutionContext, hubPort: number, hear: Listener = () => {}): Promise<Network> {
   const sockets = new Set<Socket>();
   let connections = 0;
   let bytes = 0;
@@ -31,7 +35,7 @@ export async function openNetwork(t: ExecutionContext, hubPort: number): Promise
     socket.on('close', () => sockets.delete(socket));
   };
   const server = createServer((client) => {
-    connections++;
+    const connection = ++connections;
     const hub = connect(hubPort, '127.0.0.1');
     for (const [socket, other] of [
       [client, hub],
@@ -40,6 +44,7 @@ export async function openNetwork(t: ExecutionContext, hubPort: number): Promise
       keep(socket);
       socket.on('data', (data) => {
         if (other === client) bytes += data.length;
+        hear(connection, other === client ? 'hub' : 'client', data);
         other.write(data);
       });
       socket.on('close', () => other.destroy());

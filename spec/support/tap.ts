@@ -1,9 +1,9 @@
-// A wire in front of a hub that is listened to: which requests a browser sends, and how each of them was answered.
+// A network in front of a hub that is listened to: which requests a browser sends, and how each of them was answered.
 
 import { EventEmitter, once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import type { ExecutionContext } from 'ava';
 import { deadlineMs } from './deadline.ts';
+import { openNetwork } from './network.ts';
 
 export interface Tap {
   /** Where clients connect. */
@@ -14,37 +14,25 @@ export interface Tap {
 
 /** Opens one in front of a port; requests on a connection are expected one after the other, as browsers send them. */
 export async function openTap(t: ExecutionContext, hubPort: number): Promise<Tap> {
-  const wires: { asked: string; answered: string }[] = [];
+  const wires = new Map<number, { client: string; hub: string }>();
   const news = new EventEmitter();
-  const server = createServer((client) => {
-    const hub = connect(hubPort, '127.0.0.1');
-    const wire = { asked: '', answered: '' };
-    wires.push(wire);
-    client.on('data', (data) => {
-      wire.asked += data.toString('latin1');
-    });
-    hub.on('data', (data) => {
-      wire.answered += data.toString('latin1');
-      news.emit('answer');
-    });
-    client.pipe(hub).pipe(client);
-    client.on('error', () => hub.destroy());
-    hub.on('error', () => client.destroy());
-    t.teardown(() => client.destroy());
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => server.close());
-  await once(server, 'listening');
+  const { port } = await openNetwork(t, hubPort, (connection, sender, data) => {
+    const wire = wires.get(connection) ?? { client: '', hub: '' };
+    wires.set(connection, wire);
+    wire[sender] += data.toString('latin1');
+    if (sender === 'hub') news.emit('answer');
+  });
 
   const statuses = (name: string) =>
-    wires.flatMap(({ asked, answered }) => {
-      const codes = [...answered.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
-      const paths = [...asked.matchAll(/^[A-Z]+ (\S+) HTTP\/1\.1\r$/gm)].map(([, path]) => path!);
+    [...wires.values()].flatMap(({ client, hub }) => {
+      const codes = [...hub.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
+      const paths = [...client.matchAll(/^[A-Z]+ (\S+) HTTP\/1\.1\r$/gm)].map(([, path]) => path!);
       return paths.flatMap((path, index) =>
         new URLSearchParams(path.split('?')[1]).get('via') === name && index in codes ? [codes[index]!] : [],
       );
     });
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async statusesOf(names, limitMs = deadlineMs) {
       const signal = AbortSignal.timeout(limitMs);
       for (;;) {
