@@ -1,4 +1,4 @@
-// Dummy: parameters that the author defines, as storage between connections and rules (S-16, D-11).
+// Dummy: parameters that the author of a flow file defines, as storage between connections and rules (S-16, D-11).
 
 import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';
@@ -9,7 +9,6 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
-/** Settings of a Dummy connection. */
 export const settingsSchema = z.strictObject({
   parameters: z
     .union([z.string(), z.array(z.string({ error: 'a line <Parameter ID>[,<Value Type>[,<Default Value>]]' }))], {

@@ -1,6 +1,7 @@
-// Starts, hears and ends the keyboard's own process. What it says is checked; when it ends, so does the Observable.
+// Starts the keyboard's own process, hears what it says, and ends it. Each message of the process is checked. When the process
+// ends, the Observable errs.
 
-import { fork } from 'node:child_process';
+import { type ChildProcess, fork } from 'node:child_process';
 import { extname } from 'node:path';
 import { Observable, type SchedulerLike, timer } from 'rxjs';
 import { type FromProcess, fromProcess, type ToProcess } from './messages.ts';
@@ -16,9 +17,9 @@ const program = new URL(`./process/main${extname(import.meta.filename)}`, import
 export class ProcessEnded extends Error {}
 
 /**
- * Runs the process: cold, emits what it says, never completes. Errors: `ProcessEnded`; when `toProcess$` errs, that error,
- * once the process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a
- * second; `finish` is given its end, with the signal or exit code.
+ * Runs the process. Cold, emits what it says, never completes. Errors: `ProcessEnded`; or the error of `toProcess$`, once the
+ * process has been ended by force. Unsubscribing lets it finish the press under way and ends it, by force after a second;
+ * `finish` gets its end, with the signal or exit code.
  */
 export function runProcess(
   toProcess$: Observable<ToProcess>,
@@ -29,20 +30,12 @@ export function runProcess(
       execArgv: ['--disable-warning=ExperimentalWarning'],
       stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     });
-    let lastWords = '';
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-      lastWords = `${lastWords} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastWords);
-    });
-    // Not 'close': after a disconnect from this side it does not come. What it said last is heard by 'disconnect'.
-    const end = Promise.all([
-      new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))),
-      new Promise((resolve) => child.stderr?.once('close', resolve)),
-      new Promise((resolve) => child.once('disconnect', resolve)),
-    ]).then(([how]) => how);
+    const lastWords = hearLastWords(child);
     let reason: unknown;
     const tellEnd = (how: string) =>
-      subscriber.error(reason ?? new ProcessEnded([how, lastWords].filter((part) => part !== '').join(': ')));
+      subscriber.error(reason ?? new ProcessEnded([how, lastWords()].filter((part) => part !== '').join(': ')));
     let hasEnded = false;
+    const end = endOf(child);
     end.then((how) => {
       hasEnded = true;
       tellEnd(how);
@@ -50,11 +43,11 @@ export function runProcess(
     child.on('error', (error) => child.pid === undefined && tellEnd(error.message));
     child.on('message', (message) => {
       const said = fromProcess.safeParse(message);
-      if (said.success) subscriber.next(said.data); // all else is Node's own: with --watch it reports imports here
+      if (said.success) subscriber.next(said.data); // other messages are Node's own: with --watch it reports imports here
     });
     subscriber.add(
       toProcess$.subscribe({
-        next: (message) => void child.send(message, () => {}), // a process that is gone tells by its end
+        next: (message) => void child.send(message, () => {}), // a process that is gone tells so by its end
         error: (error) => {
           reason = error;
           child.kill('SIGKILL');
@@ -69,4 +62,26 @@ export function runProcess(
       finish(end);
     };
   });
+}
+
+/** Keeps what the process wrote last to its standard error, on one line. */
+function hearLastWords(child: ChildProcess): () => string {
+  let lastWords = '';
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    lastWords = `${lastWords} ${text}`.replaceAll(/\s+/g, ' ').trim().slice(-maxLastWords);
+  });
+  return () => lastWords;
+}
+
+/**
+ * Resolves with the signal or exit code, once everything that the process said and wrote has been heard. It does not wait for
+ * `close`: that does not come after a disconnect from this side.
+ */
+async function endOf(child: ChildProcess): Promise<string> {
+  const [how] = await Promise.all([
+    new Promise<string>((resolve) => child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))),
+    new Promise((resolve) => child.stderr?.once('close', resolve)),
+    new Promise((resolve) => child.once('disconnect', resolve)),
+  ]);
+  return how;
 }

@@ -1,5 +1,5 @@
-// Key combinations as authors write them: key names joined by a hyphen, such as `ctrl-f1` or `shift-media-play`
-// (S-17). Names are read in any case; the order counts for presses only.
+// Key combinations as authors write them: key names joined by hyphens, such as `ctrl-f1` or `shift-media-play` (S-17).
+// Capital and small letters are the same; the order counts for presses only.
 
 import { closest, distance } from 'fastest-levenshtein';
 import { describe, HubError } from '../../model/error.ts';
@@ -11,12 +11,12 @@ export interface Combination {
   readonly keys: readonly string[];
 }
 
-/** The tab on which a combination is listed. */
+/** Whether a combination is heard or pressed. */
 export type Side = 'input' | 'output';
 
 export const maxKeys = 8;
 
-/** What people call keys elsewhere; used to name the right one in a mistake, never accepted. */
+/** What people call keys elsewhere. These names are not accepted; a mistake names the right one. */
 const otherNames: ReadonlyMap<string, string> = new Map([
   ['', 'minus'],
   ['+', 'equal'],
@@ -49,7 +49,10 @@ const firstWords = new Set(
   [...keyByName.keys()].filter((name) => name.includes('-')).map((name) => name.split('-')[0]),
 );
 
-/** Reads one combination for a side. Errors: `bad-flow`: an unknown key with the nearest one, a key of the other side. */
+/**
+ * Reads a combination for a side. Errors: `bad-flow` for an unknown key, with the nearest one, and for a key of the other
+ * side.
+ */
 export function readCombination(written: string, side: Side): Combination {
   const keys = splitNames(written.toLowerCase()).map((name) => findKey(name, written, side).name);
   if (keys.length > maxKeys)
@@ -61,7 +64,7 @@ export function readCombination(written: string, side: Side): Combination {
   return { written, keys };
 }
 
-/** Equal for two spellings of the same combination: `ctrl-f1` and `F1-Ctrl`. */
+/** The same text for all spellings of a combination, such as `ctrl-f1` and `F1-Ctrl`. */
 export function identityOf({ keys }: Combination): string {
   return [...keys].sort().join('-');
 }

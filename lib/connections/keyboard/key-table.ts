@@ -1,15 +1,15 @@
-// Every key by the one name that flow files use, with what uiohook-napi hears and what nut-js presses for it; under X11 it is
-// pressed by its keysym (process/x11/keysyms.ts).
-// Names follow the codes of W3C UI Events in small letters; a hyphen joins keys, so only media and volume names have one.
+// All keys. Each has one name, which flow files use, and codes by which uiohook-napi hears it and nut-js presses it; under
+// X11 it is pressed by its keysym (process/x11/keysyms.ts). Names follow the codes of W3C UI Events, in small letters. A
+// hyphen joins keys; so only the names of media and volume keys have one.
 
-/** One key. A key that a library does not know has no code there: it is for one side only. */
+/** A key. One that a library does not know has no code there: it can only be heard, or only be pressed. */
 export interface Key {
   readonly name: string;
-  /** What uiohook-napi reports for the key: a pad key has two codes, with and without NumLock. Empty: not heard. */
+  /** The codes that uiohook-napi reports: a pad key has two, with and without NumLock. Empty: it cannot be heard. */
   readonly heardAs: readonly number[];
-  /** Its name in the `Key` of nut-js; undefined: not pressed. */
+  /** Its name in the `Key` of nut-js; undefined: it cannot be pressed. */
   readonly pressedAs: string | undefined;
-  /** A side on which it does not work under X11, though it does on Windows or macOS. */
+  /** The side on which it works on Windows or macOS, but not under X11. */
   readonly x11Lacks?: 'input' | 'output';
 }
 

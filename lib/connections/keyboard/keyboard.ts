@@ -1,5 +1,5 @@
-// Keyboard: global hotkeys as triggers and simulated keystrokes (S-17, D-10). The libraries run
-// in a process of their own; whatever ends it is a degraded connection and a restart, never a dead hub.
+// Keyboard: global hotkeys as triggers, and simulated keystrokes (S-17, D-10). The libraries run in a process of their own.
+// Whatever ends that process, the connection is degraded and starts another one, and the hub runs on.
 
 import { platform } from 'node:os';
 import { defer, merge, type Observable, type SchedulerLike } from 'rxjs';

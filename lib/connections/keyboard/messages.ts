@@ -1,20 +1,20 @@
-// What the hub and the keyboard's own process say to each other. Which keys a person presses stays in that process: it
-// tells nothing but which hotkey fired.
+// What the hub and the keyboard's own process say to each other. The process tells which hotkey fired, and nothing else of what a
+// person types.
 
 import { z } from 'zod';
 import { maxKeys } from './combination.ts';
 
 /**
- * To the process. First of all `listen`: the keys of each hotkey, whether there will be presses, and the codes of the keys
- * that its predecessor may have left down. Then `press`: the keys of one combination; the next follows upon `pressed`.
+ * To the process. The first message has the keys of each hotkey, whether there will be presses, and the codes of the keys that the
+ * process before may have left down. Each `press` has the keys of one combination; the next one follows after `pressed`.
  */
 export type ToProcess =
   | { readonly listen: readonly (readonly string[])[]; readonly presses: boolean; readonly release: readonly number[] }
   | { readonly press: readonly string[] };
 
 /**
- * From the process, checked on arrival; `fired` is a place in the list of `listen`, `fault` its last words. `holding` are
- * the codes of the keys that the press under way is about to press: whatever happens to it, they have to be released.
+ * From the process; checked on arrival. `fired` is a place in the list of `listen`. `holding` has the codes of the keys that are
+ * about to be pressed: whatever happens to the process, they have to be released. `fault` is the last message.
  */
 export const fromProcess = z.union([
   z.strictObject({ opening: z.string() }),

@@ -1,10 +1,10 @@
-// Presses on their way to the keyboard: one at a time, first in, first out, never more than a fixed number, and none
+// Presses on their way to the keyboard. They are made one at a time, first in, first out. Their number is bounded, and none are
 // kept for a keyboard that is not there.
 
 import { type Observable, Subject } from 'rxjs';
 import type { Combination } from './combination.ts';
 
-/** Presses that wait, at most; at about 20 ms each that is 20 seconds of typing. */
+/** How many presses may wait; at about 20 ms each that is 20 seconds of typing. */
 export const maxPendingPresses = 1000;
 
 const nothing: readonly number[] = [];
@@ -25,12 +25,12 @@ export class PressQueue {
   /** Hot, replays nothing, synchronous, never completes, never errors. */
   readonly lost$: Observable<LostPresses> = this.#lost$.asObservable();
 
-  /** The codes of the keys that the press under way, or one that was cut off, may have left down. */
+  /** The codes of the keys that may be down, by the press under way or by one that was cut off. */
   get held(): readonly number[] {
     return this.#held;
   }
 
-  /** The keyboard is there, all keys up; `press` is called for the next combination once the one before is `done`. */
+  /** The keyboard is there and all keys are up; `press` is called for each combination, once the one before is `done`. */
   open(press: (combination: Combination) => void): void {
     this.#held = nothing;
     this.#press = press;
@@ -51,14 +51,14 @@ export class PressQueue {
     this.#held = codes;
   }
 
-  /** The press under way has been made, its keys are up. */
+  /** The press under way has been made, and its keys are up. */
   done(): void {
     this.#held = nothing;
     this.#underWay = undefined;
     this.#pressNext();
   }
 
-  /** The keyboard is gone: drops what is pending and what is under way; what it held is held until it is back. */
+  /** The keyboard is gone: drops every press, and remembers which keys may be down. */
   close(): void {
     const count = this.#pending.length + (this.#underWay === undefined ? 0 : 1);
     this.#pending = [];

@@ -1,4 +1,4 @@
-// The keys that a connection leaves down when it is stopped, because its process was killed in the middle of a press.
+// A process that is killed in the middle of a press leaves keys down. If its connection is stopped then, they are released here.
 
 import { firstValueFrom, of } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
@@ -9,7 +9,7 @@ import type { ToProcess } from './messages.ts';
 import type { PressQueue } from './press-queue.ts';
 import { startDeadlineMs } from './session.ts';
 
-/** Releases them, if there are any, by one more process; resolves when that has ended. Never errs. */
+/** Starts one more process that releases the keys, if there are any; resolves when that has ended. Never errs. */
 export async function releaseHeld(
   { held }: PressQueue,
   { scheduler, log }: Pick<ConnectionContext<unknown>, 'scheduler' | 'log'>,

@@ -1,5 +1,5 @@
-// Keeps a session going: when it errs, the connection is degraded with the reason, and the session starts again with
-// backoff. What belongs to the connection, such as the count of lost presses, lives on meanwhile.
+// Keeps a session going: when it errs, the connection is degraded with the reason, and after a pause the session starts
+// again. The connection itself does not end, and so does not forget what it counts.
 
 import { concat, defer, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, ignoreElements, repeat } from 'rxjs/operators';
@@ -9,7 +9,7 @@ import type { ConnectionEvent } from '../connection.ts';
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 
-/** A session that has ended in the middle of what only the next one can put right. */
+/** A session has ended in the middle of a press, and only the next one can release the keys. */
 export class Interrupted extends Error {}
 
 /**

@@ -1,4 +1,4 @@
-// One life of the keyboard's process, from its start to its end: what it says becomes events, presses go to it one by
+// One life of the keyboard's process, from its start to its end. What the process says becomes events, presses go to it one by
 // one, and an answer that does not come ends it.
 
 import { BehaviorSubject, defer, merge, NEVER, type Observable, Subject, throwError, timer } from 'rxjs';
@@ -11,80 +11,111 @@ import type { PressQueue } from './press-queue.ts';
 import { Interrupted } from './restart.ts';
 import type { KeyboardSettings } from './settings.ts';
 
-/** Within this time the process is ready; an X server that hangs is found by it. */
+/** The process is ready within this time; otherwise its X server hangs. */
 export const startDeadlineMs = 8000;
-/** Within this time a press is made, which takes 80 ms at most. */
+/** A press is made within this time; it takes 80 ms at most. */
 const pressDeadlineMs = 3000;
 const listening = 'listening';
 const pressing = 'pressing';
 const orderly = 'exit code 0';
 
 /**
- * Cold, never completes. Errors when the keyboard cannot be used any more, with the reason for its operator; `Interrupted`
- * when that has left keys down.
+ * Runs the process once. Cold, never completes. Errors when the keyboard cannot be used any more, with the reason for the
+ * operator; `Interrupted` when that has left keys down.
  */
 export function runSession(
   context: ConnectionContext<KeyboardSettings>,
   presses: PressQueue,
 ): Observable<ConnectionEvent> {
-  const { settings, scheduler, log } = context;
-  const { inputKeys, outputKeys } = settings;
-  return defer(() => {
-    const toProcess$ = new Subject<ToProcess>();
-    const doing$ = new BehaviorSubject('starting');
+  return defer(() => new Session(context, presses).run());
+}
 
-    const eventsOf = (said: FromProcess): ConnectionEvent[] => {
-      if ('fired' in said) {
-        const hotkey = inputKeys[said.fired];
-        return hotkey === undefined ? [] : [{ set: `input/${hotkey.written}`, value: true }];
-      }
-      if ('fault' in said) {
-        toProcess$.error(new Error(said.fault));
-        return [];
-      }
-      if ('holding' in said) {
-        presses.hold(said.holding);
-        return [];
-      }
-      doing$.next('opening' in said ? `opening the display ${said.opening}` : listening);
-      if ('ready' in said) {
-        presses.open(({ keys, written }) => {
-          doing$.next(`${pressing} ${written}`);
-          toProcess$.next({ press: keys });
-        });
-        return [{ state: 'running' }];
-      }
-      if ('pressed' in said) {
-        if (said.failure !== '') log.warn({}, `a press failed: ${said.failure}`);
-        presses.done();
-      }
-      return [];
-    };
+class Session {
+  readonly #context: ConnectionContext<KeyboardSettings>;
+  readonly #presses: PressQueue;
+  /** The codes of keys that the process before may have left down. */
+  readonly #leftDown: readonly number[];
+  readonly #toProcess$ = new Subject<ToProcess>();
+  /** What the process is doing, in words for the operator. */
+  readonly #doing$ = new BehaviorSubject('starting');
 
-    const release = presses.held;
+  constructor(context: ConnectionContext<KeyboardSettings>, presses: PressQueue) {
+    this.#context = context;
+    this.#presses = presses;
+    this.#leftDown = presses.held;
+  }
+
+  run(): Observable<ConnectionEvent> {
+    const { settings, scheduler } = this.#context;
     const first: ToProcess = {
-      listen: inputKeys.map(({ keys }) => keys),
-      presses: outputKeys.length > 0,
-      release,
+      listen: settings.inputKeys.map(({ keys }) => keys),
+      presses: settings.outputKeys.length > 0,
+      release: this.#leftDown,
     };
-    const reasonOf = (error: unknown) =>
-      error instanceof ProcessEnded
-        ? `the keyboard process ended while ${doing$.value} (${error.message})`
-        : messageOf(error);
-    const silence$ = doing$.pipe(
-      switchMap((doing) =>
-        doing === listening ? NEVER : timer(doing.startsWith(pressing) ? pressDeadlineMs : startDeadlineMs, scheduler),
-      ),
-      mergeMap(() => throwError(() => new Error(`the keyboard process hangs while ${doing$.value}`))),
-    );
-    const finish = (end: Promise<string>) => context.finish(end.then((how) => how === orderly && presses.hold([])));
-    return runProcess(merge(toProcess$, silence$).pipe(startWith(first)), { scheduler, finish }).pipe(
-      mergeMap(eventsOf),
+    const toProcess$ = merge(this.#toProcess$, this.#failWhenSilent()).pipe(startWith(first));
+    return runProcess(toProcess$, { scheduler, finish: (end) => this.#finish(end) }).pipe(
+      mergeMap((said) => this.#eventsOf(said)),
       catchError((error) => {
-        const isInterrupted = presses.held.length > 0 && presses.held !== release;
-        throw new (isInterrupted ? Interrupted : Error)(reasonOf(error), { cause: error });
+        throw this.#endOf(error);
       }),
-      finalize(() => presses.close()),
+      finalize(() => this.#presses.close()),
     );
-  });
+  }
+
+  #eventsOf(said: FromProcess): ConnectionEvent[] {
+    if ('fired' in said) {
+      const hotkey = this.#context.settings.inputKeys[said.fired];
+      return hotkey === undefined ? [] : [{ set: `input/${hotkey.written}`, value: true }];
+    }
+    if ('ready' in said) {
+      this.#doing$.next(listening);
+      this.#openPresses();
+      return [{ state: 'running' }];
+    }
+    if ('opening' in said) this.#doing$.next(`opening the display ${said.opening}`);
+    else if ('holding' in said) this.#presses.hold(said.holding);
+    else if ('pressed' in said) this.#endPress(said.failure);
+    else this.#toProcess$.error(new Error(said.fault));
+    return [];
+  }
+
+  #openPresses(): void {
+    this.#presses.open(({ keys, written }) => {
+      this.#doing$.next(`${pressing} ${written}`);
+      this.#toProcess$.next({ press: keys });
+    });
+  }
+
+  #endPress(failure: string): void {
+    this.#doing$.next(listening);
+    if (failure !== '') this.#context.log.warn({}, `a press failed: ${failure}`);
+    this.#presses.done();
+  }
+
+  /** Errs when an answer does not come in time. */
+  #failWhenSilent(): Observable<never> {
+    const { scheduler } = this.#context;
+    return this.#doing$.pipe(
+      switchMap((doing) => {
+        if (doing === listening) return NEVER;
+        return timer(doing.startsWith(pressing) ? pressDeadlineMs : startDeadlineMs, scheduler);
+      }),
+      mergeMap(() => throwError(() => new Error(`the keyboard process hangs while ${this.#doing$.value}`))),
+    );
+  }
+
+  /** A process that ends in an orderly way has released all keys. */
+  #finish(end: Promise<string>): void {
+    this.#context.finish(end.then((how) => how === orderly && this.#presses.hold([])));
+  }
+
+  /** The error that ends the session: one of its own if keys are down that only the next process can release. */
+  #endOf(error: unknown): Error {
+    const reason =
+      error instanceof ProcessEnded
+        ? `the keyboard process ended while ${this.#doing$.value} (${error.message})`
+        : messageOf(error);
+    const isInterrupted = this.#presses.held.length > 0 && this.#presses.held !== this.#leftDown;
+    return new (isInterrupted ? Interrupted : Error)(reason, { cause: error });
+  }
 }

@@ -1,4 +1,4 @@
-// The settings of a keyboard connection (S-17), checked at load.
+// The settings of a keyboard connection: which combinations are heard, and which can be pressed (S-17).
 
 import { z } from 'zod';
 import { messageOf } from '../../model/error.ts';

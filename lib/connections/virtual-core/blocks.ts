@@ -1,5 +1,5 @@
-// The function blocks by name: the arguments each takes, the parameters it gives, and the logic behind them. Settings,
-// checks and parameters all follow from this table.
+// The table of function blocks: which arguments each takes, which parameters it gives, and the logic behind it. Settings,
+// checks and parameters follow from this table.
 
 import { z } from 'zod';
 import type { ValueType } from '../../model/value.ts';
@@ -8,7 +8,7 @@ import { createFTrig, createRs, createRTrig, createSr } from './latches.ts';
 import type { Logic } from './logic.ts';
 import { createTof, createTon, createTp, longestMs } from './timers.ts';
 
-/** What an argument has to be: a literal within the bounds, or the name of something of one of the types. */
+/** What an argument has to be: a literal within bounds, or the name of something that has one of the types. */
 export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
@@ -18,9 +18,9 @@ export interface ArgumentKind {
 
 export interface BlockType {
   readonly arguments: Readonly<Record<string, ArgumentKind>>;
-  /** Arguments that may be left out; they are false then. */
+  /** Arguments that may be left out; then they are false. */
   readonly optional: readonly string[];
-  /** The type of each parameter by what follows the name of the output; '' is the output itself. */
+  /** The type of each parameter, by what its ID adds to the name of the output; '' is the output itself. */
   readonly outputs: Readonly<Record<string, ValueType>>;
   create(): Logic;
 }
@@ -72,7 +72,7 @@ function integerArgument(least: number, most: number, unit = ''): ArgumentKind {
   };
 }
 
-/** The setting takes literals out of bounds too: they are found with names and types, all at once. */
+/** The schema accepts literals that are out of bounds: they are found together with wrong names and types. */
 function describeKind(expected: string, literal: z.ZodType): { expected: string; schema: z.ZodType } {
   return { expected, schema: z.union([literal, z.string()], { error: expected }).describe(expected) };
 }

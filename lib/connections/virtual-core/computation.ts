@@ -1,12 +1,12 @@
-// A computed output as a piece of logic: an expression over named values, its result converted to the output's type.
+// The logic of a computed output: it evaluates an expression and converts the result to the type of the output.
 
 import type { Expression } from '../../expression/expression.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
 import { createRisingEdge, type Logic } from './logic.ts';
 
 /**
- * Creates the logic of an expression whose arguments are its identifiers. A result of type T fires when it turns true.
- * `step` throws when the expression fails or its result is no value of the type (NaN, infinite); outputs stay then.
+ * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true.
+ * `step` throws when the expression fails, or when its result is no value of the type (NaN, infinite). The output stays then.
  */
 export function createComputation(expression: Expression, identifiers: readonly string[], type: ValueType): Logic {
   const outputs: Value[] = [false];

@@ -1,5 +1,5 @@
-// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges and stop at ±(2^53−1), the bounds of an integer
-// parameter. Reset comes before load, load before counting; an edge up and one down at the same time cancel out.
+// The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges, and stop at ±(2^53−1), the bounds of an integer
+// parameter. A reset goes before a load, and a load before counting. An edge up and an edge down at the same time cancel out.
 
 import type { Value } from '../../model/value.ts';
 import { createRisingEdge, type Logic } from './logic.ts';
@@ -37,7 +37,7 @@ export function createCtud(): Logic {
   });
 }
 
-/** Keeps the count, which is the second of the outputs. */
+/** Creates a counter from how it finds its next outputs; the count is the second of them. */
 function createCounter(next: (count: number, values: readonly Value[]) => readonly Value[]): Logic {
   let outputs: readonly Value[] = [false, 0];
   return {
@@ -51,7 +51,7 @@ function createCounter(next: (count: number, values: readonly Value[]) => readon
   };
 }
 
-/** An integer within the bounds; adding 1 to the upper one stays there. */
+/** Keeps a count an integer within the bounds. */
 function saturate(count: number): number {
   return Math.max(-most, Math.min(most, Math.trunc(count))) + 0; // never -0
 }

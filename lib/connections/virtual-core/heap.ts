@@ -1,4 +1,4 @@
-// A queue that gives the item of the lowest key first: what to evaluate next, and who is to be woken next.
+// A queue that gives the item with the lowest key first; here the unit that is to be woken next.
 
 /** A binary heap; `push` and `pop` take O(log n). */
 export class Heap<Item> {
@@ -35,7 +35,7 @@ export class Heap<Item> {
     items[place] = item;
   }
 
-  /** Takes out the item of the lowest key. */
+  /** Takes out the item with the lowest key. */
   pop(): Item | undefined {
     const keys = this.#keys;
     const items = this.#items;

@@ -1,5 +1,6 @@
-// The names that the outputs of a Virtual Core can read: its inputs, its outputs, and what blocks give beside them
-// (`lamp/elapsed`). In an expression a name is an identifier: each character but letters, digits and _ is written _.
+// The names that outputs of a Virtual Core can read: its inputs, its outputs, and the further parameters of blocks
+// (`lamp/elapsed`). In an expression a name is written as an identifier: every character that is no letter, digit or _
+// becomes _.
 
 import { freeNames } from '../../expression/expression.ts';
 import { parameterIdMistake } from '../../model/address.ts';
@@ -12,19 +13,19 @@ import type { CoreSettings, Output } from './settings.ts';
 
 /** What a name stands for: an input, or a parameter of the output that gives it. */
 export interface Source {
-  /** Undefined: not known, since the address of the input is a mistake. */
+  /** Undefined: the address of the input is a mistake, so its type is not known. */
   readonly type: ValueType | undefined;
   readonly output: string | undefined;
 }
 
-/** The parameters of an output: its own, then those that a block gives beside it. */
+/** The parameters of an output: its own first, then the further ones of its block. */
 export function parametersOf(name: string, output: Output): ParameterDeclaration[] {
   const types = output.block === undefined ? { '': output.type } : blockTypes[output.block]!.outputs;
   return Object.entries(types).map(([suffix, type]) => ({ id: `${name}${suffix}`, type, access: 'read-only' }));
 }
 
 export class Names {
-  /** Names that are no names, or stand for two things. */
+  /** Names that are malformed, or that stand for two things. */
   readonly mistakes: SettingMistake[] = [];
   readonly #outputs: ReadonlyMap<string, Output>;
   readonly #sources = new Map<string, Source>();
@@ -51,12 +52,12 @@ export class Names {
     return [...this.#namesOfIdentifier.keys()];
   }
 
-  /** The names that an identifier in an expression can mean; more than one is a mistake of the expression. */
+  /** The names that an identifier of an expression may stand for; if there are several, the expression is a mistake. */
   namesOf(identifier: string): readonly string[] {
     return this.#namesOfIdentifier.get(identifier) ?? [];
   }
 
-  /** The known names that an output reads; none while its expression has bad syntax. */
+  /** The known names that an output reads; none if its expression has bad syntax. */
   readBy(outputName: string): readonly string[] {
     let reads = this.#reads.get(outputName);
     if (reads === undefined) {
@@ -100,7 +101,7 @@ export class Names {
   }
 }
 
-/** Tells which inputs a parameter follows, through as many outputs as it takes. */
+/** Tells which inputs a parameter depends on, directly or through other outputs. */
 export function followInputs(settings: CoreSettings): (parameterId: string) => Set<string> {
   let names: Names | undefined;
   return (parameterId) => {

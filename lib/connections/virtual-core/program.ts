@@ -1,5 +1,5 @@
-// Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the
-// outputs into the order in which they are evaluated. Everything that is wrong is found at once.
+// Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the outputs
+// into the order in which they are evaluated. It finds all mistakes at once.
 
 import { compileExpression, freeNames, isLanguageName } from '../../expression/expression.ts';
 import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
@@ -43,7 +43,7 @@ export function compile(settings: CoreSettings, inputTypes: InputTypes): Program
   return { mistakes, inputs, units };
 }
 
-/** What an output reads, in the order of its logic's arguments: names, and literals. Without logic there are mistakes. */
+/** A compiled output. It reads names and literals, in the order of the arguments of its logic; with mistakes it has no logic. */
 interface Part {
   readonly reads: readonly (string | { readonly value: Value })[];
   readonly logic: Logic | undefined;

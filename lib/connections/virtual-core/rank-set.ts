@@ -1,5 +1,5 @@
-// The outputs that have to be evaluated, as a set of their ranks that gives the lowest first. Three levels of bits, each
-// telling which 32 of the next hold any: adding and taking cost the same however many there are.
+// The outputs that have to be evaluated: a set of their ranks that gives the lowest first. It has three levels of bits; each
+// bit says whether any of 32 bits of the next level is set. So adding and taking cost the same however many ranks there are.
 
 /** How many ranks a set can hold: 0 to 32,767. */
 export const maxRanks = 32 ** 3;

@@ -1,11 +1,14 @@
-// The settings of a Virtual Core: what it listens to, and its outputs, each an expression or a function block.
+// The settings of a Virtual Core: its inputs, and its outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
 import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks.ts';
 import { maxRanks } from './rank-set.ts';
 
-/** The longest list of outputs; with their second outputs one evaluation fits into a turn (131,072 writes). */
+/**
+ * How many outputs a core may have: so one evaluation, with the further parameters of blocks, fits into a turn (131,072
+ * writes).
+ */
 export const maxOutputs = maxRanks;
 export const maxInputs = 32_768;
 
@@ -16,7 +19,7 @@ export interface ExpressionOutput {
   readonly expression: string;
 }
 
-/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, all else a literal. */
+/** `{block: 'TOF', in: 'mic-open', pt: 2000}`; a text is a name, anything else a literal. */
 export interface BlockOutput {
   readonly block: string;
   readonly [argument: string]: string | number | boolean;

@@ -1,6 +1,6 @@
 // The timers of IEC 61131-3: TON, TOF and TP, each with Q and the elapsed time. They are exact to the millisecond of the
-// clock; the elapsed time is told at start, every 100 ms while it runs, and at its end, so that it is no flood.
-// A new `pt` counts at once, from the same start; a negative one is 0, one beyond 2^31−1 is that.
+// clock. The elapsed time is told at the start, every 100 ms while it runs, and at the end, so that it floods nobody. A new
+// `pt` counts at once, from the same start; it is held within 0..2^31−1.
 
 import { createRisingEdge, type Logic } from './logic.ts';
 
@@ -9,14 +9,17 @@ export const elapsedGridMs = 100;
 /** The longest `pt`: about 24 days. */
 export const longestMs = 2 ** 31 - 1;
 
-/** TON: `in`, `pt` → on once `in` has been true for pt, off with `in`. Elapsed returns to 0 with `in`. */
+/** TON: `in`, `pt` → on once `in` has been true for pt, off when `in` is. Then elapsed returns to 0. */
 export const createTon = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (!isIn) return watch.clear(false);
     if (!watch.q && watch.hasRun(ptMs, now)) watch.end(true, ptMs);
   });
 
-/** TOF: `in`, `pt` → on with `in`, off once it has been false for pt. A false `in` at first is off, and runs nothing. */
+/**
+ * TOF: `in`, `pt` → on when `in` is, off once `in` has been false for pt. If `in` is false at first, it is off and no time
+ * runs.
+ */
 export const createTof = (): Logic =>
   createTimer((watch, isIn, ptMs, now) => {
     if (isIn) return watch.clear(true);
@@ -24,8 +27,8 @@ export const createTof = (): Logic =>
   });
 
 /**
- * TP: `in`, `pt` → on for exactly pt from a rising edge of `in`, which a second edge does not prolong. Elapsed returns to 0
- * when the pulse is over and `in` is false. With pt 0 there is no pulse.
+ * TP: `in`, `pt` → on for exactly pt after a rising edge of `in`; a second edge does not prolong it. Elapsed returns to 0 when the
+ * pulse is over and `in` is false. With pt 0 there is no pulse.
  */
 export const createTp = (): Logic => {
   const rises = createRisingEdge();
@@ -58,7 +61,7 @@ function createTimer(step: TimerStep): Logic {
   };
 }
 
-/** Q and the time that has run since it was first asked for. */
+/** Q, and the time that has run since somebody first asked for it. */
 class Stopwatch {
   readonly outputs: [boolean, number] = [false, 0];
   wakeAt = Infinity;
@@ -81,7 +84,10 @@ class Stopwatch {
     this.#startedAt = undefined;
   }
 
-  /** Starts unless it runs already, and tells whether pt is over; if not, it has itself woken at the next thing to tell. */
+  /**
+   * Starts if it does not run yet, and tells whether pt is over. If it is not, it asks to be woken when there is more to
+   * tell.
+   */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
     const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // whole microseconds: 0.3 − 0.1 is not 0.2

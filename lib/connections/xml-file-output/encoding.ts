@@ -1,17 +1,17 @@
-// The encoding that a template declares, and the bytes of a file in it (XML 1.0 section 4.3.3 and appendix F).
+// Encodings: which one a template declares, and how text becomes bytes in it (XML 1.0 section 4.3.3 and appendix F).
 
 import { HubError } from '../../model/error.ts';
 
 export interface Encoding {
   readonly name: string;
-  /** The characters that it cannot hold; left out: it holds all. */
+  /** Matches the characters that it cannot hold; left out: it holds all of them. */
   readonly missing?: RegExp;
   encode(text: string): Uint8Array;
   /** Errors: any, when the bytes are not of this encoding. A byte order mark stays in the text. */
   decode(bytes: Buffer): string;
 }
 
-/** A template as text, with the encoding that its file is written in; `name` is shown in mistakes. */
+/** A template as text, and the encoding in which its file is written; mistakes show the name. */
 export interface TemplateSource {
   readonly name: string;
   readonly text: string;
@@ -56,13 +56,13 @@ const byName = new Map([
   ['UTF-16', utf16le],
 ]);
 
-/** A template given as text; without a declaration it is UTF-8. Errors: `cannot-start`. */
+/** Reads a template from a text. Without a declaration it is UTF-8. Errors: `cannot-start`. */
 export function sourceOfText(name: string, text: string): TemplateSource {
   const declared = declaredName(text);
   return { name, ...withByteOrderMark(text, encodingOf(name, declared), declared) };
 }
 
-/** A template given as the bytes of a file. Errors: `cannot-start`, also when declaration and bytes disagree. */
+/** Reads a template from the bytes of a file. Errors: `cannot-start`, also when declaration and bytes disagree. */
 export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
   const declared = declaredName(bytes.toString('latin1').replaceAll('\0', ''));
   const expected = encodingOf(name, declared);
@@ -71,7 +71,7 @@ export function sourceOfBytes(name: string, bytes: Buffer): TemplateSource {
     if (encoding?.name.startsWith(declared ?? ''))
       return { name, ...withByteOrderMark(encoding.decode(bytes), encoding, declared) };
   } catch {
-    // Told below, like any other bytes that are not what they are declared to be.
+    // These bytes are not what they are declared to be: see below.
   }
   throw new HubError('cannot-start', `${name}: expected its bytes to be ${declared ?? utf8.name}, they are not`);
 }
@@ -87,7 +87,7 @@ function encodingOf(name: string, declared = utf8.name): Encoding {
   throw new HubError('cannot-start', `${name}: expected one of the encodings ${known}, got "${declared}"`);
 }
 
-/** What a byte order mark, or the zero bytes around the first `<`, tell. */
+/** The encoding that a byte order mark, or the zero bytes around the first `<`, tell; undefined: there are none. */
 function encodingBySignature(bytes: Buffer): Encoding | undefined {
   switch (bytes.subarray(0, 2).toString('hex')) {
     case 'efbb':
@@ -103,7 +103,7 @@ function encodingBySignature(bytes: Buffer): Encoding | undefined {
   }
 }
 
-/** UTF-16 that does not name its byte order has to begin with the mark. */
+/** A text in UTF-16 whose declaration does not name the byte order has to begin with the mark. */
 function withByteOrderMark(text: string, encoding: Encoding, declared: string | undefined) {
   const needsMark = encoding.name.startsWith('UTF-16') && declared !== encoding.name && !text.startsWith(byteOrderMark);
   return { text: needsMark ? byteOrderMark + text : text, encoding };

@@ -1,5 +1,5 @@
-// Keeps what is on the disk equal to the newest state: one save in flight, those asked for meanwhile made one, a failed
-// one tried again until it succeeds.
+// Keeps the disk equal to the newest state. One save runs at a time. Those that are asked for meanwhile become one, and one
+// that has failed is tried again until it succeeds.
 
 import { defer, EMPTY, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, exhaustMap, finalize, map, repeat, startWith, tap } from 'rxjs/operators';
@@ -13,7 +13,7 @@ export interface KeepSavedOptions {
   /** Saves the state as it is when called. */
   save(): Promise<void>;
   readonly scheduler: SchedulerLike;
-  /** Takes over the save in flight, and one more where the newest state is not saved, when unsubscribed. */
+  /** Gets the save under way when unsubscribed, followed by one more if the newest state is not saved. */
   finish(work: Promise<unknown>): void;
 }
 

@@ -1,4 +1,4 @@
-// Replaces a file as a whole: who reads it meanwhile sees the old or the new one, never a half of either.
+// Replaces a file as a whole: whoever reads it sees the old file or the new one, never half of either.
 
 import { randomBytes } from 'node:crypto';
 import { open, readdir, readlink, realpath, rename, rm, stat } from 'node:fs/promises';
@@ -6,15 +6,15 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { getSystemErrorMessage } from 'node:util';
 import { messageOf } from '../../model/error.ts';
 
-/** A file beside the target that is as old is no replacement under way: that takes milliseconds. */
+/** A replacement takes milliseconds. So a file beside the target that is this old was left behind. */
 export const leftoverAgeMs = 60_000;
 
 const tempPattern = /^[0-9a-f]{12}\.part$/;
 
 /**
- * Writes the bytes to a new file beside the target, forces them to the disk and renames it. An existing file keeps its
- * mode, and its owner where the system allows; a symbolic link stays and what it points to is replaced. Errors: one
- * sentence with path and reason, the same each time; then the target is untouched and nothing is left behind.
+ * Writes the bytes to a new file beside the target, forces them to the disk and renames the file. An existing file keeps its mode,
+ * and its owner where the system allows. A symbolic link stays, and the file that it points to is replaced. Errors: one sentence
+ * with path and reason, the same each time; the target is untouched then, and nothing is left behind.
  */
 export async function replaceFile(path: string, bytes: Uint8Array): Promise<void> {
   let temp: string | undefined;
@@ -42,8 +42,8 @@ export async function replaceFile(path: string, bytes: Uint8Array): Promise<void
 }
 
 /**
- * Removes what a crash in the middle of a replacement has left beside the target, once it is old: what is younger may be
- * the replacement that another hub is making. Errors: as `replaceFile`.
+ * Removes files that a crash in the middle of a replacement has left beside the target, once they are old: a younger one may be the
+ * replacement that another hub is making. Errors: as `replaceFile`.
  */
 export async function removeLeftovers(path: string): Promise<void> {
   try {

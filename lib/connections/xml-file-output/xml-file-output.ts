@@ -1,4 +1,4 @@
-// XML File Output: writes a file from a template at each set of one of its placeholders (S-14, D-09).
+// XML File Output: writes a file from a template, each time that one of its placeholders is set (S-14, D-09).
 
 import { readFileSync, statSync } from 'node:fs';
 import { defer, EMPTY, merge, NEVER, type Observable, timer } from 'rxjs';
@@ -18,7 +18,6 @@ import { fillTemplate, maxTemplateLength, type Template } from './template.ts';
 
 const pathSetting = z.string({ error: 'the path of a file' }).min(1, { error: 'the path of a file' });
 
-/** Settings of an XML File Output connection. */
 export const settingsSchema = z
   .strictObject({
     filename: pathSetting.describe('The file that is written; relative to the folder of the flow file'),
@@ -61,7 +60,7 @@ export const xmlFileOutput = defineConnectionType({
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
       const sweep$ = timer(leftoverAgeMs, scheduler).pipe(
-        concatMap(() => removeLeftovers(path)), // those of a crash right before this start
+        concatMap(() => removeLeftovers(path)), // a crash right before this start has left younger ones
         catchError(() => EMPTY),
         ignoreElements(),
       );
@@ -80,7 +79,7 @@ function readTemplate({ template, templateFile }: XmlSettings, resolvePath: Reso
   return parseTemplate(sourceOfBytes(path, readTemplateFile(path)));
 }
 
-/** A template that cannot be read is told when the connection starts; at load it must not stop the hub. */
+/** At load a template that cannot be read must not stop the hub; the connection says so when it starts. */
 function readTemplateIfAny(settings: XmlSettings, resolvePath: ResolvePath): Template | undefined {
   try {
     return readTemplate(settings, resolvePath);
@@ -102,7 +101,7 @@ function readTemplateFile(path: string): Buffer {
   );
 }
 
-/** Errors: `cannot-start`; a template that was changed after the load may have placeholders that no one can set. */
+/** Errors: `cannot-start`, for a placeholder that a template has got since the flow file was loaded: nobody can set it. */
 function inboxOf({ inbox }: ConnectionContext<XmlSettings>, name: string): Observable<Value> {
   try {
     return inbox(name);

@@ -1,19 +1,19 @@
-// Which hotkey fires when (D-10): once, when the first of its keys is released after all of them were down together,
-// with exactly its modifiers. Pure: key downs and ups in, hotkeys out.
+// Decides which hotkey fires when (D-10): once, when the first of its keys is released after all of them were down together, with
+// exactly its modifiers. It is pure: key downs and key ups go in, hotkeys come out.
 
 import { modifiers, physicalKeys } from '../key-table.ts';
 
 interface Hotkey {
-  /** The keys of the combination, each with the physical keys that will do for it. */
+  /** The keys of the combination, each with the physical keys that stand for it. */
   readonly places: readonly (readonly string[])[];
   readonly keys: ReadonlySet<string>;
   readonly isModifiersOnly: boolean;
 }
 
 /**
- * Follows a keyboard, whose keys are named as in the key table, sides apart (`lctrl`). A hotkey is armed by the key down
- * that completes it while no other modifier is held, and disarmed by another modifier: releasing shift first does not
- * turn ctrl+shift+F1 into ctrl+F1. One that is made of modifiers alone is disarmed by any other key.
+ * Follows a keyboard. Keys have their names of the key table, left and right apart (`lctrl`). A hotkey is armed when the last of
+ * its keys goes down while no other modifier is held. Another modifier disarms it: releasing shift first does not turn
+ * ctrl+shift+F1 into ctrl+F1. A hotkey of modifiers alone is disarmed by any other key.
  */
 export class Hotkeys {
   readonly #hotkeys: readonly Hotkey[];
@@ -39,7 +39,7 @@ export class Hotkeys {
     }
   }
 
-  /** A key goes up; returns the places in the list of combinations of the hotkeys that fire. */
+  /** A key goes up; returns which hotkeys fire, as places in the list of combinations. */
   up(key: string): number[] {
     this.#held.delete(key);
     const fired = this.#hotkeys.filter((hotkey) => hotkey.keys.has(key) && this.#armed.delete(hotkey));

@@ -1,5 +1,5 @@
-// The keyboard's own process. Both libraries are native and end it at once when the display is missing or goes away,
-// which the hub survives. It lives as long as its channel to the hub.
+// The program of the keyboard's own process. Both libraries are native code, which ends the process at once when the display is
+// missing or goes away; the hub survives that. The process lives as long as its channel to the hub.
 
 import { messageOf } from '../../../model/error.ts';
 import { eitherSide, keys } from '../key-table.ts';
@@ -18,7 +18,7 @@ process.on('message', (message: ToProcess) => {
   work = work.then(() => ('press' in message ? press(message.press) : start(message))).catch(giveUp);
 });
 process.on('disconnect', () => void work.then(() => process.exit()));
-// The hub ends by them, and then this: it has keys to release.
+// These signals end the hub, and this process ends after it: it has keys to release.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const) process.on(signal, () => {});
 
 async function start({ listen, presses, release }: Extract<ToProcess, { listen: unknown }>): Promise<void> {
@@ -42,11 +42,11 @@ async function start({ listen, presses, release }: Extract<ToProcess, { listen: 
       for (const fired of hotkeys.up(name)) tell({ fired });
     }),
   );
-  uIOhook.start(); // also without hotkeys: it notices when the display goes away
+  uIOhook.start(); // without hotkeys as well: it notices when the display goes away
   await tell({ ready: true });
 }
 
-/** Finds the display, before the library that hears keys needs it; what is returned opens what presses them. */
+/** Finds the display before the library that hears keys needs it. What it returns opens the presser. */
 async function findKeyboard(): Promise<() => Promise<Presser>> {
   if (process.platform === 'win32' || process.platform === 'darwin') return openNutJs;
   const display = process.env.DISPLAY;

@@ -1,4 +1,4 @@
-// The words for an optional package that is not there.
+// What the operator reads when an optional package is not there.
 
 import { messageOf } from '../../../model/error.ts';
 

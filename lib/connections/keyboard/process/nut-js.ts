@@ -14,7 +14,7 @@ export async function openNutJs(): Promise<Presser> {
   return {
     find: async (names) => names.map((name) => Key[keyByName.get(name)?.pressedAs as keyof typeof Key]),
     press: async (code) => void (await keyboard.pressKey(code)),
-    // It errs for a key that it does not know, and so has not pressed.
+    // It errs for a key that it does not know, and has not pressed.
     release: async (code) => void (await keyboard.releaseKey(code).catch(() => {})),
   };
 }

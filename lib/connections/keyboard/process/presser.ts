@@ -1,14 +1,16 @@
-// Presses and releases keys, each by the code under which it was found; and a whole combination, of which nothing stays
-// down.
+// Presses and releases keys by their codes, and whole combinations, of which no key stays down.
 
 import { setTimeout } from 'node:timers/promises';
 import { messageOf } from '../../../model/error.ts';
 
-/** Between two key events of a press; a combination of two keys takes about 20 ms, which programs that poll notice. */
+/** The pause between two key events. A combination of two keys takes about 20 ms, so that programs that poll notice it. */
 const keyDelayMs = 5;
 
 export interface Presser {
-  /** The codes of keys, which stay theirs when the layout changes. Errors: one sentence, of a key that is not there. */
+  /**
+   * Finds the codes of keys; a code stays the same when the layout changes. Errors: one sentence, for a key that is not
+   * there.
+   */
   find(names: readonly string[]): Promise<readonly number[]>;
   press(code: number): Promise<void>;
   /** Releases a key; one that is not down stays as it is. */
@@ -16,8 +18,8 @@ export interface Presser {
 }
 
 /**
- * Presses the keys first to last and releases them in reverse. Resolves with why one of them could not be pressed, empty
- * when all were; no key is down then. Errors: one could not be released.
+ * Presses the keys first to last and releases them in reverse. Resolves when no key is down, with why one of them could not be
+ * pressed, or with an empty text. Errors: when one could not be released.
  */
 export async function pressCombination(presser: Presser, codes: readonly number[]): Promise<string> {
   const down: number[] = [];

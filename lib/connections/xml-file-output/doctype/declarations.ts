@@ -1,5 +1,5 @@
-// The markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7), read for their grammar alone:
-// what is valid does not matter, only what is well-formed.
+// Reads the markup declarations of an internal subset (XML 1.0 sections 3.2, 3.3, 4.2 and 4.7). They have to be well-formed;
+// whether they are valid does not matter. Numbers in brackets are those of the productions.
 
 import type { Entities } from './entities.ts';
 import { entityValue, readReferences } from './references.ts';
@@ -36,7 +36,7 @@ function readMixed(scanner: Scanner): void {
   else scanner.skip('*');
 }
 
-/** [47] to [50]: `(` was read. Each group that is open has the separator that it goes on with, once it has one. */
+/** [47] to [50]: `(` was read. Each open group keeps the separator that it began with. */
 function readChildren(scanner: Scanner): void {
   const groups: { separator: string | undefined }[] = [{ separator: undefined }];
   for (;;) {

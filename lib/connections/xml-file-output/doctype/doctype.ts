@@ -1,21 +1,21 @@
-// The document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse one that is not well-formed,
-// internal subset included; saxes passes over it. What stands in other files is not read.
+// Reads the document type declaration of a template (XML 1.0 section 2.8). Readers of the file refuse a declaration that is not
+// well-formed, its internal subset included, and saxes does not look at it. Other files that it names are not read.
 
 import { readAttributes, readElement, readEntity, readExternalId, readNotation } from './declarations.ts';
 import { checkDepth, Entities } from './entities.ts';
 import { Mistake, Scanner, tokens } from './scanner.ts';
 
-/** What the parameter entities of a subset may grow to, in UTF-16 code units, however often they are referred to. */
+/** How much text the parameter entities of a subset may give in all, in UTF-16 code units, however often they are used. */
 export const maxParameterText = 2 ** 20;
 
 export interface Doctype {
-  /** The place behind it. */
+  /** The place after it. */
   readonly end: number;
   /** The names of the entities that it declares. */
   readonly entities: ReadonlySet<string>;
 }
 
-/** What may stand before the declaration; whoever parses the whole document judges it. */
+/** What may stand before the declaration; the parser of the whole document judges it. */
 const prolog = /^\ufeff?(?:[ \t\r\n]+|<\?[\s\S]*?\?>|<!--[\s\S]*?-->)*/;
 const standalone = /^\ufeff?<\?xml\s[^>]*\sstandalone\s*=\s*["']yes["']/;
 
@@ -53,7 +53,7 @@ class Subset {
     this.#isStandalone = isStandalone;
   }
 
-  /** There is something that is not read; nothing in it declares what a document that stands alone uses. */
+  /** Something is not read from here on, and may declare entities; for a document that stands alone it may not. */
   open(): void {
     if (!this.#isStandalone) this.entities.open();
   }
@@ -75,7 +75,7 @@ class Subset {
     }
   }
 
-  /** [69]: an internal one is read in its place, whole declarations each (the constraint PE Between Declarations). */
+  /** [69]: an internal entity is read in its place; it holds whole declarations (the constraint PE Between Declarations). */
   #readParameter(scanner: Scanner, at: number, through: readonly string[]): void {
     const name = scanner.expect(tokens.simpleName);
     scanner.expect(';');

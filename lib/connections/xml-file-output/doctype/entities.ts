@@ -1,13 +1,13 @@
-// The entities that an internal subset declares, and what refers to them within it (XML 1.0 section 4.1): the constraints
-// Entity Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
+// The entities that an internal subset declares, and the references to them within it (XML 1.0 section 4.1). It holds the
+// constraints Entity Declared, Parsed Entity, No Recursion, No External Entity References and No < in Attribute Values.
 
 import { readReferences } from './references.ts';
 import { Mistake } from './scanner.ts';
 
-/** Entities within entities, at most. */
+/** How deep entities may stand within entities. */
 export const maxDepth = 20;
 
-/** Internal, with its replacement text, or in a file of its own, which is not read: parsed, or other data. */
+/** An entity: internal, with its replacement text; or in a file of its own, which is not read, as text or as other data. */
 export type Entity = { readonly value: string } | 'external' | 'unparsed';
 
 const predefined = ['amp', 'lt', 'gt', 'apos', 'quot'];
@@ -17,10 +17,10 @@ export class Entities {
   readonly #generals = new Map<string, Entity>();
   /** Entities that have been found good for the value of an attribute. */
   readonly #checked = new Set(predefined);
-  /** Whether what is not declared here may be declared in what is not read. */
+  /** Whether entities may be declared in something that is not read. */
   #mayBeElsewhere = false;
 
-  /** The names of the general entities, which a template must not use all the same. */
+  /** The names of the general entities; a template must not use them even so. */
   get names(): ReadonlySet<string> {
     return new Set(this.#generals.keys());
   }
@@ -31,12 +31,12 @@ export class Entities {
     if (!entities.has(name)) entities.set(name, entity);
   }
 
-  /** From here on an entity may be used that is not declared here. */
+  /** From here on entities may be used that are not declared here. */
   open(): void {
     this.#mayBeElsewhere = true;
   }
 
-  /** A parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake`, when it is not. */
+  /** Finds a parameter entity; undefined: it may be declared elsewhere. Errors: `Mistake`, when it cannot be. */
   parameter(name: string, at: number): Entity | undefined {
     return this.#known(this.#parameters.get(name), `%${name};`, at);
   }

@@ -1,8 +1,8 @@
-// References in the values of entities and attributes (XML 1.0 section 4.1), and what becomes of them (section 4.4).
+// Reads the references in values of entities and attributes (XML 1.0 section 4.1), and replaces them (section 4.4).
 
 import { Mistake, simpleName } from './scanner.ts';
 
-/** A stretch of a value: text, the character of a reference by number, or the name of an entity that is referred to. */
+/** A part of a value: text, the character of a reference by number, or a reference to an entity. */
 export type Part =
   | { readonly kind: 'text' | 'character'; readonly text: string }
   | { readonly kind: 'entity'; readonly text: string; readonly name: string };
@@ -11,8 +11,8 @@ export type Part =
 const reference = new RegExp(`&(?:#(\\d+)|#x([\\da-fA-F]+)|(${simpleName}));`, 'uy');
 
 /**
- * Reads the value of an entity [9] or of an attribute [10], which begins at a place of the text that mistakes tell. In
- * the value of an entity no `%` may stand: a reference of a parameter entity there is for external subsets alone.
+ * Reads the value of an entity [9] or of an attribute [10]. It begins at the place `at`, which mistakes tell. The value of an entity
+ * has no `%`: references to parameter entities may stand there in external subsets only.
  */
 export function readReferences(value: string, at: number, what: 'entity' | 'attribute'): Part[] {
   const parts: Part[] = [];
@@ -39,12 +39,12 @@ const mistakes = {
   '%': 'expected no "%" in the value of an entity: it is written &#37;',
 };
 
-/** The replacement text of an entity (section 4.5): references by number are replaced, those of entities stay. */
+/** The replacement text of an entity (section 4.5): references by number are replaced, references to entities stay. */
 export function entityValue(parts: readonly Part[]): string {
   return parts.map(({ text }) => text).join('');
 }
 
-/** What is no Char [2]. */
+/** Matches a character that is no Char [2]. */
 const forbidden = /[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/u;
 
 /** The constraint Legal Character. */

@@ -1,8 +1,8 @@
-// Reads a text from left to right by the tokens of XML 1.0 (fifth edition; its productions are cited by their numbers).
+// Reads a text from left to right, token by token (XML 1.0, fifth edition; numbers in brackets are those of its productions).
 
 import { describe } from '../../../model/error.ts';
 
-/** A text that is not XML: at which place of it, and why. */
+/** Why a text is not XML, and at which place of it. */
 export class Mistake extends Error {
   readonly at: number;
 
@@ -12,7 +12,7 @@ export class Mistake extends Error {
   }
 }
 
-/** A place as saxes tells it, `3:14`: lines from 1, the character at the place counted in. */
+/** A place as saxes tells it, `3:14`: lines count from 1, and the column includes the character at the place. */
 export function lineAndColumn(text: string, at: number): string {
   const lines = text.slice(0, at).split(/\r\n|\r|\n/);
   return `${lines.length}:${[...lines.at(-1)!].length + 1}`;
@@ -24,7 +24,7 @@ const nameRest = `${nameStart}\\-.0-9\\xB7\\u{300}-\\u{36F}\\u{203F}-\\u{2040}`;
 /** NCName of Namespaces in XML [4], as the source of a regular expression. */
 export const simpleName = `[${nameStart}][${nameRest}]*`;
 
-/** Tokens, each with its words for what was expected. A name of Namespaces in XML has no colon, or one between two names. */
+/** The tokens, each with the words for what was expected. A name of Namespaces in XML has no colon, or one between two names. */
 export const tokens = {
   /** [3] */
   space: token('white space', '[ \\t\\r\\n]+'),
@@ -65,14 +65,14 @@ export class Scanner {
     return this.at >= this.text.length;
   }
 
-  /** Whether what comes next is this, which is then taken. */
+  /** Takes this text if it comes next; tells whether it did. */
   skip(literal: string): boolean {
     if (!this.text.startsWith(literal, this.at)) return false;
     this.at += literal.length;
     return true;
   }
 
-  /** The one of these that comes next, which is then taken; where one begins with another, the longer stands first. */
+  /** Takes the one of these texts that comes next, if any does. If one begins with another, the longer one has to stand first. */
   skipOne<Literal extends string>(literals: readonly Literal[]): Literal | undefined {
     return literals.find((literal) => this.skip(literal));
   }
@@ -82,7 +82,7 @@ export class Scanner {
     return this.take(tokens.space) !== undefined;
   }
 
-  /** Goes on to where this stands next. Errors: `Mistake`, when it does not. */
+  /** Goes on to the next place of this text. Errors: `Mistake`, when there is none. */
   skipTo(literal: string): void {
     const found = this.text.indexOf(literal, this.at);
     if (found < 0) throw new Mistake(this.at, `expected "${literal}" somewhere behind this`);

@@ -1,14 +1,14 @@
-// What a client of an X server shows to be let in: the cookie that the file of authority keeps for it (Xau, Xsecurity(7)).
+// What a client shows to an X server to be let in: a cookie, which the file of authority keeps (Xau, Xsecurity(7)).
 
 import { readFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** A server as the file names it. */
+/** A server, as the file names it. */
 export interface Party {
   readonly family: number;
   readonly address: Buffer;
-  /** Of the display, `0`; empty: of any. */
+  /** The number of the display, `0`; empty: any display. */
   readonly number: string;
 }
 
@@ -21,7 +21,7 @@ const anyFamily = 65535;
 const cookieProtocol = 'MIT-MAGIC-COOKIE-1';
 const nothing: Proof = { protocol: '', data: Buffer.alloc(0) };
 
-/** The first cookie for a server in a file of authority; without one, or without a file, nothing, which many servers take. Never errs. */
+/** Finds the first cookie for a server in the file of authority, or an empty proof, which many servers take. Never errs. */
 export async function findProof(server: Party, path = join(homedir(), '.Xauthority')): Promise<Proof> {
   const bytes = await readFile(path).catch(() => Buffer.alloc(0));
   for (const { party, proof } of readEntries(bytes))
@@ -34,7 +34,7 @@ function isFor({ family, address, number }: Party, server: Party): boolean {
   return isAddress && (number === '' || server.number === '' || number === server.number);
 }
 
-/** The whole entries of a file: a family, then address, number, protocol and data, each after its length, big-endian. */
+/** Reads the entries of a file: a family, then address, number, protocol and data, each after its length, big-endian. */
 function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
   let place = 0;
   const number = () => {
@@ -57,6 +57,6 @@ function* readEntries(bytes: Buffer): Iterable<{ party: Party; proof: Proof }> {
       };
     }
   } catch (error) {
-    if (!(error instanceof RangeError)) throw error; // a file that is cut off has the entries before that
+    if (!(error instanceof RangeError)) throw error; // the file is cut off, and the entries before that count
   }
 }

@@ -1,5 +1,5 @@
-// Where an X server listens, as DISPLAY says it, and a connection to it. Asked before the library that hears keys does:
-// without a server it aborts, and now and then hangs.
+// Connects to the X server that DISPLAY names. This happens before the library that hears keys connects: without a server that
+// library aborts the process, and now and then it hangs.
 
 import { connect, type NetConnectOpts, type Socket } from 'node:net';
 import { hostname } from 'node:os';
@@ -12,7 +12,7 @@ const firstPort = 6000;
 /** Families of addresses in a file of authority (Xauth.h). */
 const family = { internet: 0, internet6: 6, local: 256 } as const;
 
-/** A connected socket, and who the server at its other end is to a file of authority. */
+/** A connected socket, and how a file of authority names the server at its other end. */
 export interface Reached {
   readonly socket: Socket;
   readonly server: Party;
@@ -55,7 +55,7 @@ function reach(place: NetConnectOpts): Promise<Socket> {
   });
 }
 
-/** A server on this machine is known by the name of the machine, any other by its address. */
+/** A server on this machine is named by the name of the machine, any other by its address. */
 function partyOf({ remoteAddress, remoteFamily }: Socket, number: string): Party {
   const address = remoteAddress?.replace(/^::ffff:/, '');
   if (address === undefined || address === '::1' || address.startsWith('127.'))

@@ -1,5 +1,5 @@
-// What the keys of the key table are called in a layout of X11: keysyms (X Window System Protocol, appendix A; the media
-// keys are those of XFree86). Where there are two, the first that the layout has.
+// The keysyms of the key table, by which a layout of X11 names its keys (X Window System Protocol, appendix A; those of media
+// keys are from XFree86). Where a key has two, the first one counts that the layout has.
 
 const latin = (character: string) => character.charCodeAt(0);
 const letters = [...'abcdefghijklmnopqrstuvwxyz'];

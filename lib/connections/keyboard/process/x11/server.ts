@@ -1,5 +1,5 @@
-// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8): so much of
-// it as pressing keys needs. It is plain JavaScript, so that nothing that a server says ends the process.
+// A connection to an X server in its own protocol (X Window System Protocol, version 11, sections 1 and 8), as much of it as
+// pressing keys takes. It is plain JavaScript, so that nothing that a server says can end the process.
 
 import type { Socket } from 'node:net';
 import { findProof, type Proof } from './authority.ts';
@@ -9,7 +9,7 @@ const maxAnswerBytes = 2 ** 20;
 const headBytes = 32;
 const littleEndian = 'l'.charCodeAt(0);
 
-/** Codes of what a server sends; all others are events. */
+/** The codes of what a server sends; all other codes are events. */
 const kind = { error: 0, reply: 1, genericEvent: 35 } as const;
 const errorNames = ' Request Value Window Pixmap Atom Cursor Font Match Drawable Access'.split(' ');
 
@@ -71,7 +71,7 @@ export class XServer {
     this.#close(new Error('the connection to the X server is closed'));
   }
 
-  /** Takes the whole messages off the bytes, and returns what is left. */
+  /** Takes all whole messages from the bytes, and returns the rest. */
   #read(bytes: Buffer): Buffer {
     let start = 0;
     while (bytes.length - start >= headBytes) {

@@ -1,5 +1,5 @@
-// Presses keys under X11 by their keycodes (XTEST Extension Protocol, version 2.2). A keycode is looked up by its name in
-// the layout once per press; what was pressed is released, whatever happened to the layout meanwhile.
+// Presses keys under X11 by their keycodes (XTEST Extension Protocol, version 2.2). The keycode of a name is looked up in the
+// layout once per press. So the key that was pressed is the key that is released, even if the layout changes in between.
 
 import type { Presser } from '../presser.ts';
 import { keysyms } from './keysyms.ts';
@@ -20,7 +20,7 @@ export async function openXTest(server: XServer): Promise<Presser> {
     request.set([major, fakeInput]);
     request.set([event, keycode], 4);
     server.send(request);
-    await server.ask(Buffer.from([opcode.getInputFocus, 0, 0, 0])); // it has made the event when it answers
+    await server.ask(Buffer.from([opcode.getInputFocus, 0, 0, 0])); // once it answers it has made the event
   };
   return {
     find: async (names) => {
