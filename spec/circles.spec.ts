@@ -3,9 +3,6 @@
 import test from 'ava';
 import { circlesOf, importsOf, libFiles } from './support/imports.ts';
 
-/** Circles that are not broken yet; none may be added. */
-const known: readonly string[] = ['client/'];
-
 const rows: readonly (readonly [text: string, circles: string])[] = [
   ['a-b b-c', ''],
   ['a-b a-c b-d c-d', ''],
@@ -32,9 +29,5 @@ test('no file of lib imports, over others, itself', async (t) => {
   const graph = new Map<string, string[]>();
   for (const file of await libFiles()) graph.set(file, await importsOf(file));
   t.true(graph.size > 200 && [...graph.values()].flat().length > 1000, 'the imports of lib were found');
-  const isKnown = (circle: readonly string[]) => known.some((room) => circle.every((file) => file.startsWith(room)));
-  t.deepEqual(
-    circlesOf(graph).filter((circle) => !isKnown(circle)),
-    [],
-  );
+  t.deepEqual(circlesOf(graph), []);
 });

@@ -6,9 +6,9 @@ import type { ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type HubState, Link, type LinkTimes } from './link.ts';
 import { createParameter, type Parameter, watchFires } from './param.ts';
-import { Picture } from './picture.ts';
 import type { Platform } from './platform.ts';
 import { Pool } from './pool.ts';
+import { Replica } from './replica.ts';
 import { type Selection, type SelectionRequest, Selections } from './selections.ts';
 import { createStream, Emitter, type Stream } from './stream.ts';
 import { Subscriptions } from './subscriptions.ts';
@@ -31,7 +31,7 @@ export interface Hub {
   readonly state: HubState;
   /** Hot, replays last, completes with `close()`. */
   readonly state$: Stream<HubState>;
-  /** Whether what is shown may be old: from a break, or a silence, until the picture is complete again. */
+  /** Whether what is shown may be old: from a break, or a silence, until everything has come again. */
   readonly stale: boolean;
   /** Hot, replays last, distinct, completes with `close()`. */
   readonly stale$: Stream<boolean>;
@@ -64,18 +64,18 @@ const defaultTimes: LinkTimes = {
 export function createHub(endpoint: Endpoint, settings: HubSettings, platform: Platform): Hub {
   const { rate, delivery, ...times } = settings;
   const defaults = { rate, delivery };
-  const picture = new Picture();
+  const replica = new Replica();
   const states = new Emitter<HubState>();
   const staleness = new Emitter<boolean>();
   const losses = new Emitter<Loss>();
   const writes = new Writes();
   const subscriptions = new Subscriptions({
-    picture,
+    replica,
     send: (message) => link.send(JSON.stringify(message)),
     whole: () => link.complete(),
   });
-  const pool = new Pool({ picture, subscriptions, defaults });
-  const selections = new Selections({ picture, subscriptions, defaults });
+  const pool = new Pool({ replica, subscriptions, defaults });
+  const selections = new Selections({ replica, subscriptions, defaults });
 
   let isStale = true;
   const tellState = (state: HubState) => {
@@ -90,12 +90,12 @@ export function createHub(endpoint: Endpoint, settings: HubSettings, platform: P
   };
 
   const take = (message: ReceivedMessage) => {
-    picture.apply(message);
+    replica.apply(message);
     subscriptions.take(message);
     if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
     if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
     for (const [id, count] of Object.entries(message.lost ?? {})) {
-      const address = picture.findById(Number(id))?.address;
+      const address = replica.findById(Number(id))?.address;
       if (address !== undefined) losses.next({ address, count });
     }
   };
@@ -131,7 +131,7 @@ export function createHub(endpoint: Endpoint, settings: HubSettings, platform: P
         stop = states.add({ next: settle });
         settle(link.state);
       }),
-    param: (address) => createParameter(address, { picture, pool, set, isStale: () => isStale }),
+    param: (address) => createParameter(address, { replica, pool, set, isStale: () => isStale }),
     fired: (address) => createStream((observer) => watchFires(pool, address, observer)),
     select: (request = {}) => selections.select(request),
     set,
@@ -139,7 +139,7 @@ export function createHub(endpoint: Endpoint, settings: HubSettings, platform: P
     close() {
       link.close('by this program');
       for (const emitter of [states, staleness, losses]) emitter.complete();
-      picture.close();
+      replica.close();
     },
   };
 }

@@ -10,7 +10,7 @@ import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import type { Platform, SocketLike } from './platform.ts';
 
 /**
- * connecting: a socket is being opened; resuming: it is open, and the picture not complete yet; live: what you see is so;
+ * connecting: a socket is being opened; resuming: it is open, and not everything has come yet; live: what you see is so;
  * waiting: until `retryAt` (ms since 1970); closed: for good.
  */
 export type HubState =
@@ -83,7 +83,7 @@ export class Link {
     this.#socket?.send(text);
   }
 
-  /** The picture is complete. */
+  /** Everything has come. */
   complete(): void {
     if (this.#state.name !== 'resuming') return;
     this.#backoff.reset();

@@ -2,8 +2,9 @@
 
 import type { Access } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import type { Entry, Picture } from './picture.ts';
 import type { Pool } from './pool.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaParameter } from './replica-parameter.ts';
 import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
 
 /**
@@ -27,35 +28,35 @@ export interface Parameter extends Stream<Value | undefined> {
 }
 
 interface ParameterOptions {
-  readonly picture: Picture;
+  readonly replica: Replica;
   readonly pool: Pool;
   set(address: string, value: Value): Promise<void>;
   isStale(): boolean;
 }
 
-export function createParameter(address: string, { picture, pool, set, isStale }: ParameterOptions): Parameter {
+export function createParameter(address: string, { replica, pool, set, isStale }: ParameterOptions): Parameter {
   const stream = createStream<Value | undefined>((observer) => {
-    const entry = pool.join(address);
-    entry.watchers ??= new Emitter();
-    const remove = entry.watchers.add(observer, ...(entry.isKnown ? [entry.value] : []));
-    return () => leave(pool, entry, remove);
+    const parameter = pool.join(address);
+    parameter.watchers ??= new Emitter();
+    const remove = parameter.watchers.add(observer, ...(parameter.isKnown ? [parameter.value] : []));
+    return () => leave(pool, parameter, remove);
   });
   const own = {
     address,
     get type() {
-      return picture.find(address)?.type;
+      return replica.find(address)?.type;
     },
     get access() {
-      return picture.find(address)?.access;
+      return replica.find(address)?.access;
     },
     get value() {
-      return picture.find(address)?.value;
+      return replica.find(address)?.value;
     },
     get isKnown() {
       return this.value !== undefined;
     },
     get isStale() {
-      return isStale() || picture.find(address)?.completeIn !== picture.connection;
+      return isStale() || replica.find(address)?.completeIn !== replica.connection;
     },
     set: (value: Value) => set(address, value),
     fire: () => set(address, true),
@@ -65,13 +66,13 @@ export function createParameter(address: string, { picture, pool, set, isStale }
 
 /** Tells 1 for each fire of a trigger; returns what ends it. */
 export function watchFires(pool: Pool, address: string, observer: Observer<1>): () => void {
-  const entry = pool.join(address);
-  entry.fires ??= new Emitter();
-  const remove = entry.fires.add(observer);
-  return () => leave(pool, entry, remove);
+  const parameter = pool.join(address);
+  parameter.fires ??= new Emitter();
+  const remove = parameter.fires.add(observer);
+  return () => leave(pool, parameter, remove);
 }
 
-function leave(pool: Pool, entry: Entry, remove: () => void): void {
+function leave(pool: Pool, parameter: ReplicaParameter, remove: () => void): void {
   remove();
-  if (!entry.watchers?.isObserved && !entry.fires?.isObserved) pool.leave(entry);
+  if (!parameter.watchers?.isObserved && !parameter.fires?.isObserved) pool.leave(parameter);
 }

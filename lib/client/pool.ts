@@ -3,7 +3,8 @@
 
 import { maxMessageBytes, maxPatternLength, maxPatterns } from '../wire/limits.ts';
 import type { SubscriptionRequest } from '../wire/v1/client-messages.ts';
-import type { Entry, Picture } from './picture.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaParameter } from './replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** As many while they are gathered anew; half of them otherwise. */
@@ -12,7 +13,7 @@ export const maxGroups = 16;
 const frameBytes = 256;
 
 interface PoolOptions {
-  readonly picture: Picture;
+  readonly replica: Replica;
   readonly subscriptions: Subscriptions;
   /** Rate and delivery of each. */
   readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
@@ -20,14 +21,14 @@ interface PoolOptions {
 
 class Group implements Subscription {
   readonly request: SubscriptionRequest;
-  readonly members: ReadonlySet<Entry>;
+  readonly members: ReadonlySet<ReplicaParameter>;
   /** Those that nobody subscribes to any more. */
-  readonly left = new Set<Entry>();
+  readonly left = new Set<ReplicaParameter>();
 
   readonly fail: (error: Error) => void;
 
   constructor(
-    members: readonly Entry[],
+    members: readonly ReplicaParameter[],
     defaults: PoolOptions['defaults'],
     failed: (group: Group, error: Error) => void,
   ) {
@@ -36,11 +37,11 @@ class Group implements Subscription {
     this.request = { include: members.map(({ address }) => address), ...defaults };
   }
 
-  get remaining(): Entry[] {
-    return [...this.members].filter((entry) => !this.left.has(entry));
+  get remaining(): ReplicaParameter[] {
+    return [...this.members].filter((parameter) => !this.left.has(parameter));
   }
 
-  entries(): Iterable<Entry> {
+  parameters(): Iterable<ReplicaParameter> {
     return this.members;
   }
 
@@ -49,8 +50,8 @@ class Group implements Subscription {
 
 export class Pool {
   readonly #options: PoolOptions;
-  /** Where each entry is; undefined: it waits for the end of the present work. Bounded by `maxGroups` times a message. */
-  readonly #groupOf = new Map<Entry, Group | undefined>();
+  /** Where each parameter is; undefined: it waits for the end of the present work. Bounded by `maxGroups` times a message. */
+  readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
   #isScheduled = false;
 
@@ -59,23 +60,23 @@ export class Pool {
   }
 
   /** Counts one more who wants to know a parameter. Errors: a `RangeError` for what is no address. */
-  join(address: string): Entry {
+  join(address: string): ReplicaParameter {
     if (address.length === 0 || address.length > maxPatternLength)
       throw new RangeError(`address: expected 1 to ${maxPatternLength} characters, got ${address.length}`);
-    const entry = this.#options.picture.pool(address);
-    this.#groupOf.get(entry)?.left.delete(entry);
-    if (!this.#groupOf.has(entry)) {
-      this.#groupOf.set(entry, undefined);
+    const parameter = this.#options.replica.pool(address);
+    this.#groupOf.get(parameter)?.left.delete(parameter);
+    if (!this.#groupOf.has(parameter)) {
+      this.#groupOf.set(parameter, undefined);
       this.#schedule();
     }
-    return entry;
+    return parameter;
   }
 
   /** Nobody wants to know a parameter any more. */
-  leave(entry: Entry): void {
-    const group = this.#groupOf.get(entry);
-    group?.left.add(entry);
-    if (group === undefined) this.#release(entry);
+  leave(parameter: ReplicaParameter): void {
+    const group = this.#groupOf.get(parameter);
+    group?.left.add(parameter);
+    if (group === undefined) this.#release(parameter);
     else if (group.left.size * 2 >= group.members.size) this.#schedule();
   }
 
@@ -90,7 +91,7 @@ export class Pool {
 
   #gather(): void {
     const { subscriptions, defaults } = this.#options;
-    const waiting = [...this.#groupOf].filter(([, group]) => group === undefined).map(([entry]) => entry);
+    const waiting = [...this.#groupOf].filter(([, group]) => group === undefined).map(([parameter]) => parameter);
     let replaced = this.#groups.filter(({ left, members }) => left.size * 2 >= members.size);
     let lists = pack([...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
     if (this.#groups.length - replaced.length + lists.length > maxGroups / 2) {
@@ -102,12 +103,12 @@ export class Pool {
     const tooMany = groups.splice(maxGroups / 2);
     this.#groups = [...kept, ...groups];
     for (const group of groups) {
-      for (const entry of group.members) this.#groupOf.set(entry, group);
+      for (const parameter of group.members) this.#groupOf.set(parameter, group);
       subscriptions.add(group); // before the old one goes, so that nothing is missed in between
     }
     for (const group of replaced) {
       subscriptions.remove(group);
-      for (const entry of group.left) this.#release(entry);
+      for (const parameter of group.left) this.#release(parameter);
     }
     for (const group of tooMany)
       this.#fail(group, new RangeError('expected fewer parameters by address; select() has room for more'));
@@ -115,32 +116,32 @@ export class Pool {
 
   #fail(group: Group, error: Error): void {
     this.#groups = this.#groups.filter((one) => one !== group);
-    for (const entry of group.members) {
-      this.#release(entry);
-      entry.watchers?.error(error);
-      entry.fires?.error(error);
+    for (const parameter of group.members) {
+      this.#release(parameter);
+      parameter.watchers?.error(error);
+      parameter.fires?.error(error);
     }
   }
 
-  #release(entry: Entry): void {
-    this.#groupOf.delete(entry);
-    this.#options.picture.unpool(entry);
+  #release(parameter: ReplicaParameter): void {
+    this.#groupOf.delete(parameter);
+    this.#options.replica.unpool(parameter);
   }
 }
 
 /** Lists that each fit into one message. */
-function pack(entries: readonly Entry[]): Entry[][] {
-  const lists: Entry[][] = [];
-  let list: Entry[] = [];
+function pack(parameters: readonly ReplicaParameter[]): ReplicaParameter[][] {
+  const lists: ReplicaParameter[][] = [];
+  let list: ReplicaParameter[] = [];
   let bytes = 0;
-  for (const entry of entries) {
-    const own = new TextEncoder().encode(JSON.stringify(entry.address)).length + 1;
+  for (const parameter of parameters) {
+    const own = new TextEncoder().encode(JSON.stringify(parameter.address)).length + 1;
     if (list.length === 0 || list.length === maxPatterns || bytes + own > maxMessageBytes - frameBytes) {
       list = [];
       bytes = 0;
       lists.push(list);
     }
-    list.push(entry);
+    list.push(parameter);
     bytes += own;
   }
   return lists;

@@ -1,9 +1,10 @@
 // Selections: lists of parameters by pattern. Those that ask for the same share one subscription of the protocol.
 
 import type { Delivery, SubscriptionRequest } from '../wire/v1/client-messages.ts';
-import { type Batch, type Change, Feed } from './feed.ts';
+import { type Batch, LiveQuery } from './live-query.ts';
 import { type AddressPattern, createMatcher, encodePattern } from './pattern.ts';
-import type { ParameterView, Picture } from './picture.ts';
+import type { Replica } from './replica.ts';
+import type { Change, ParameterView } from './replica-parameter.ts';
 import { createStream, type Observer, type Stream } from './stream.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
@@ -29,13 +30,13 @@ export interface Selection extends Stream<Change> {
 }
 
 interface SelectionsOptions {
-  readonly picture: Picture;
+  readonly replica: Replica;
   readonly subscriptions: Subscriptions;
   readonly defaults: Pick<SubscriptionRequest, 'rate' | 'delivery'>;
 }
 
 interface Shared {
-  readonly feed: Feed;
+  readonly query: LiveQuery;
   readonly subscription: Subscription;
 }
 
@@ -56,19 +57,19 @@ export class Selections {
       exclude: exclude.map(encodePattern),
     };
     const key = JSON.stringify(request);
-    const present = () => this.#shared.get(key)?.feed;
-    const open = () => this.#open(key, request, new Feed(createMatcher(include, exclude)));
+    const present = () => this.#shared.get(key)?.query;
+    const open = () => this.#open(key, request, new LiveQuery(createMatcher(include, exclude)));
 
     const observe = (observer: Observer<Batch>) => {
       if (!this.#shared.has(key) && this.#shared.size >= maxSelections) {
         observer.error?.(new RangeError(`select: expected at most ${maxSelections} different selections at a time`));
         return () => {};
       }
-      const { feed } = this.#shared.get(key) ?? open();
-      const remove = feed.observe(observer);
+      const { query } = this.#shared.get(key) ?? open();
+      const remove = query.observe(observer);
       return () => {
         remove();
-        if (!feed.isObserved && present() === feed) this.#close(key);
+        if (!query.isObserved && present() === query) this.#close(key);
       };
     };
 
@@ -89,34 +90,34 @@ export class Selections {
     }) as Selection;
   }
 
-  #open(key: string, request: SubscriptionRequest, feed: Feed): Shared {
-    const { picture, subscriptions } = this.#options;
+  #open(key: string, request: SubscriptionRequest, query: LiveQuery): Shared {
+    const { replica, subscriptions } = this.#options;
     const subscription: Subscription = {
       request,
-      entries: () => feed.parameters.values(),
+      parameters: () => query.parameters.values(),
       complete() {
-        if (feed.isComplete) return;
-        feed.complete();
-        picture.touch(feed);
+        if (query.isComplete) return;
+        query.complete();
+        replica.touch(query);
       },
       fail: (error) => {
         this.#shared.delete(key);
-        picture.removeFeed(feed);
-        feed.fail(error);
+        replica.removeQuery(query);
+        query.fail(error);
       },
     };
-    const shared = { feed, subscription };
+    const shared = { query, subscription };
     this.#shared.set(key, shared);
-    picture.addFeed(feed);
+    replica.addQuery(query);
     subscriptions.add(subscription);
     return shared;
   }
 
   #close(key: string): void {
-    const { picture, subscriptions } = this.#options;
-    const { feed, subscription } = this.#shared.get(key)!;
+    const { replica, subscriptions } = this.#options;
+    const { query, subscription } = this.#shared.get(key)!;
     this.#shared.delete(key);
     subscriptions.remove(subscription);
-    picture.removeFeed(feed);
+    replica.removeQuery(query);
   }
 }

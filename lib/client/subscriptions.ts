@@ -1,16 +1,17 @@
-// The subscriptions of the socket: sent as soon as the hub has said hello, and again after a break, from where the picture
-// was complete (README.md "Subscribing", "Resuming").
+// The subscriptions of the socket. They are sent as soon as the hub has said hello, and again after a break, from the revision that
+// was kept (README.md "Revisions", "Resuming").
 
 import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../wire/v1/client-messages.ts';
 import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
-import type { Entry, Picture } from './picture.ts';
+import type { Replica } from './replica.ts';
+import type { ReplicaParameter } from './replica-parameter.ts';
 
 /** One subscription of the protocol. */
 export interface Subscription {
   readonly request: SubscriptionRequest;
-  /** What it has in the picture. */
-  entries(): Iterable<Entry>;
-  /** Its picture is complete; called before that is told. */
+  /** What it has in the replica. */
+  parameters(): Iterable<ReplicaParameter>;
+  /** Everything of it has come; called before that is told. */
   complete(): void;
   /** The hub will not have it. */
   fail(error: Error): void;
@@ -24,9 +25,9 @@ interface Sent {
 }
 
 interface SubscriptionsOptions {
-  readonly picture: Picture;
+  readonly replica: Replica;
   send(message: Subscribe | Unsubscribe): void;
-  /** Nothing is missing in the picture. */
+  /** Everything of all subscriptions has come. */
   whole(): void;
 }
 
@@ -63,9 +64,9 @@ export class Subscriptions {
 
   hello({ epoch }: Greeting): void {
     this.#isUp = true;
-    this.#options.picture.connection++;
+    this.#options.replica.connection++;
     if (epoch !== this.#epoch) {
-      this.#options.picture.forgetIds();
+      this.#options.replica.forgetIds();
       for (const sent of this.#all.values()) sent.isWhole = false;
       this.#epoch = epoch;
       this.#revision = 0;
@@ -83,7 +84,7 @@ export class Subscriptions {
   take({ sub, mode, error, end, rev }: ReceivedMessage): void {
     if (sub !== undefined) this.#answered(sub, mode, error);
     if (end !== undefined) this.#ended(end);
-    // While a picture is on its way, a break has to be resumed from where all was complete.
+    // A revision is no promise for a subscription whose end has not come.
     if (rev !== undefined && this.#pending.size === 0) this.#revision = Math.max(this.#revision, rev);
     if (end !== undefined) this.#tellWhole();
   }
@@ -107,7 +108,7 @@ export class Subscriptions {
     this.#pending.delete(sent);
     sent.isWhole = true;
     sent.subscription.complete();
-    this.#options.picture.complete(sent.subscription.entries(), sent.mode === 'snapshot');
+    this.#options.replica.complete(sent.subscription.parameters(), sent.mode === 'snapshot');
   }
 
   #send(number: number, sent: Sent): void {

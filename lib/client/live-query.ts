@@ -1,16 +1,9 @@
-// What the selections of one request share: the parameters that match, kept up to date, and one batch per message of the
-// hub for all that listen.
+// What the selections of one request share: the parameters that match, kept up to date, and one batch per message of the hub for all
+// that observe it.
 
-import type { Value } from '../model/value.ts';
 import type { Matcher } from './pattern.ts';
-import type { Entry, ParameterView } from './picture.ts';
+import type { Change, Follower, ParameterView, ReplicaParameter } from './replica-parameter.ts';
 import { Emitter, type Observer } from './stream.ts';
-
-/** A parameter has this value now; undefined: it has none any more. A fire of a trigger is 1. */
-export interface Change {
-  readonly address: string;
-  readonly value: Value | undefined;
-}
 
 /** What one message of the hub has changed, in order of the lists. */
 export interface Batch {
@@ -23,13 +16,13 @@ export interface Batch {
   readonly isComplete: boolean;
 }
 
-export class Feed {
+export class LiveQuery implements Follower {
   readonly matches: Matcher;
-  readonly parameters = new Map<string, Entry>();
+  readonly parameters = new Map<string, ReplicaParameter>();
   readonly #batches = new Emitter<Batch>();
   isTouched = false;
   #isComplete = false;
-  #defined: Entry[] = [];
+  #defined: ReplicaParameter[] = [];
   #changes: Change[] = [];
   #removed: string[] = [];
 
@@ -53,8 +46,8 @@ export class Feed {
     return this.#batches.add(observer, { defined, changes, removed: [], isComplete: this.#isComplete });
   }
 
-  defined(entry: Entry): void {
-    this.#defined.push(entry);
+  defined(parameter: ReplicaParameter): void {
+    this.#defined.push(parameter);
   }
 
   changed(change: Change): void {

@@ -1,0 +1,183 @@
+// The replica of the hub's parameters that this client keeps: what was defined and told, by address and by id. All of a message is
+// applied before anybody is told of it, so that what is read meanwhile is consistent.
+
+import type { Access } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
+import type { AccessCode, Definition, ReceivedMessage } from '../wire/v1/hub-messages.ts';
+import type { LiveQuery } from './live-query.ts';
+import { type Follower, ReplicaParameter } from './replica-parameter.ts';
+
+const accesses: Record<AccessCode, Access> = { rw: 'read-write', r: 'read-only', w: 'write-only' };
+
+export class Replica {
+  /** Counts connections from 1. */
+  connection = 0;
+  /** Both bounded by the parameters of the hub that are subscribed to. */
+  readonly #byAddress = new Map<string, ReplicaParameter>();
+  readonly #byId = new Map<number, ReplicaParameter>();
+  readonly #queries = new Set<LiveQuery>();
+  /** Who is to be told what, once the message is applied. */
+  #news: (() => void)[] = [];
+
+  find(address: string): ReplicaParameter | undefined {
+    return this.#byAddress.get(address);
+  }
+
+  findById(id: number): ReplicaParameter | undefined {
+    return this.#byId.get(id);
+  }
+
+  /** The parameter of an address that is subscribed to. */
+  pool(address: string): ReplicaParameter {
+    const parameter = this.#byAddress.get(address) ?? new ReplicaParameter(address);
+    this.#byAddress.set(address, parameter);
+    parameter.isPooled = true;
+    return parameter;
+  }
+
+  unpool(parameter: ReplicaParameter): void {
+    parameter.isPooled = false;
+    this.#dropUnused(parameter);
+  }
+
+  /** Adds a query, with what is known that it matches. */
+  addQuery(query: LiveQuery): void {
+    this.#queries.add(query);
+    for (const parameter of this.#byAddress.values()) if (parameter.type !== undefined) this.#join(parameter, query);
+  }
+
+  removeQuery(query: LiveQuery): void {
+    this.#queries.delete(query);
+    for (const parameter of query.parameters.values()) {
+      parameter.followers = parameter.followers.filter((one) => one !== query);
+      this.#dropUnused(parameter);
+    }
+    query.parameters.clear();
+  }
+
+  /** Tells everybody that nothing more comes. */
+  close(): void {
+    for (const query of this.#queries) query.close();
+    for (const { watchers, fires } of this.#byAddress.values()) {
+      watchers?.complete();
+      fires?.complete();
+    }
+  }
+
+  /** A new run of the hub has other ids. */
+  forgetIds(): void {
+    for (const parameter of this.#byId.values()) parameter.id = undefined;
+    this.#byId.clear();
+  }
+
+  /** Takes in what a message says of parameters, then tells it. */
+  apply({ def = [], undef = [], set = [], fired = [] }: ReceivedMessage): void {
+    for (const definition of def) this.#define(definition);
+    for (const id of undef) this.#remove(this.#byId.get(id));
+    for (const [id, value] of set) {
+      const parameter = this.#byId.get(id);
+      if (parameter === undefined) continue;
+      parameter.toldIn = this.connection;
+      this.#change(parameter, value);
+    }
+    for (const id of fired) this.#fire(this.#byId.get(id));
+    this.#tell();
+  }
+
+  /** Everything of these has come. Of a snapshot, what did not come is no more, or has become unknown. */
+  complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
+    for (const parameter of parameters) {
+      parameter.completeIn = this.connection;
+      if (!isSnapshot) continue;
+      if (parameter.definedIn !== this.connection) this.#remove(parameter);
+      else if (parameter.toldIn !== this.connection) this.#change(parameter, undefined);
+    }
+    this.#tell();
+  }
+
+  #define([id, address, type, access]: Definition): void {
+    const matching = [...this.#queries].filter((query) => query.matches(address));
+    const present = this.#byAddress.get(address);
+    if (present?.id !== undefined && present.id !== id) this.#remove(present); // it is another one of this address
+    let parameter = this.#byAddress.get(address);
+    if (parameter === undefined) {
+      if (matching.length === 0) return; // unsubscribed meanwhile
+      parameter = new ReplicaParameter(address);
+      this.#byAddress.set(address, parameter);
+    }
+    this.#byId.set(id, parameter);
+    parameter.id = id;
+    parameter.definedIn = this.connection;
+    if (parameter.type === type && parameter.access === accesses[access]) return;
+    parameter.type = type;
+    parameter.access = accesses[access];
+    for (const query of matching) {
+      if (!parameter.followers.includes(query)) this.#join(parameter, query);
+      query.defined(parameter);
+      this.touch(query);
+    }
+  }
+
+  #join(parameter: ReplicaParameter, query: LiveQuery): void {
+    if (!query.matches(parameter.address)) return;
+    parameter.followers = [...parameter.followers, query];
+    query.parameters.set(parameter.address, parameter);
+  }
+
+  #change(parameter: ReplicaParameter, value: Value | undefined): void {
+    if (parameter.value === value) return; // what comes again tells nothing new
+    parameter.value = value;
+    const { address, watchers } = parameter;
+    for (const follower of parameter.followers) {
+      follower.changed({ address, value });
+      this.touch(follower);
+    }
+    if (watchers?.isObserved) this.#news.push(() => watchers.next(value));
+  }
+
+  #fire(parameter: ReplicaParameter | undefined): void {
+    if (parameter === undefined) return;
+    const { address, watchers, fires } = parameter;
+    for (const follower of parameter.followers) {
+      follower.changed({ address, value: 1 });
+      this.touch(follower);
+    }
+    this.#news.push(() => {
+      watchers?.next(1);
+      fires?.next(1);
+    });
+  }
+
+  #remove(parameter: ReplicaParameter | undefined): void {
+    if (parameter === undefined) return;
+    this.#byId.delete(parameter.id!);
+    parameter.id = parameter.type = parameter.access = undefined;
+    for (const follower of parameter.followers) {
+      follower.parameters.delete(parameter.address);
+      follower.removed(parameter.address);
+      this.touch(follower);
+    }
+    parameter.followers = [];
+    this.#change(parameter, undefined);
+    this.#dropUnused(parameter);
+  }
+
+  #dropUnused(parameter: ReplicaParameter): void {
+    if (parameter.isPooled || parameter.followers.length > 0) return;
+    this.#byId.delete(parameter.id!);
+    this.#byAddress.delete(parameter.address);
+  }
+
+  /** Has a follower tell its batch, once, with what is told next. */
+  touch(follower: Follower): void {
+    if (follower.isTouched) return;
+    follower.isTouched = true;
+    this.#news.push(() => follower.tell());
+  }
+
+  #tell(): void {
+    const news = this.#news;
+    this.#news = [];
+    for (const tell of news) tell();
+  }
+}
