@@ -1,6 +1,15 @@
 // The codes with which the hub closes WebSockets (RFC 6455 section 7.4). Those from 4500 on say that trying again will end the same way.
 
-export const closeCodes = { goingAway: 1001, stalled: 4001, flooding: 4008, senseless: 4500 } as const;
+export const closeCodes = {
+  /** The hub stops, or starts anew with other settings. */
+  goingAway: 1001,
+  /** The client read nothing for too long. */
+  stalled: 4001,
+  /** The client sent faster than the hub takes it. */
+  flooding: 4008,
+  /** Too many messages in a row made no sense. */
+  senseless: 4500,
+} as const;
 
 export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes];
 

@@ -1,6 +1,4 @@
-// How a WebSocket client is doing, as its session tells operators.
-
-export type { Interests, SessionStatus } from '../../../wire/http/clients.ts';
+// What operators see of a WebSocket client.
 
 /** A client that is behind and has read nothing for this long is stalled. */
 export const stalledAfterMs = 1000;

@@ -5,6 +5,7 @@
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/clients.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -13,7 +14,7 @@ import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { Rounds } from '../rounds.ts';
 import type { Session, Socket } from '../session.ts';
-import { type Interests, type SessionStatus, shownPatterns, stalledAfterMs } from '../status.ts';
+import { shownPatterns, stalledAfterMs } from '../status.ts';
 import { ClientTally } from './client-tally.ts';
 import { encodeFrame } from './frame.ts';
 import type { PlainGroups, PlainTopic } from './group.ts';

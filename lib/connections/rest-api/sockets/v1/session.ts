@@ -1,13 +1,13 @@
 // One client of patchbay.v1, from its greeting to its end: its messages, and what becomes of those that make no sense.
 
 import { type CloseCode, closeCodes, mayReturn } from '../../../../wire/close-codes.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/clients.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../pacing/pace.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { Session, Socket } from '../session.ts';
-import type { Interests, SessionStatus } from '../status.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
 import type { Desk, Rest, Subject } from './handlers/handler.ts';

@@ -1,6 +1,7 @@
 // How a client of patchbay.v1 is doing, for operators.
 
-import { type Interests, type SessionStatus, stalledAfterMs } from '../status.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/clients.ts';
+import { stalledAfterMs } from '../status.ts';
 import type { Client } from './client.ts';
 
 /** `nowMs` is of the monotonic clock. */
