@@ -9,9 +9,15 @@ const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(li
 const packages = Object.keys({ ...dependencies, ...optionalDependencies });
 
 /** What the stages of flow share: the plan and what it is made of. */
-const hinge = ['define-flow', 'plan', 'programs/flow-code', 'rule-expression', 'streams', 'test-plan'].map(
-  (name) => `flow/${name}.ts`,
-);
+const hinge = [
+  'define-flow',
+  'plan',
+  'programs/flow-code',
+  'programs/stack',
+  'rule-expression',
+  'streams',
+  'test-plan',
+].map((name) => `flow/${name}.ts`);
 /** The contract of connection types, which stands on the floor above their folders. */
 const contract = ['connection', 'claim', 'setting', 'hub-port'].map((name) => `connections/${name}.ts`);
 

@@ -1,4 +1,4 @@
-// What commands print with: lines for people to standard output, complaints to standard error.
+// How commands print: answers go to standard output, complaints to standard error.
 
 import type { Writable } from 'node:stream';
 
@@ -7,11 +7,11 @@ export interface Console {
   printError(text: string): void;
 }
 
-/** One whose reader may be slow. */
+/** A console whose reader may be slow. */
 export interface PacedConsole extends Console {
-  /** Whether the reader has left so much of what was printed that more had better wait. */
+  /** Whether so much that was printed is still unread that more should wait. */
   readonly isBehind: boolean;
-  /** Resolves when the reader has taken all that was printed. */
+  /** Resolves when the reader has taken everything that was printed. */
   whenTaken(): Promise<void>;
 }
 

@@ -1,5 +1,5 @@
-// The declaration file of an installation: every address with type and access, so that an editor finds a misspelt address,
-// a write to a read-only parameter and a wrong value type in flow files written in TypeScript.
+// The declaration file of an installation has every address with its type and access. With it an editor finds misspelt
+// addresses, writes to read-only parameters and wrong value types in flow files in TypeScript.
 
 import type { Plan } from '../flow/plan.ts';
 import { formatAddress } from '../model/address.ts';

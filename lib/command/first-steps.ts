@@ -1,9 +1,9 @@
-// What to do where there are no flow files yet: the demo that comes with the package, by a command that can be copied.
+// What a user is told where there are no flow files yet: commands to copy, first the one that runs the demo.
 
 import { existsSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 
-/** The folder that is meant where no path is given. */
+/** The folder that commands read when no path is given. */
 export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');

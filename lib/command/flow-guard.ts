@@ -1,17 +1,18 @@
-// Keeps flows in TypeScript from ending the process that runs the hub: what nobody has caught is told whose fault it is, and
-// the ways to end a process are shut to flows. A second thread watches for a loop without end.
+// Keeps flows in TypeScript from ending the process that runs the hub. An error that nobody has caught is reported as a fault
+// of the flow that it comes from, and the ways to end a process are shut to flows. A thread watches for a loop without end.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { guardExits } from '../flow/programs/exits.ts';
-import { type FlowCode, type FlowFault, faultOf, flowOf, stackOf } from '../flow/programs/flow-code.ts';
+import { type FlowCode, type FlowFault, faultOf, flowOf } from '../flow/programs/flow-code.ts';
+import { stackOf } from '../flow/programs/stack.ts';
 import type { FlowGuard } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
 /** How often the main thread says that it goes on. */
 const beatMs = 250;
-/** How long the last words of a process that ends by a fault are waited for. */
+/** How long a process that ends by a fault waits until its last words are written. */
 const lastWordsMs = 1000;
 
 const watchdog = new URL(`./watchdog-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -28,7 +29,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       const fault = faultOf(error, flows);
       if (fault !== undefined) return report(fault);
       host.stderr.write(`${stackOf(error) || messageOf(error)}\n`, () => exit(1));
-      setTimeout(() => exit(1), lastWordsMs); // nobody reads them
+      setTimeout(() => exit(1), lastWordsMs); // in case nobody reads them
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();

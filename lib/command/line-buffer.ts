@@ -1,6 +1,6 @@
-// Lines that wait to be written: a bounded number of them, taken out some at a time.
+// Lines that wait to be written. Their length is bounded, and they are taken out some at a time.
 
-/** How much waits at most, in characters. Lines beyond are lost, until half of it has been written. */
+/** How many characters may wait. Once they do, lines are lost until half of them have been written. */
 export const maxWaitingLength = 1024 * 1024;
 /** How much is written at once, unless one line is longer. */
 const maxChunkLength = 64 * 1024;
@@ -27,7 +27,7 @@ export class LineBuffer {
     this.#lines.push(line);
   }
 
-  /** Takes the next lines out; nothing where none waits. */
+  /** Takes the next lines out; an empty buffer if none waits. */
   take(): Buffer {
     let count = 0;
     let length = 0;

@@ -1,4 +1,4 @@
-// The lines of the log as they are written. What clients send may be in them: it can neither begin a line nor speak to a terminal.
+// The lines of the log as they are written. What clients send may be in them, but it cannot begin a line or control a terminal.
 
 import pretty from 'pino-pretty';
 
@@ -6,12 +6,12 @@ export const logFormats = ['pretty', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
-/** What JSON leaves as it is and terminals obey: control characters, separators of lines, changes of direction. */
+/** What JSON leaves as it is although terminals obey it: control characters, line separators, changes of direction. */
 const spoken = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 /** An escape of JSON; the lines of a stack may stay lines. */
 const escapes = /\\n(?= {4}at )|\\(u[\da-f]{4}|.)/gi;
 
-/** Creates what makes a line of the log of an entry in JSON, line break included. */
+/** Creates the function that formats an entry in JSON as a line of the log, with its line break. */
 export function createLogFormat(format: LogFormat): (entry: string) => string {
   if (format === 'json') return (entry) => entry.replace(spoken, escapeOf);
   const print = pretty.prettyFactory({
@@ -23,7 +23,7 @@ export function createLogFormat(format: LogFormat): (entry: string) => string {
   return (entry) => print(asPrinted(entry));
 }
 
-/** The same entry with what is to be seen of it in place of what would be obeyed: `\n`, `\u001b`. */
+/** The same entry in which characters that a terminal would obey are shown as text: `\n`, `\u001b`. */
 function asPrinted(entry: string): string {
   return entry
     .replace(escapes, (whole, escaped: string | undefined) =>

@@ -2,7 +2,7 @@
 
 import type { LogStatus } from '../model/log-entry.ts';
 
-/** Is called with a sentence when the log cannot be written, and when it is again; it may write to the log. */
+/** Is called with a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
 export type TellLogger = (sentence: string) => void;
 
 export class LogHealth {

@@ -1,5 +1,5 @@
-// Where the log is written: aside, one write at a time, from a buffer that is bounded. A full disk, or a pipe that nobody
-// reads, costs lines of the log, which are counted and told; it never stops or ends the hub.
+// Writes the log in the background, one write at a time, from a bounded buffer. Where the disk is full, or nobody reads the
+// pipe, lines of the log are lost, counted and reported. The hub never waits for its log.
 
 import { write, writeSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
@@ -8,7 +8,7 @@ import type { LogStatus } from '../model/log-entry.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { LogHealth, type TellLogger } from './log-health.ts';
 
-/** When it is tried again: after a pipe was full, and after a fault. */
+/** How long it waits before it tries again: after a full pipe, and after a fault. */
 const fullRetryMs = 50;
 const faultRetryMs = 500;
 /** A pipe that was full for this long is one that nobody reads. */
@@ -38,7 +38,7 @@ export class LogOutput {
   write(line: string): void {
     if (this.#health.isLosing || !this.#waiting.hasRoomFor(line)) {
       this.#health.lose();
-      if (this.#isIdle && !this.#isWriting) this.#recover(); // a line that is longer than all that may wait
+      if (this.#isIdle && !this.#isWriting) this.#recover(); // the line alone is longer than what may wait
       return;
     }
     this.#waiting.add(line);
@@ -57,12 +57,12 @@ export class LogOutput {
   /** Writes at once what the system takes at once: for the end of the process. */
   flushSync(): void {
     try {
-      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // it is under way
+      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // the system has it already
       while (!this.#isIdle) {
         if (this.#chunk.length === 0) this.#chunk = this.#waiting.take();
         this.#chunk = this.#chunk.subarray(writeSync(this.#descriptor, this.#chunk));
       }
-    } catch {} // it is lost
+    } catch {} // the rest is lost
   }
 
   get #isIdle(): boolean {

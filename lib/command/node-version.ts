@@ -1,5 +1,5 @@
-// The first import of the command line: with a Node.js that patchbay does not run with, it says so and ends the process, before
-// anything else can fail in words that help nobody.
+// The first import of the command line. With a version of Node.js that patchbay does not support it says so and ends the
+// process, before anything else fails with a message that helps nobody.
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 const isSupported = (major === 22 && minor >= 18) || (major === 24 && minor >= 11) || major >= 26;

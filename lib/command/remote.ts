@@ -35,8 +35,8 @@ export async function set(address: string, value: string, options: RemoteOptions
 }
 
 /**
- * Prints the value, once known, and every change until stopped; while nobody reads what it prints it keeps the newest value alone.
- * Errors: as `get`, and when the connection is lost.
+ * Prints the value once it is known, and every change until it is stopped. While nobody reads what it prints, it keeps only the
+ * newest value. Errors: as `get`, and when the connection is lost.
  */
 export async function watch(
   address: string,
@@ -60,7 +60,7 @@ export async function watch(
   return 0;
 }
 
-/** Prints values as far as the reader takes them, then the newest, and says how many were left out. */
+/** Prints values while the reader keeps up, and later the newest one, with how many were left out. */
 function createPrinter(console: PacedConsole): (value: string) => void {
   let waiting: string | undefined;
   let leftOut = 0;
@@ -78,7 +78,7 @@ function createPrinter(console: PacedConsole): (value: string) => void {
   };
 }
 
-/** Asks the hub. Errors: a URL that is none, no hub there, any status but 2xx and those allowed. */
+/** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
 export async function request(
   options: RemoteOptions,
   path: string,

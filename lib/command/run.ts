@@ -1,4 +1,4 @@
-// `patchbay run`: starts a hub, logs for people on a terminal and for machines elsewhere, stops it cleanly.
+// `patchbay run`: starts a hub and stops it cleanly. It logs for people on a terminal, and for machines elsewhere.
 
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
@@ -14,24 +14,24 @@ import { warmUp } from './warm-up.ts';
 export interface RunOptions {
   readonly logLevel: string;
   readonly logFormat: string;
-  /** Where the log is written: a descriptor that does not block where it can be full. */
+  /** The descriptor that the log is written to; it must not block where it can be full. */
   readonly logDescriptor: number;
   /** Whether a save of a flow file takes effect at once. */
   readonly watch: boolean;
   /** Whether no rule runs. */
   readonly safe?: boolean;
-  /** Creates what watches over flows in TypeScript, in the process that runs the hub. */
+  /** Creates the guard of flows in TypeScript, in the process that runs the hub. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back at each signal that asks for a reload. */
   onReloadSignal(reload: () => void): void;
   /** Resolves to the name of the signal that asks the hub to stop. */
   untilStopped(): Promise<string>;
-  /** Calls back when the process ends, however it does. */
+  /** Calls back when the process ends, for whatever reason. */
   onExit(work: () => void): void;
 }
 
 const levels = ['debug', 'info', 'warn', 'error'];
-/** From the signal to the end: the hub has two seconds, and what it has logged last is waited for so long. */
+/** How long the hub has to stop, from the signal on, and how long its last lines of the log may take to be written. */
 const stopMs = 1900;
 const lastLinesMs = 500;
 
@@ -51,7 +51,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   await warmUp().catch((error) => {
     const sentence = `not warmed up, the first changes take longer: ${messageOf(error)}`;
     if (error instanceof HubError)
-      log.debug({}, sentence); // the hub itself says so when it matters
+      log.debug({}, sentence); // the hub says so itself if it matters
     else log.warn({}, sentence);
   });
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
@@ -74,7 +74,7 @@ function createLog(level: string, format: LogFormat, output: LogOutput): Journal
   return Journal.of(Object.assign(log, { status: () => output.status }));
 }
 
-/** What flow files in TypeScript print with: their lines go the way of the log, which holds nobody up. */
+/** The console of flow files in TypeScript: what they print goes to the log, which keeps nobody waiting. */
 function createConsole(log: Journal): Console {
   const writing = (level: 'info' | 'warn') =>
     new Writable({

@@ -1,5 +1,5 @@
-// Lets V8 compile the way of a change, from socket to socket, before the first client comes. It would do so during the first ten
-// seconds of service otherwise, on cores that the hub and its clients need: p99 latency is twice as high meanwhile.
+// Lets V8 compile the way of a change, from socket to socket, before the first client comes. Otherwise V8 would compile it in
+// the first ten seconds of service, on cores that the hub and its clients need, and p99 latency would be twice as high.
 
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
@@ -8,7 +8,7 @@ import { checkFlowFiles } from '../flow/check/check.ts';
 import { type HubLog, startPlan } from '../hub.ts';
 import { MistakeList } from '../json5/mistake.ts';
 
-/** One after another: what is compiled for the first alone assumes that there is no other, and would be made anew. */
+/** Hubs run one after another: code that V8 compiles for the first one alone assumes that there is no other. */
 const hubs = 3;
 const rounds = 1000;
 const changesPerRound = 10;
@@ -32,7 +32,7 @@ export async function warmUp(): Promise<void> {
   try {
     for (let count = 0; count < hubs; count++) await runHub(signal);
   } catch (error) {
-    if (!signal.aborted) throw error; // a busy machine is no mistake
+    if (!signal.aborted) throw error; // the machine is busy, nothing is wrong
   }
 }
 
@@ -49,14 +49,14 @@ async function runHub(signal: AbortSignal): Promise<void> {
   try {
     await exchangeChanges(socket, signal);
     socket.end(closeFrame);
-    await once(socket, 'close', { signal }); // a hub without clients stops at once
+    await once(socket, 'close', { signal }); // then the hub has no client and stops at once
   } finally {
     socket.destroy();
     await hub.stop();
   }
 }
 
-/** Makes changes as a plain client does, each round once the one before has come back. */
+/** Makes changes as a plain client does; a round begins when all changes of the round before have come back. */
 async function exchangeChanges(socket: Socket, signal: AbortSignal): Promise<void> {
   socket.write(
     'GET /ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +

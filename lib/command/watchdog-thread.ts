@@ -1,4 +1,4 @@
-// The thread that watches whether the hub's own goes on. When a flow in TypeScript holds it for good, nothing but the end of the
+// The thread that watches whether the main thread goes on. When a flow in TypeScript never lets go of it, only the end of the
 // process helps: this thread says in the log which flow it was and where, and notes that the next start leaves it out.
 
 import process from 'node:process';
@@ -19,7 +19,7 @@ export interface WatchdogData {
 }
 
 const lookMs = 500;
-/** Processor time that the process has taken since the last beat: on a busy machine a loop is given more time. */
+/** Counted in processor time of the process since the last beat, so that a flow has more time on a busy machine. */
 const suspectMs = 3000;
 const condemnMs = 4000;
 const lastWordsMs = 1000;

@@ -1,4 +1,4 @@
-// `patchbay explain` and `patchbay trace`: what a running hub knows about why something is as it is, for people to read.
+// `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
 import type { Value } from '../model/value.ts';
 import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
@@ -8,7 +8,7 @@ import type { IsoTime } from '../wire/time.ts';
 import type { Console } from './console.ts';
 import { type RemoteOptions, request } from './remote.ts';
 
-/** Chains that are deeper are not indented further. */
+/** Deeper links of a chain are not indented further. */
 const deepestIndent = 20;
 const shownLength = 80;
 

@@ -1,13 +1,13 @@
-// Flow files in TypeScript: the same connections, and rules whose source is a stream of RxJS over parameters of the hub.
-// Authors never subscribe and never see the hub: a rule is data, and the hub runs it.
+// Flow files in TypeScript: connections as in JSON5, and rules whose source is a stream of RxJS over parameters of the hub.
+// A rule is data, and the hub runs it: authors never subscribe, and never see the hub.
 
 import type { Observable } from 'rxjs';
 import type { Value } from '../model/value.ts';
 import type { FlowTest } from './check/tests/test-schema.ts';
 
 /**
- * The parameters of an installation, by address: empty here, filled in by the declaration file that `patchbay types`
- * writes, `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. While it is empty any address is accepted.
+ * The parameters of an installation, by address: `{ 'desk/lamp': { type: 'B'; access: 'read-write' } }`. It is empty here;
+ * the declaration file that `patchbay types` writes fills it in. While it is empty any address is accepted.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: filled in by declaration merging
 export interface Installation {}
@@ -40,7 +40,7 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
-/** Streams of parameters: each emits changes, not the value that is there already. They never complete and never fail. */
+/** Streams of parameters. Each emits changes, and not the value that is there already; none completes and none fails. */
 export interface On {
   text(address: ReadableAddress<'S'>): Observable<string>;
   flag(address: ReadableAddress<'B'>): Observable<boolean>;
@@ -49,8 +49,8 @@ export interface On {
   /** Emits 1 each time the trigger fires. */
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
-   * One consistent set of values per turn in which any of them changed, once all are known: `{a: 'desk/a'}` emits
-   * `{a: 0.5}`; a trigger is whether it fired in the turn.
+   * Emits one consistent set of values in each turn in which one of them changed, once all are known: `{a: 'desk/a'}` emits
+   * `{a: 0.5}`. The value of a trigger is whether it fired in the turn.
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,
@@ -64,7 +64,7 @@ interface RuleTo<Type, Emitted> {
   readonly to: WritableAddress<Type> | readonly WritableAddress<Type>[];
 }
 
-/** A rule: what the stream emits is written to the address, or to each of a list. */
+/** A rule: the hub writes what the stream emits to the address, or to each address of a list. */
 export type FlowRule =
   | RuleTo<'S', string>
   | RuleTo<'B', boolean>
@@ -72,7 +72,7 @@ export type FlowRule =
   | RuleTo<'T', Value>
   | RuleTo<never, never>;
 
-/** A flow file; `Connection` is what the settings of a connection may be, which are checked once more at load. */
+/** A flow file. `Connection` is the type of the settings of a connection, which the hub checks once more when it loads. */
 export interface FlowDefinition<Connection> {
   /** Settings by Connection ID, as in JSON5. */
   readonly connections?: Readonly<Record<string, Connection>>;

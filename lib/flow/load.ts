@@ -36,23 +36,23 @@ export class FlowLoader {
     return plan;
   }
 
-  /** Files have been saved again while they are loaded: one that takes long is not waited for. */
+  /** Files have been saved again while they are loaded: a flow that takes long is not waited for. */
   hurry(): void {
     this.#programs.hurry();
   }
 
-  /** Loads no more. */
+  /** Ends the threads in which flows are tried; to be called when nothing is loaded any more. */
   close(): void {
     this.#programs.close();
   }
 
-  /** Notes why files without a mistake do not run all the same. */
+  /** Notes why files do not run although they have no mistake. */
   refuse(reason: string): void {
     this.#report = { ...this.#report, isLoaded: false, reason };
   }
 }
 
-/** Every file that was found, and what is named as one but is none. */
+/** A report of every file that was found, and of every path that should be a file and is none. */
 export function reportOf(plan: Plan, mistakes: readonly Mistake[]): LoadReport {
   const files = new Map<string, FileReport & { mistakes: string[] }>();
   const fileOf = (path: string) => {

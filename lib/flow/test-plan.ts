@@ -1,9 +1,9 @@
-// Tests as they will run in virtual time: what is given, and steps that set, expect, and watch that something never is.
+// Tests as they will run in virtual time: the values given, and steps that set values, expect values, and forbid values.
 
 import type { ParameterDeclaration } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
-/** A value, converted, that a test sets. */
+/** A value that a test sets, converted to the type of its parameter. */
 export interface Assignment {
   readonly address: string;
   readonly value: Value;
@@ -15,13 +15,13 @@ export interface Expectation {
   readonly isTrigger: boolean;
   /** In words: `true`, `"ON AIR"`, `unknown`, `fired`, `fired 3 times`. */
   readonly text: string;
-  /** Where it stands, `demo.json5:7:20`; found on demand, since it means to read the text again. */
+  /** Finds where it stands, `demo.json5:7:20`, by reading the text again. */
   place(): string;
-  /** Whether it is met by a value (undefined: unknown), or by how often a trigger has fired. */
+  /** Whether a value meets it (undefined: unknown), or a number of times that a trigger has fired. */
   isMetBy(actual: Value | undefined): boolean;
 }
 
-/** One step: at its time first `set`, then `expect`; from then on, for `duringMs`, `never`. */
+/** One step: at its time it sets `set`, then checks `expect`; from then on it watches `never`, for `duringMs`. */
 export interface TestStep {
   /** Milliseconds since the start of the test; undefined: when the step before it was done. */
   readonly atMs: number | undefined;
@@ -45,7 +45,7 @@ export interface TestedParameter extends Pick<ParameterDeclaration, 'type' | 'ac
   readonly accept?: ParameterDeclaration['accept'] | undefined;
 }
 
-/** The value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`, long texts shortened. */
+/** The value for people: `true`, `-3.5`, `"ON AIR"`, `unknown`; a long text is shortened. */
 export function formatValue(value: Value | undefined): string {
   if (value === undefined) return 'unknown';
   const text = JSON.stringify(value);

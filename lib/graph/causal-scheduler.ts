@@ -1,10 +1,10 @@
-// Causes across time: what is scheduled while a change is told runs on behalf of that change, however much later. So a
-// timer that fires has its start as its cause, without a word about causes in the connection.
+// Causes across time. Work that is scheduled while a change is told runs on behalf of that change, however much later. So the
+// cause of a timer that fires is its start, although the timer connection knows nothing of causes.
 
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';
 
-/** Creates a scheduler on another one's clock whose work runs on behalf of the change that was told when it was scheduled. */
+/** Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was told when it was scheduled. */
 export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike): SchedulerLike {
   return {
     now: () => scheduler.now(),

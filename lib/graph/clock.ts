@@ -1,4 +1,4 @@
-// The time of day, read once per round of the event loop: a clock read costs more than all the rest of a write.
+// The time of day, read once per round of the event loop, since to read the clock costs more than the rest of a write.
 
 /** Creates a clock: milliseconds since 1970, the same for everything that happens in one round of the event loop. */
 export function createRoundClock(): () => number {

@@ -15,7 +15,7 @@ import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn } from './turn-limits.ts';
 
-/** How long a queue is kept for the next turn: making it anew takes half as long as a write. */
+/** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
 
 export class Graph {
@@ -61,7 +61,7 @@ export class Graph {
     return this.#parameters.size;
   }
 
-  /** The change that is being told, or on whose behalf work runs: what is written at this moment has it as its cause. */
+  /** The cause of what is written at this moment: the change that is being told, or on whose behalf work runs. */
   get cause(): Change | undefined {
     return this.#delivering ?? this.#earlier;
   }
@@ -121,12 +121,12 @@ export class Graph {
     return this.#parameters.values();
   }
 
-  /** Yields, oldest change first, each parameter whose state is known and changed after the revision; 0: all. */
+  /** Yields each parameter whose state is known and has changed after the revision, oldest change first; 0 yields all. */
   changedSince(revision: number): Generator<Parameter, void, void> {
     return this.#byRevision.since(revision);
   }
 
-  /** The stream of what others write to a parameter, converted: for its connection. Hot, replays nothing. */
+  /** What others write to a parameter, converted, for the connection of the parameter. Hot, replays nothing. */
   inbox(address: string): Observable<Value> {
     const node = this.get(address);
     node.inbox ??= new Subject<Value>();
@@ -159,7 +159,7 @@ export class Graph {
     return value;
   }
 
-  /** Makes one turn of all the writes in `work`; within a turn it just runs it. Errors: those of `work`. */
+  /** Makes one turn of all writes in `work`; within a turn it only runs the work. Errors: those of `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {
       work();

@@ -1,14 +1,14 @@
-// A change as the graph makes it. Each knows what led to it, and so keeps that alive: chains are kept whole within a turn,
-// and cut at their far end when they go on through time, so that a loop through timers does not keep its whole past.
+// A change as the graph makes it. A change keeps the chain of changes that led to it. Within a turn the chain is whole; a chain
+// that goes on through time loses its oldest changes, so that a loop through timers does not keep all of its past.
 
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { ParameterNode } from './parameter-node.ts';
 
-/** How many of the changes that led to a change are kept at least; never twice as many or more. */
+/** At least so many of the changes that led to a change are kept, and always less than twice as many. */
 export const keptCauses = 64;
 
-/** A change from the moment it is written; previous value and revision come with its delivery. */
+/** A change from the moment it is written. It gets its previous value and its revision when it is delivered. */
 export class PendingChange implements Change {
   readonly parameter: ParameterNode;
   readonly value: Value;
@@ -39,7 +39,7 @@ export class PendingChange implements Change {
   }
 }
 
-/** Copies the newest part of a chain; others that lead through the old one keep all of theirs. */
+/** Copies the newest part of a chain. Other chains that lead through the original keep all of their changes. */
 function shorten(newest: Change): Change {
   const links: Change[] = [];
   for (let link: Change | undefined = newest; link !== undefined && links.length < keptCauses; link = link.cause)

@@ -1,5 +1,5 @@
-// Every parameter with a known state, ordered by the revision of its last change. A change moves its parameter to the
-// tail in O(1); "all that changed since" walks back from the tail only as far as there is something to tell.
+// Every parameter with a known state, ordered by the revision of its last change. A change moves its parameter to the tail in
+// O(1). Whoever asks what changed since a revision walks back from the tail, and no further than to that revision.
 
 import type { StateNode } from './parameter-node.ts';
 
@@ -7,7 +7,7 @@ export class RevisionList {
   #head: StateNode | undefined = undefined;
   #tail: StateNode | undefined = undefined;
 
-  /** Moves the parameter to the tail; adds it when it was not in the list. */
+  /** Moves the parameter to the tail, or adds it there. */
   touch(node: StateNode): void {
     if (this.#tail === node) return;
     if (node.older !== undefined || node.newer !== undefined || this.#head === node) this.remove(node);
@@ -17,7 +17,7 @@ export class RevisionList {
     this.#tail = node;
   }
 
-  /** Takes the parameter out; does nothing when it was not in the list. */
+  /** Takes the parameter out, if it is in the list. */
   remove(node: StateNode): void {
     if (this.#head === node) this.#head = node.newer;
     else if (node.older !== undefined) node.older.newer = node.newer;
@@ -28,8 +28,8 @@ export class RevisionList {
   }
 
   /**
-   * Yields, oldest change first, each parameter that changed after the revision; 0 yields all. Parameters may change while it
-   * is not at work: it goes on behind the place where it was.
+   * Yields each parameter that changed after the revision, oldest change first; 0 yields all. Parameters may change between
+   * two steps: it goes on behind the place where it was.
    */
   *since(revision: number): Generator<StateNode, void, void> {
     let node = revision === 0 ? this.#head : this.#firstAfter(revision);

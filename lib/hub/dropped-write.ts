@@ -1,4 +1,4 @@
-// Tells which limit of a turn a write was dropped by, and whose it was: each limit by its own name.
+// Says which limit of a turn has dropped a write, and whose write it was.
 
 import type { Log } from '../connections/connection.ts';
 import type { RuleStates } from '../flow/run/rules/rule-states.ts';

@@ -1,5 +1,5 @@
-// The log of a hub. The newest entries are kept for operators: sentences only, not the data beside them. All that is logged
-// goes through a gate, so that no client and no value can flood the log.
+// The log of a hub. It keeps the newest entries for operators: the sentences, without the data beside them. Every entry goes
+// through a gate, so that no client and no value can flood the log.
 
 import type { Log } from '../connections/connection.ts';
 import { type LogEntry, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/log-entry.ts';
@@ -10,12 +10,12 @@ const keptEntries = 2000;
 /** Longer sentences are cut. */
 const keptLength = 2000;
 
-/** A log that makes logs with fixed data for its parts, as pino does. */
+/** A log that makes a log with fixed data for each part of the hub, as pino does. */
 export interface HubLog extends Log {
   child(data: object): Log;
-  /** Whether the log takes entries of a level; left out: of every level. */
+  /** Whether the log takes entries of a level; left out: it takes every level. */
   isLevelEnabled?(level: string): boolean;
-  /** How it is being written; left out: as it should be. */
+  /** How it is being written; left out: it is always written. */
   status?(): LogStatus;
 }
 
@@ -42,17 +42,17 @@ export class Journal implements HubLog {
     this.error = error;
   }
 
-  /** A log that passes everything on and keeps the newest; one that does so already is left as it is. */
+  /** A journal that passes entries on to a log; a log that is a journal already is returned as it is. */
   static of(log: HubLog): Journal {
     return log instanceof Journal ? log : new Journal(log, createLogGate);
   }
 
-  /** The same without a gate, for hubs that are not on real time. */
+  /** A journal without a gate, for hubs in virtual time. */
   static ungated(log: HubLog): Journal {
     return new Journal(log, () => (_, write) => write(1));
   }
 
-  /** A part of the log has a gate of its own: what floods one connection leaves the others their entries. */
+  /** A log for a part of the hub. It has a gate of its own, so that one connection cannot take the entries of the others. */
   child(fixed: object): Log {
     return this.#gated(this.#log.child(fixed), fixed);
   }
@@ -61,7 +61,7 @@ export class Journal implements HubLog {
     return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
   }
 
-  /** The entries after one, of a level or a graver one; all that are kept when the number is of another run of the hub. */
+  /** The entries after a number, of a level or a graver one; all that are kept if the number is of another run of the hub. */
   read(after: number, least: LogLevel): LogPage {
     const first = Math.max(1, this.#last - this.#entries.length + 1);
     const from = after > this.#last ? first : Math.max(first, after + 1);

@@ -1,12 +1,12 @@
-// What clients or values can cause thousands of times a second does not flood the log: of each kind one entry per second,
-// with how often it came. Nothing goes uncounted.
+// Keeps the log from being flooded by what clients or values cause thousands of times a second: each kind of entry is written
+// once a second at most, with how often it came. Every entry is counted.
 
-/** How many kinds are told apart within a second; what else comes is told together. */
+/** How many kinds are told apart within a second; all further kinds are counted together. */
 const maxKinds = 100;
 
 /**
- * Has an entry written: at once the first time that its kind comes, else with the count of all that came meanwhile when a
- * second has passed since the last one. `count` is how often it came since it was last written.
+ * Takes an entry. The first of its kind is written at once; those that follow within a second are written as one, at the end of
+ * that second. `count` is how often the kind came since it was last written.
  */
 export type LogGate = (kind: string, write: (count: number) => void) => void;
 
@@ -17,9 +17,9 @@ interface Kind {
   write: (count: number) => void;
 }
 
-/** Creates a gate; `tellOthers` writes how many entries were of too many kinds. */
+/** Creates a gate; `tellOthers` writes how many entries were of further kinds. */
 export function createLogGate(tellOthers: (count: number) => void, intervalMs = 1000): LogGate {
-  /** In the order in which they open; at most `maxKinds` and the one for others, whose name is empty. */
+  /** In the order in which they open: at most `maxKinds`, and one with an empty name for all further kinds. */
   const kinds = new Map<string, Kind>();
   let timer: NodeJS.Timeout | undefined;
   const open = () => {
@@ -58,7 +58,7 @@ export function createLogGate(tellOthers: (count: number) => void, intervalMs = 
   };
 }
 
-/** How often something came, for the end of a sentence; nothing when it came once. */
+/** How often something came, for the end of a sentence; empty if it came once. */
 export function timesText(count: number): string {
   return count > 1 ? ` (${count} times within a second)` : '';
 }

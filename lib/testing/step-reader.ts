@@ -1,4 +1,4 @@
-// Reads the steps and values of tests in TypeScript, which stand in no flow file, as those of flow files are read.
+// Reads the steps and values of tests in TypeScript as those of flow files are read, although they stand in no file.
 
 import { resolve } from 'node:path';
 import { Spot } from '../flow/check/spot.ts';
@@ -12,7 +12,7 @@ import { formatMistake, MistakeList, unknownName } from '../json5/mistake.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 
-/** Stands for the file that there is not. */
+/** Stands for the file that a test in TypeScript does not have. */
 export const here: FlowFile = { name: 'test', folder: resolve('.'), data: undefined, positionOf: () => undefined };
 
 /** Reads for the parameters of a plan. Errors of every method: `bad-flow`, with every mistake. */

@@ -1,4 +1,4 @@
-// Tests of flows from TypeScript: the steps of flow files, as data or one call each.
+// Tests of flows in TypeScript: the steps of flow files, as data or as a call for each.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
 import { connectionTypes } from '../connections/registry.ts';
@@ -23,13 +23,13 @@ export interface FlowUnderTest {
   readonly nowMs: number;
   /** The value of a parameter; undefined: unknown, and always of a trigger. */
   read(address: string): Value | undefined;
-  /** Sets values by address, one after the other, also of what only a keyboard or another outside world sets. */
+  /** Sets values by address, one after the other, also of parameters that only the outside world sets, such as a keyboard. */
   set(values: Values): void;
   /** Lets time pass: milliseconds, or `'1m30s'`. */
   advance(duration: number | string): void;
-  /** Expects values by address; null or undefined: unknown; of a trigger that it has fired since the last `expect`. */
+  /** Expects values by address; null or undefined: unknown; true of a trigger: it has fired since the last `expect`. */
   expect(values: Values): void;
-  /** Lets time pass, its end not included, in which no parameter may be so at any time. */
+  /** Lets time pass, its end not included, and fails if a parameter has one of the values at any moment of it. */
   never(duration: number | string, values: Values): void;
   /** Does steps as a flow file has them; their times count from the start. */
   do(steps: readonly FlowTestStep[]): void;

@@ -1,5 +1,5 @@
-// A flow under test: a fresh hub with the real connections of the flow files on a virtual clock. What reaches out of the
-// process (network, keyboard, files) is declared only, and the test sets its parameters as it would.
+// A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach out of the
+// process (network, keyboard, files) do not run: they only declare their parameters, and the test sets them.
 
 import { concatWith, NEVER, of, type Subscription } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent } from '../connections/connection.ts';
@@ -21,7 +21,7 @@ export const testEpochMs = Date.UTC(2024, 0, 1);
 const given: Origin = { kind: 'client', name: 'given' };
 const test: Origin = { kind: 'client', name: 'test' };
 
-/** Something that must never be, while the time is before `untilMs`. */
+/** What must never be, as long as the time is before `untilMs`. */
 interface Watch {
   readonly expectation: Expectation;
   readonly untilMs: number;
@@ -30,7 +30,7 @@ interface Watch {
 export class TestRun {
   readonly clock = new VirtualClock();
   readonly timeline = new Timeline();
-  /** Whether something was not as expected; then nothing goes on. */
+  /** Whether something was not as expected; then no further step is done. */
   isFailed = false;
   graph!: Graph;
   readonly #fires = new Map<string, number>();
@@ -42,7 +42,7 @@ export class TestRun {
   static async start(plan: Plan, assignments: readonly Assignment[]): Promise<TestRun> {
     const run = new TestRun();
     const options: StartOptions = {
-      log: Journal.ungated(run.#createLog()), // a second of the test is no second of ours
+      log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
       scheduler: run.clock,
       now: () => testEpochMs + run.clock.now(),
       prepare: (graph) => run.#prepare(graph, assignments),
@@ -51,7 +51,7 @@ export class TestRun {
     return run;
   }
 
-  /** Does the steps and lets the time of the last `during` pass; a failure ends it early and is in the timeline. */
+  /** Does the steps and lets the time of the last `during` pass. A failure ends it early and is marked in the timeline. */
   do(steps: readonly TestStep[]): void {
     try {
       this.clock.asDefault(() => this.#doAll(steps));
@@ -110,7 +110,7 @@ export class TestRun {
     this.#watches = this.#watches.filter(({ untilMs }) => untilMs > this.clock.now());
   }
 
-  /** Writes as a client would; what only its connection may set as that connection would, which is not running. */
+  /** Writes as a client would, or, to a read-only parameter, as its connection would, which is not running. */
   #write({ address, value }: Assignment, origin: Origin): void {
     const node = this.#node(address);
     this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
@@ -157,7 +157,7 @@ export class TestRun {
   }
 }
 
-/** The plan with connections that reach out of the process replaced by ones that only are there. */
+/** The plan in which connections that reach out of the process are replaced by connections that do nothing. */
 function simulate(plan: Plan): Plan {
   return {
     ...plan,

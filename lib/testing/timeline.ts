@@ -1,11 +1,11 @@
-// What happened in a test, for people: each change with its time, what it was before, and who made it; and marks where it
-// was not as expected. Bounded: of a long test the newest lines.
+// What happened in a test, for people: each change with its time, the value before, and who made it, and a mark where the test
+// failed. It keeps a bounded number of lines, the newest.
 
 import { formatValue } from '../flow/test-plan.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
-/** How many lines a timeline keeps; older ones are only counted. */
+/** How many lines a timeline keeps; older lines are only counted. */
 export const maxTimelineLines = 200;
 
 const widestColumn = 40;
@@ -39,7 +39,7 @@ export class Timeline {
     this.#add({ isMark: false, timeMs, columns: [text] });
   }
 
-  /** Marks the present point as the one at which something was not as expected. */
+  /** Marks the moment at which something was not as expected. */
   addMark(timeMs: number, address: string, text: string): void {
     this.#add({ isMark: true, timeMs, columns: [address, text] });
   }

@@ -1,9 +1,9 @@
-// A clock that stands still until it is moved: the scheduler of connections and rules while a flow is tested. What is due
-// at the same time runs in the order in which it was scheduled.
+// A clock that stands still until it is moved: the scheduler of connections and rules while a flow is tested. Actions that
+// are due at the same time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
 
-/** How many actions may run while the time stands still; bounds timers of 0 ms that start one another for ever. */
+/** How many actions may run while the time stands still; ends timers of 0 ms that start one another for ever. */
 export const maxActionsAtOneTime = 100_000;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
@@ -19,7 +19,7 @@ interface Due {
 }
 
 export class VirtualClock implements SchedulerLike {
-  /** By time, equal times by age. */
+  /** Ordered by time, and by age where times are equal. */
   readonly #due: Due[] = [];
   #nowMs = 0;
   #actionsNow = 0;
@@ -33,7 +33,7 @@ export class VirtualClock implements SchedulerLike {
     return new VirtualAction(this, work).schedule(state, delayMs);
   }
 
-  /** Lets the action run after the delay, and not at any time for which it was enqueued before. */
+  /** Lets the action run after the delay, and no longer at the time for which it was enqueued before. */
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
@@ -52,8 +52,8 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Moves to a time and runs all that is due until then, and then; ends early once `isOver`. Errors: those of an action, and
-   * when the time stands still although more than `maxActionsAtOneTime` actions have run.
+   * Moves to a time and runs all actions that are due by then; it ends early once `isOver` says so. Errors: those of an action,
+   * and when the time stands still although more than `maxActionsAtOneTime` actions have run.
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
     while (!isOver()) {
@@ -71,8 +71,8 @@ export class VirtualClock implements SchedulerLike {
   }
 
   /**
-   * Does work during which operators of rxjs that are given no scheduler take this clock, as in rules in TypeScript. The
-   * work is synchronous, so that nothing else that runs in the process ever notices. Errors: those of the work.
+   * Does work during which operators of rxjs without a scheduler of their own take this clock, as in rules in TypeScript. The
+   * work is synchronous, so that nothing else in the process notices. Errors: those of the work.
    */
   asDefault<Result>(work: () => Result): Result {
     const { schedule, now } = asyncScheduler;

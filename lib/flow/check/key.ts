@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 
-/** Of a larger file, and of what is no file, the time of its last change stands for its content. */
+/** The content of a larger file is not read: its size and the time of its last change stand for it. */
 const maxHashedBytes = 4 * 1024 * 1024;
 
 /** The key of a connection: its settings as the file has them, their folder, its parameters and the files they name. */
@@ -20,12 +20,12 @@ export function connectionKey(
   return hash.digest('base64');
 }
 
-/** The key of a rule: its file, and what the file says of it; of a program, which says nothing, its version and the rule's place. */
+/** The key of a rule: its file and `item`, what the file says of it. A rule of a program has its version and place instead. */
 export function ruleKey({ name }: { name: string }, item: unknown): string {
   return JSON.stringify([name, item]);
 }
 
-/** Stands for the content of a file; a file that cannot be read has the mark of its error. */
+/** A mark that stands for the content of a file. A file that cannot be read has the code of its error as its mark. */
 function contentMark(path: string): string {
   try {
     const found = statSync(path);

@@ -1,5 +1,5 @@
-// Watches flow files, and the files that they lead to. Single files are watched by their folder, so that editors may save
-// by renaming; a burst of events, such as a save makes, is told once.
+// Watches flow files, and the files that they name. A single file is watched through its folder, since editors save by
+// renaming. A save makes a burst of events, which is told once.
 
 import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
@@ -15,12 +15,12 @@ const settleMs = 60;
 export interface FlowWatcher {
   /** Emits when something was saved, added or deleted. Hot, replays nothing, never errors; completes when closed. */
   readonly changes$: Observable<unknown>;
-  /** Sets the further files to watch; those of the call before are watched no more. */
+  /** Sets the further files to watch, in place of those of the call before. */
   alsoWatch(files: readonly string[]): void;
   close(): Promise<void>;
 }
 
-/** Watches flow files, and folders with all below them; resolves once no save can be missed. */
+/** Watches flow files, and all flow files below folders; resolves once no save can be missed. */
 export async function watchFlowFiles(paths: readonly string[], log: Log): Promise<FlowWatcher> {
   const folders: string[] = [];
   const files: string[] = [];

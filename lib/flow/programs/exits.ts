@@ -1,12 +1,13 @@
-// Ways to end a process, for all but flows. A flow that takes one gets an error, as a fault of its own.
+// The ways to end a process are shut to flows: a flow that takes one gets an error, which is a fault of that flow.
 
 import { syncBuiltinESMExports } from 'node:module';
 
+/** How many calls of a stack are looked through for a flow. */
 const lookedThrough = 100;
 
 type Exits = Pick<NodeJS.Process, 'exit' | 'abort' | 'kill' | 'pid'> & { reallyExit: (code?: number) => never };
 
-/** Refuses to end the process wherever `isFlow` says so of a stack. Returns the ways that are open to all. */
+/** Refuses to end the process where `isFlow` says that a stack is a flow's. Returns a way out that is never refused. */
 export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => boolean): Pick<Exits, 'exit'> {
   const exits = host as unknown as Exits;
   const exit = exits.exit.bind(host);
@@ -34,7 +35,7 @@ export function guardExits(host: NodeJS.Process, isFlow: (stack: string) => bool
   return { exit };
 }
 
-/** An error with the stack of what has called a function. */
+/** An error whose stack begins with the caller of a function. */
 function errorAbove(called: object, message: string): Error {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = lookedThrough;

@@ -1,17 +1,17 @@
-// What a flow in TypeScript is made of: its file and the files that it imports. By them a stack tells whose code it was.
+// What a flow in TypeScript is made of: its file and the files that it imports. They tell whose code a stack leads to.
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { formatPlace, framesOf, stackOf, wordsOf } from './stack.ts';
 
-/** One file of a flow: its name as people know it, and what names its content. */
+/** One file of a flow: its name as people know it, and a version that names its content. */
 export interface CodeFile {
   readonly name: string;
   readonly version: string;
 }
 
-/** A flow in TypeScript. `name` is its file as given, `path` the same in full; `files` are by full path, itself first. */
+/** A flow in TypeScript. `name` is its file as given, `path` is its full path; `files` has all its files by full path. */
 export interface FlowCode {
   readonly name: string;
   readonly path: string;
@@ -27,21 +27,7 @@ export interface FlowFault {
 /** The name of the flow that something was started by: a timer, a promise, a socket that it has made. */
 export const inFlow = new AsyncLocalStorage<string>();
 
-/** A place in a file as people know it. */
-export interface Place {
-  readonly name: string;
-  readonly line: number;
-  readonly column: number;
-}
-
-interface Frame extends Omit<Place, 'name'> {
-  /** The full path of the file. */
-  readonly path: string;
-}
-
 const hubFolder = resolve(import.meta.dirname, '../..');
-/** `at call (file:///a/b.ts?version:12:5)`, and what stands above a mistake in the syntax: `/a/b.ts:12`. */
-const framePattern = /(file:\/\/[^\s?)]+?|^(?:[A-Za-z]:)?[\\/].*?)(?:\?[^\s:)]*)?:(\d+)(?::(\d+))?(?=[\s)]|$)/gm;
 
 /** Names a content: the same content has the same version. */
 export function versionOf(content: Uint8Array): string {
@@ -63,23 +49,9 @@ export function ownName(file: string, flow: { readonly path: string; readonly na
   return isOwnCode(file) ? shownName(file, flow) : undefined;
 }
 
-/** Where a stack first is in a file that `nameOf` has a name for. */
-export function placeIn(stack: string, nameOf: (path: string) => string | undefined): Place | undefined {
-  for (const { path, line, column } of framesOf(stack)) {
-    const name = nameOf(path);
-    if (name !== undefined) return { name, line, column };
-  }
-  return undefined;
-}
-
-/** `flows/lamp.ts:12:5` */
-export function formatPlace({ name, line, column }: Place): string {
-  return `${name}:${line}:${column}`;
-}
-
 /**
- * The flow that a stack leads to, and where. Without a place in a flow it is the one that has started the work, unless the
- * stack is in the hub's own code.
+ * The flow that a stack leads to, and where. A stack that leads to no file of a flow belongs to the flow that has started the
+ * work, unless it leads to code of the hub.
  */
 export function flowOf(
   stack: string,
@@ -94,7 +66,7 @@ export function flowOf(
   return flow === undefined ? undefined : { flow, place: undefined };
 }
 
-/** The fault of a flow that an error is which nobody caught; undefined: it is no flow's. */
+/** The fault of a flow that an uncaught error is; undefined: it is the fault of no flow. */
 export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault | undefined {
   const found = flowOf(stackOf(error), flows);
   if (found === undefined) return undefined;
@@ -102,41 +74,6 @@ export function faultOf(error: unknown, flows: readonly FlowCode[]): FlowFault |
   return { flow, message: place === undefined ? wordsOf(error) : `${wordsOf(error)} (${place})` };
 }
 
-/** The stack of whatever was thrown, empty where it has none. */
-export function stackOf(error: unknown): string {
-  try {
-    const stack = (error as Partial<Error> | null | undefined)?.stack;
-    return typeof stack === 'string' ? stack : '';
-  } catch {
-    return '';
-  }
-}
-
-/** Whatever was thrown, in one line. */
-export function wordsOf(error: unknown): string {
-  try {
-    if (!(error instanceof Error)) return `${String(error)} was thrown, which is no error`;
-    const rejected = /The promise rejected with the reason "(.*)"\.$/s.exec(error.message);
-    if (rejected !== null) return `a promise was rejected with ${rejected[1]}, which is no error`;
-    const { message, name, cause } = error;
-    const words = String(message || name).split('\n', 1)[0]!;
-    return cause instanceof Error ? `${words}: ${wordsOf(cause)}` : words;
-  } catch {
-    return 'something was thrown that cannot be shown';
-  }
-}
-
 function isHubCode(path: string): boolean {
   return path.startsWith(hubFolder + sep);
-}
-
-function framesOf(stack: string): Frame[] {
-  return [...stack.matchAll(framePattern)].flatMap(([, at = '', line, column = '1']) => {
-    try {
-      const path = at.startsWith('file:') ? fileURLToPath(at) : at;
-      return [{ path, line: Number(line), column: Number(column) }];
-    } catch {
-      return [];
-    }
-  });
 }

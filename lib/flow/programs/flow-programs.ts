@@ -1,21 +1,15 @@
-// Flow files in TypeScript: each is tried in a thread of its own, then imported, anew whenever its content has changed.
+// Flow files in TypeScript: each is tried in a thread of its own and then imported, again whenever its content has changed.
 
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { describe } from '../../model/error.ts';
-import {
-  type CodeFile,
-  type FlowCode,
-  formatPlace,
-  inFlow,
-  placeIn,
-  shownName,
-  stackOf,
-  wordsOf,
-} from './flow-code.ts';
+import { type CodeFile, type FlowCode, inFlow, shownName } from './flow-code.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
-import { importDeadlineMs, Trial, TrialError, type Tried, withinTicks } from './trial.ts';
+import { formatPlace, placeIn, stackOf, wordsOf } from './stack.ts';
+import { withinTicks } from './ticks.ts';
+import { importDeadlineMs, TrialError, type Tried } from './trial.ts';
+import { Trials } from './trials.ts';
 
 export interface ProgramOptions {
   /** Keeps a thread ready for the next trial, so that a save takes effect at once. */
@@ -26,16 +20,13 @@ export interface ProgramOptions {
   readonly tellLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** What this process has imported, by URL and content: as Node.js keeps it, so it need not be tried again. */
+/** What this process has imported, by URL and content. Node.js keeps it, so it need not be tried again. */
 const imported = new Map<string, FlowCode>();
 
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
-  /** The thread of the load that is under way. */
-  #trial: Trial | undefined;
-  /** One that is ready for the next load. */
-  #spare: Trial | undefined;
+  readonly #trials = new Trials();
 
   constructor(options: ProgramOptions = {}) {
     this.#options = options;
@@ -45,69 +36,61 @@ export class FlowPrograms {
   async read(name: string, version: string, mistakes: MistakeList): Promise<object | undefined> {
     const path = resolve(name);
     const href = `${pathToFileURL(path)}?${version}`;
-    const { protect, tellLeftOut } = this.#options;
     let code = imported.get(href);
     try {
       if (code === undefined) {
-        const tried = await this.#try(path, name);
+        const tried = await this.#trials.run(path, name);
         code = codeOf(name, path, version, tried);
-        const reason = tellLeftOut && whyLeftOut(code);
-        if (reason !== undefined) {
-          tellLeftOut!(name, reason);
-          return { connections: tried.connections };
-        }
+        if (this.#isLeftOut(code)) return { connections: tried.connections };
       }
       this.#flows.set(path, code);
-      protect?.([...this.#flows.values()]);
+      this.#options.protect?.([...this.#flows.values()]);
       imported.set(href, code);
-      const module = await withinTicks(
-        inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>),
-        () => importDeadlineMs,
-      );
-      if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
-      if (typeof module.default === 'object' && module.default !== null) return module.default;
-      mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(module.default)}`);
+      const exported = await importFlow(href, name);
+      if (typeof exported === 'object' && exported !== null) return exported;
+      mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`);
     } catch (error) {
-      this.#addMistake(mistakes, name, asTrialError(error, code));
+      addMistake(mistakes, name, asTrialError(error, code));
     }
     return undefined;
   }
 
   /** A newer save waits: a flow that takes long is not waited for. */
   hurry(): void {
-    if (this.#trial === undefined) return;
-    this.#trial.hurry();
-    this.#spare ??= new Trial();
+    this.#trials.hurry();
   }
 
-  /** A load is over: what it has tried must not be there for the next. */
+  /** A load is over. */
   rest(): void {
-    this.#trial?.end();
-    this.#trial = undefined;
-    if (this.#options.keepsReady && this.#flows.size > 0) this.#spare ??= new Trial();
+    this.#trials.end();
+    if (this.#options.keepsReady && this.#flows.size > 0) this.#trials.prepare();
   }
 
   close(): void {
-    for (const trial of [this.#trial, this.#spare]) trial?.end();
-    this.#trial = undefined;
-    this.#spare = undefined;
+    this.#trials.close();
   }
 
-  #addMistake(mistakes: MistakeList, name: string, { message, place }: TrialError): void {
-    if (place?.name === name) mistakes.addFile(name, message, place);
-    else mistakes.addFile(name, place === undefined ? message : `${message} (${formatPlace(place)})`);
+  /** Whether a flow has stopped the hub before; then the operator is told. */
+  #isLeftOut(code: FlowCode): boolean {
+    const { tellLeftOut } = this.#options;
+    const reason = tellLeftOut && whyLeftOut(code);
+    if (reason === undefined) return false;
+    tellLeftOut?.(code.name, reason);
+    return true;
   }
+}
 
-  async #try(path: string, name: string): Promise<Tried> {
-    this.#trial ??= this.#spare ?? new Trial();
-    if (this.#trial === this.#spare) this.#spare = undefined;
-    try {
-      return await this.#trial.run(path, name);
-    } catch (error) {
-      this.#trial = undefined;
-      throw error;
-    }
-  }
+/** What a flow file exports. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
+async function importFlow(href: string, name: string): Promise<unknown> {
+  const importing = inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>);
+  const module = await withinTicks(importing, () => importDeadlineMs);
+  if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
+  return module.default;
+}
+
+function addMistake(mistakes: MistakeList, name: string, { message, place }: TrialError): void {
+  if (place?.name === name) mistakes.addFile(name, message, place);
+  else mistakes.addFile(name, place === undefined ? message : `${message} (${formatPlace(place)})`);
 }
 
 function asTrialError(error: unknown, code: FlowCode | undefined): TrialError {

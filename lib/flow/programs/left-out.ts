@@ -1,12 +1,12 @@
-// Flows that are left out because they have stopped the hub: noted beside them, with the content that did it, so that a
-// changed file is tried again. Its own notes are the only files that the hub writes beside flow files.
+// Flows that have stopped the hub are left out. A note beside them names the content that did it, so that a changed file is
+// tried again. These notes are the only files that the hub writes beside flow files.
 
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { z } from 'zod';
 import { type FlowCode, versionOf } from './flow-code.ts';
 
-/** Beside the flow files of a folder; a name that no flow file has. */
+/** The name of the notes of a folder; no flow file has it. */
 const noteName = '.patchbay-left-out.json';
 
 const notesSchema = z.record(
@@ -16,7 +16,7 @@ const notesSchema = z.record(
 
 type Notes = z.output<typeof notesSchema>;
 
-/** Notes that a flow, with the content that it has by now, is to be left out. Errors: when the note cannot be written. */
+/** Notes that a flow is left out as long as it has this content. Errors: when the note cannot be written. */
 export function leaveOut({ path, files }: FlowCode, reason: string): void {
   const folder = dirname(path);
   const versions = [...files].map(([file, { version }]) => [relative(folder, file), version]);
@@ -24,7 +24,7 @@ export function leaveOut({ path, files }: FlowCode, reason: string): void {
   writeNotes(folder, { ...readNotes(folder), [basename(path)]: note });
 }
 
-/** Why a flow is left out; undefined: it is not. A note on other content than that of today is taken away. */
+/** Why a flow is left out; undefined: it is not. A note on a content that the flow no longer has is removed. */
 export function whyLeftOut({ path }: Pick<FlowCode, 'path'>): string | undefined {
   const folder = dirname(path);
   const { [basename(path)]: note, ...others } = readNotes(folder);

@@ -1,4 +1,4 @@
-// Where another thread is at this moment, asked of the inspector of V8, which interrupts even a loop without end.
+// Finds where another thread is at this moment. It asks the inspector of V8, which interrupts even a loop without end.
 
 import { Session } from 'node:inspector';
 
@@ -35,7 +35,7 @@ export function stackOfMainThread(): Promise<string | undefined> {
   });
 }
 
-/** Where a thread is that this one has started, as `stackOfMainThread`. */
+/** Where a thread is that this thread has started, as `stackOfMainThread`. */
 export function stackOfThread(threadId: number): Promise<string | undefined> {
   return pause((hear) => {
     const session = new Session();

@@ -1,5 +1,5 @@
-// The thread in which a flow in TypeScript is tried before the hub imports it: whatever the flow does there, it does to
-// this thread alone. What flows import anyhow is there before the first is tried.
+// The thread in which a flow in TypeScript is tried before the hub imports it. Whatever the flow does, it does to this thread
+// alone. What every flow imports is loaded before the first flow is tried.
 
 import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
@@ -8,27 +8,29 @@ import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { guardExits } from './exits.ts';
-import { isOwnCode, stackOf, wordsOf } from './flow-code.ts';
+import { isOwnCode } from './flow-code.ts';
+import { readGlobals } from './globals.ts';
+import { stackOf, wordsOf } from './stack.ts';
 
 /** A flow to be tried, by the URL of its file. */
 export interface TrialRequest {
   readonly href: string;
 }
 
-/** What the thread says: that it is ready, or how a flow did. */
+/** What the thread answers: that it is ready, or how a flow did. */
 export type TrialAnswer =
   | { readonly isReady: true }
   /** The full paths of the files that it imports, and its connections, as data. */
   | { readonly imports: readonly string[]; readonly connections: unknown }
   | { readonly message: string; readonly stack: string };
 
-/** How long a flow is given to do what it does at once. */
+/** How long the thread waits for faults of a flow that come right after it was loaded. */
 const lingerMs = 20;
 
 const port = parentPort!;
 const answer = (answer: TrialAnswer) => port.postMessage(answer);
 const fail = (error: unknown) => answer({ message: `${fault}: ${wordsOf(error)}`, stack: stackOf(error) });
-/** What a fault at this moment means. */
+/** What an error at this moment means. */
 let fault = 'cannot be loaded';
 
 await import('rxjs');
@@ -86,25 +88,4 @@ function asData(value: unknown): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Every function of the language and of Node.js that all code shares, by name: `JSON.parse`, `Map.prototype.get`. */
-function readGlobals(): Map<string, unknown> {
-  const found = new Map<string, unknown>();
-  const read = (owner: object, prefix: string) => {
-    for (const key of Reflect.ownKeys(owner)) {
-      const { value } = Reflect.getOwnPropertyDescriptor(owner, key) ?? {};
-      if (typeof value === 'function') found.set(`${prefix}${String(key)}`, value);
-    }
-  };
-  read(globalThis, '');
-  for (const name of Object.getOwnPropertyNames(globalThis)) {
-    const value: unknown = Reflect.getOwnPropertyDescriptor(globalThis, name)?.value;
-    if (name === 'console' || value === globalThis) continue;
-    if (typeof value === 'function') read(value, `${name}.`);
-    if (typeof value === 'function' && typeof value.prototype === 'object' && value.prototype !== null)
-      read(value.prototype, `${name}.prototype.`);
-    if (typeof value === 'object' && value !== null) read(value, `${name}.`);
-  }
-  return found;
 }

@@ -1,19 +1,20 @@
-// Tries a flow in TypeScript in a thread of its own, before the hub imports it. So an import that never settles, a loop without
-// end, an attempt to end the process and a fault at import are found where they do no harm.
+// Tries a flow in TypeScript in a thread of its own, before the hub imports it. There an import that never settles, a loop
+// without end, an attempt to end the process and a fault at import do no harm.
 
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
-import { ownName, type Place, placeIn } from './flow-code.ts';
+import { ownName } from './flow-code.ts';
 import { stackOfThread } from './paused-stack.ts';
+import { type Place, placeIn } from './stack.ts';
+import { withinTicks } from './ticks.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
 /** How long the import of a flow, and its `rules(on)`, may take. */
 export const importDeadlineMs = 2000;
 /** The same while a newer save waits. */
 const hurriedDeadlineMs = 300;
-const tickMs = 50;
 const memoryMb = 512;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -24,7 +25,7 @@ export interface Tried {
   readonly connections: unknown;
 }
 
-/** Why a flow is not taken, in a sentence; `place` is where in its file, when it is known. */
+/** Why a flow is not taken, in a sentence; `place` is where in its file, if that is known. */
 export class TrialError extends Error {
   readonly place: Place | undefined;
 
@@ -34,7 +35,7 @@ export class TrialError extends Error {
   }
 }
 
-/** A thread for the flows of one load, one after another; after a fault it is of no more use. */
+/** A thread that tries the flows of one load, one after another. After a fault it cannot be used any more. */
 export class Trial {
   readonly #worker = new Worker(program, {
     stdout: true,
@@ -46,7 +47,7 @@ export class Trial {
 
   constructor() {
     this.#ready = this.#answer();
-    this.#ready.catch(() => {}); // who waits for it is told
+    this.#ready.catch(() => {}); // `run` waits for it, and errs
     this.#worker.unref();
   }
 
@@ -75,7 +76,7 @@ export class Trial {
     }
   }
 
-  /** A newer save waits: a flow that is as slow as only faulty ones are is tried no longer. */
+  /** A newer save waits: the flow has less time, which only a faulty one needs. */
   hurry(): void {
     this.#isHurried = true;
   }
@@ -84,7 +85,7 @@ export class Trial {
     void this.#worker.terminate();
   }
 
-  /** `busy` is how much of its time the thread has not waited, from 0 to 1. */
+  /** `busy` is the share of its time in which the thread did not wait, from 0 to 1. */
   async #lateness(nameOf: (path: string) => string | undefined, busy: number): Promise<TrialError> {
     if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
     const expected = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
@@ -93,7 +94,7 @@ export class Trial {
     return new TrialError(`${expected}, it still runs, as in a loop without end`, placeIn(stack ?? '', nameOf));
   }
 
-  /** The next answer. Errors: when the thread ends instead. */
+  /** The next answer of the thread. Errors: when the thread ends instead. */
   #answer(): Promise<TrialAnswer> {
     const { promise, resolve, reject } = Promise.withResolvers<TrialAnswer>();
     const fail = (error: unknown) => reject(new TrialError(`cannot be loaded: ${messageOf(error)}`));
@@ -102,22 +103,5 @@ export class Trial {
     return promise.finally(() => {
       this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
     });
-  }
-}
-
-/**
- * What a promise comes to, or undefined when so much time has passed. Counted are ticks of this thread: on a machine that is so
- * busy that they come late, the deadline comes later as well.
- */
-export async function withinTicks<T>(promise: Promise<T>, limitMs: () => number): Promise<T | undefined> {
-  let ticks = 0;
-  const late = Promise.withResolvers<undefined>();
-  const timer = setInterval(() => {
-    if (++ticks * tickMs >= limitMs()) late.resolve(undefined);
-  }, tickMs);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearInterval(timer);
   }
 }

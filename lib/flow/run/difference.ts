@@ -7,7 +7,7 @@ export interface Difference {
   readonly changed: readonly string[];
 }
 
-/** Compares what has left with what has come: what is in both has changed. */
+/** Compares the names that have left with those that have come: a name in both has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {
   const before = new Set(left);
   const after = new Set(come);
@@ -16,11 +16,6 @@ export function differenceOf(left: Iterable<string>, come: Iterable<string>): Di
     removed: [...before].filter((name) => !after.has(name)),
     changed: [...after].filter((name) => before.has(name)),
   };
-}
-
-/** Whether nothing was swapped. */
-export function isEmpty({ added, removed, changed }: Difference): boolean {
-  return added.length + removed.length + changed.length === 0;
 }
 
 /** One line for people: `1 added, 2 changed`. */

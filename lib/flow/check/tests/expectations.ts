@@ -4,7 +4,7 @@ import { describe } from '../../../model/error.ts';
 import { convert, type Value } from '../../../model/value.ts';
 import { type Expectation, formatValue, type TestedParameter, timesFired } from '../../test-plan.ts';
 
-/** Numbers are equal when they differ by no more than this part of them, so that 0.1 + 0.2 is 0.3. */
+/** Numbers that differ by no more than this part of them are equal, so that 0.1 + 0.2 is 0.3. */
 const tolerance = 1e-9;
 
 /** Converts what a test sets to the type of its parameter. Errors: `not-convertible`, `out-of-range`. */
@@ -12,7 +12,7 @@ export function readTested({ type, accept }: TestedParameter, input: unknown): V
   return accept === undefined ? convert(type, input) : accept(input);
 }
 
-/** Reads what is expected: a value, null for unknown; of a trigger true, false, or how often it has fired. */
+/** Reads what is expected: a value, or null for unknown. A trigger expects true, false, or how often it has fired. */
 export function expectation(
   address: string,
   input: unknown,
@@ -38,7 +38,7 @@ export function expectation(
   return { address, isTrigger: false, place, text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
 }
 
-/** Reads what may never be: as `expectation`, but of a trigger only that it has fired. */
+/** Reads what may never be, as `expectation`. A trigger may only be forbidden to fire. */
 export function rejection(
   address: string,
   input: unknown,

@@ -4,7 +4,8 @@ import { resolve } from 'node:path';
 import { messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { RulePlan } from '../../plan.ts';
-import { formatPlace, ownName, placeIn, stackOf, wordsOf } from '../../programs/flow-code.ts';
+import { ownName } from '../../programs/flow-code.ts';
+import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import type { RuleOutput, RuleRuntime } from './rule-context.ts';
 import type { RuleTrace } from './trace.ts';
 

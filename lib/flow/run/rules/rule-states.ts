@@ -1,6 +1,5 @@
-// Keeps how rules are doing. A rule that loops or fails is shown as such for some seconds after the last time, and one that
-// loops until what it wrote last has got through; it is never switched off for that, and its parameters keep the last values
-// that were delivered.
+// Knows how rules are doing. A rule that fails or loops is shown as failing or limited for some seconds after the last time,
+// and a rule that loops until a write has got through to where one was dropped. No rule is switched off for that.
 
 import type { RuleState, RuleStatus } from '../../../model/rule-status.ts';
 
@@ -16,7 +15,7 @@ interface RuleName {
 interface Trouble {
   readonly reason: string;
   readonly until: number;
-  /** Whether it goes on beyond that time. */
+  /** Whether it still goes on after that time. */
   readonly lasts: () => boolean;
 }
 
@@ -31,17 +30,17 @@ interface Record {
 export interface RuleStates {
   /** The rule failed on a value. */
   failed(rule: RuleName, reason: string): void;
-  /** A value or write of the rule was dropped by a limit; `isStuck` tells whether none has got through since. */
+  /** A limit has dropped a value or a write of the rule; `isStuck` tells whether none has got through since. */
   limited(rule: RuleName, reason: string, isStuck: () => boolean): void;
   /** The rule does nothing as long as something is unknown. */
   waiting(rule: RuleName, reason: string, isUnknown: () => boolean): void;
-  /** The rule starts, perhaps as another than before: what was wrong is over. */
+  /** The rule starts, perhaps with another body: what was wrong before is over. */
   started(rule: RuleName): void;
   /** The present state of a rule that runs. */
   stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'>;
 }
 
-/** Creates the record of all rules; it is bounded by their number. `now` is monotonic milliseconds. */
+/** Creates the states of all rules, one record for each name. `now` is monotonic milliseconds. */
 export function createRuleStates(now: () => number): RuleStates {
   const records = new Map<string, Record>();
   const keyOf = ({ name, file = '' }: RuleName) => `${file}\n${name}`;
