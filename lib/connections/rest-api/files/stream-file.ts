@@ -2,7 +2,7 @@
 
 import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
-import type { ByteRange } from '../http/conditional.ts';
+import type { ByteRange } from '../http/answer/conditional.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { giveFileBack } from '../limits/descriptor-shares.ts';
 

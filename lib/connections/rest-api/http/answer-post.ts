@@ -7,11 +7,11 @@ import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
-import { wantsJsonErrors } from './accept.ts';
+import { wantsJsonErrors } from './answer/accept.ts';
+import { beginValue, jsonType } from './answer/headers.ts';
+import { send } from './answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from './body.ts';
 import { keepResponse } from './exchange.ts';
-import { beginValue, jsonType } from './headers.ts';
-import { send } from './send.ts';
 
 /** Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come. */
 export function answerPost<Schema extends z.ZodObject>(

@@ -3,8 +3,8 @@
 
 import type { HubError } from '../../../model/error.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
-import { replyError } from './reply.ts';
-import { servedHits, serveFor } from './served-hits.ts';
+import { replyError } from './answer/reply.ts';
+import { servedHits, serveFor } from './answer/served-hits.ts';
 
 export interface Exchange {
   readonly response: HttpResponse;

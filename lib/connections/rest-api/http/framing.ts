@@ -3,9 +3,9 @@
 
 import { HubError } from '../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
-import { wantsJsonErrors } from './accept.ts';
+import { wantsJsonErrors } from './answer/accept.ts';
+import { replyError } from './answer/reply.ts';
 import { keepResponse } from './exchange.ts';
-import { replyError } from './reply.ts';
 
 const lengthHeader = encodeText('content-length');
 const codingHeader = encodeText('transfer-encoding');

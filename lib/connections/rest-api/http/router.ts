@@ -7,15 +7,15 @@ import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import { wantsJsonErrors } from './accept.ts';
+import { wantsJsonErrors } from './answer/accept.ts';
+import type { Header, OpenAnswer } from './answer/headers.ts';
+import { replyPreflight } from './answer/preflight.ts';
+import { endWithLength, replyError } from './answer/reply.ts';
+import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import { retryAfterSeconds } from './guard/attempts.ts';
 import type { Act, Guard } from './guard/guard.ts';
-import type { Header, OpenAnswer } from './headers.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
-import { replyPreflight } from './preflight.ts';
-import { endWithLength, replyError } from './reply.ts';
-import { serveFor } from './served-hits.ts';
 
 /** Answers a request, or keeps the response for later. It may throw a `HubError` before it returns. */
 export type Handler = (response: HttpResponse, request: HttpRequest) => void;

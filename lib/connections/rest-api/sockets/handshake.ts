@@ -4,7 +4,7 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
-import { acceptsJson } from '../http/accept.ts';
+import { acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';

@@ -10,8 +10,8 @@ import type { Disk } from '../../files/disk.ts';
 import { findFile } from '../../files/document-root.ts';
 import { realPathOf } from '../../files/reading.ts';
 import { replyFile } from '../../files/static-file.ts';
-import { beginValue, confine } from '../../http/headers.ts';
-import { send } from '../../http/send.ts';
+import { beginValue, confine } from '../../http/answer/headers.ts';
+import { send } from '../../http/answer/send.ts';
 import { contentsOf } from './contents.ts';
 
 export const consolePath = '/hub/console/';

@@ -3,9 +3,9 @@
 import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { acceptsJson } from '../../http/accept.ts';
+import { acceptsJson } from '../../http/answer/accept.ts';
+import { replyValue } from '../../http/answer/reply.ts';
 import { decodePath } from '../../http/path.ts';
-import { replyValue } from '../../http/reply.ts';
 
 export const parametersPath = '/parameters/';
 const acceptHeader = encodeText('accept');

@@ -7,11 +7,11 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { acceptsJson } from '../../http/accept.ts';
+import { acceptsJson } from '../../http/answer/accept.ts';
+import { beginValue, jsonType } from '../../http/answer/headers.ts';
+import { send } from '../../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
 import { keepResponse } from '../../http/exchange.ts';
-import { beginValue, jsonType } from '../../http/headers.ts';
-import { send } from '../../http/send.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 
 const formType = 'application/x-www-form-urlencoded';

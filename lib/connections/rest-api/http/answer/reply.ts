@@ -1,12 +1,12 @@
 // Answers: values and errors as plain text, or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC 9457).
 
 import { createHash } from 'node:crypto';
-import { errorCatalogue, type HubError } from '../../../model/error.ts';
-import { toText, type Value } from '../../../model/value.ts';
-import { encodeText, type HttpResponse } from '../../../net/uws.ts';
-import type { Problem } from '../../../wire/http/problem.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { errorCatalogue, type HubError } from '../../../../model/error.ts';
+import { toText, type Value } from '../../../../model/value.ts';
+import { encodeText, type HttpResponse } from '../../../../net/uws.ts';
+import type { Problem } from '../../../../wire/http/problem.ts';
+import { LimitError } from '../../limits/limit-error.ts';
+import { remoteAddress } from '../../limits/remote-address.ts';
 import { matchesTag } from './conditional.ts';
 import { begin, beginValue, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';

@@ -1,6 +1,6 @@
 // The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
 
-import type { ErrorCode } from '../../../model/error.ts';
+import type { ErrorCode } from '../../../../model/error.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',

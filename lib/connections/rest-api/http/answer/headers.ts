@@ -1,9 +1,9 @@
 // The headers that every answer begins with tell browsers three things: nobody guesses the type of the answer; only pages of this hub and
 // of allowedOrigins embed or frame it; pages of allowedOrigins may read it (Fetch, "CORS protocol"; CSP 3, "frame-ancestors").
 
-import { encodeText, type HttpRequest, type HttpResponse } from '../../../net/uws.ts';
-import type { Settings } from '../settings.ts';
-import { originOf, refererOriginOf } from './guard/page-origin.ts';
+import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
+import type { Settings } from '../../settings.ts';
+import { originOf, refererOriginOf } from '../guard/page-origin.ts';
 
 export const textType = 'text/plain; charset=utf-8';
 export const jsonType = 'application/json';

@@ -2,8 +2,8 @@
 // and then, by chance, `send` looks whether a connection takes its answer. What it does not take waits here, and the connection gets
 // no further answer until it has read.
 
-import type { HttpResponse } from '../../../net/uws.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import type { HttpResponse } from '../../../../net/uws.ts';
+import { remoteAddress } from '../../limits/remote-address.ts';
 import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */

@@ -1,6 +1,6 @@
 // Knows for which connection a client is being answered. A request is handled in one piece, so nobody has to hand on what counts hits.
 
-import type { LimitHits } from '../limits/limit-hits.ts';
+import type { LimitHits } from '../../limits/limit-hits.ts';
 
 let served: LimitHits | undefined;
 

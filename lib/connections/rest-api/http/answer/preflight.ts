@@ -1,6 +1,6 @@
 // The answer to a preflight: browsers ask before a page of allowedOrigins may send what forms cannot (Fetch, "CORS-preflight request").
 
-import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { begin } from './headers.ts';
 
 const maxAgeSeconds = 600;

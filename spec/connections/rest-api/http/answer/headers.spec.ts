@@ -3,9 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { createFolder } from '../../../support/folder.ts';
-import { type Answer, ask } from '../../../support/http.ts';
-import { api, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { type Answer, ask } from '../../../../support/http.ts';
+import { api, type HubUnderTest, startTestHub } from '../../../../support/hub.ts';
 
 const panel = 'https://panel.example';
 
@@ -89,7 +89,7 @@ test('every answer is for pages of this hub alone', async (t) => {
 });
 
 test('the README names the headers', async (t) => {
-  const readme = await readFile(join(import.meta.dirname, '../../../../lib/connections/rest-api/README.md'), 'utf8');
+  const readme = await readFile(join(import.meta.dirname, '../../../../../lib/connections/rest-api/README.md'), 'utf8');
   const { headers } = await ask(t, (await startSite(t)).port, 'GET /parameters/desk/lamp');
   const named = [...readme.matchAll(/^\| `([A-Z][A-Za-z-]+): (.*?)` \|/gm)].map(([, name, value]) => [
     name!.toLowerCase(),
