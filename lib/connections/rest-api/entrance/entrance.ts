@@ -8,7 +8,7 @@ import { createApp, type Listener, listen, type TemplatedApp } from '../../../ne
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { Apps } from './apps.ts';
 import type { CertificateFiles } from './certificate.ts';
-import { startRenewal } from './renewal.ts';
+import { Renewal } from './renewal.ts';
 
 /** How often the entrance looks at the files of the certificate. */
 const lookEveryMs = 2000;
@@ -57,7 +57,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener = undefined;
   };
   if (tls === undefined) open();
-  const renewal = tls && startRenewal(tls, log, open);
+  const renewal = tls && new Renewal(tls, log, open);
 
   const running: ConnectionEvent = { state: 'running' };
   return {
@@ -66,9 +66,9 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     },
     state$: renewal
       ? timer(0, lookEveryMs, scheduler).pipe(
-          exhaustMap(renewal.stamp),
+          exhaustMap(() => renewal.stamp()),
           tap(() => apps.closeReplaced(scheduler.now() - restMs)),
-          map(renewal.take),
+          map((stamp) => renewal.take(stamp)),
           startWith(renewal.state()),
         )
       : concat(of(running), NEVER),

@@ -5,6 +5,7 @@ import type { HttpResponse, TemplatedApp, WebSocketBehavior } from '../../../net
 import { createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
 import { countSocketGone } from '../limits/connection-count.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 import { ClientRegister } from './client-register.ts';
 import { FanOut } from './fan-out.ts';
@@ -48,8 +49,49 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
 
-  /** What happens to the sockets of an app. `count` is called when one has opened or closed. */
-  const createHandlers = (count: (step: 1 | -1) => void): Partial<WebSocketBehavior<Tenant>> => ({
+  return {
+    serve(app, admit) {
+      let openSockets = 0;
+      app.ws<Tenant>('/ws', {
+        maxPayloadLength: limits.frameBytes.default,
+        maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
+        idleTimeout: limits.idleMs.default / 1000,
+        sendPingsAutomatically: true,
+        upgrade(response, request, socketContext) {
+          const begin = () => beginHandshake(handshake, response, request, socketContext);
+          admit(response, request, 'write', begin);
+        },
+        ...handlersOf(clients, intake, hits, (step) => {
+          openSockets += step;
+        }),
+      });
+      return () => openSockets > 0;
+    },
+    get count() {
+      return clients.size;
+    },
+    clients: () => clients.clients(),
+    tell: fanOut.tell,
+    declare: (parameter) => v1.declare(parameter),
+    forget(parameter) {
+      const channel = fanOut.forget(parameter);
+      if (channel !== undefined) v1.forget(channel);
+    },
+    close() {
+      plain.close();
+      v1.close();
+    },
+  };
+}
+
+/** What happens to the sockets of an app. `count` is called when one has opened or closed. */
+function handlersOf(
+  clients: ClientRegister,
+  intake: Intake,
+  hits: LimitHits,
+  count: (step: 1 | -1) => void,
+): Partial<WebSocketBehavior<Tenant>> {
+  return {
     open(socket) {
       const tenant = socket.getUserData();
       count(1);
@@ -69,40 +111,6 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
       if (textOf(reason) === tooBigReason) hits.add('frameBytes', tenant.address);
       intake.forget(tenant.session);
       tenant.session.close();
-    },
-  });
-
-  return {
-    serve(app, admit) {
-      let openSockets = 0;
-      app.ws<Tenant>('/ws', {
-        maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
-        idleTimeout: limits.idleMs.default / 1000,
-        sendPingsAutomatically: true,
-        upgrade(response, request, socketContext) {
-          const begin = () => beginHandshake(handshake, response, request, socketContext);
-          admit(response, request, 'write', begin);
-        },
-        ...createHandlers((step) => {
-          openSockets += step;
-        }),
-      });
-      return () => openSockets > 0;
-    },
-    get count() {
-      return clients.size;
-    },
-    clients: () => clients.clients(),
-    tell: fanOut.tell,
-    declare: (parameter) => v1.declare(parameter),
-    forget(parameter) {
-      const channel = fanOut.forget(parameter);
-      if (channel !== undefined) v1.forget(channel);
-    },
-    close() {
-      plain.close();
-      v1.close();
     },
   };
 }
