@@ -3,7 +3,7 @@
 import type { SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
-import { createRuleStates, type RuleStates } from '../flow/run/rules/rule-states.ts';
+import { RuleStates } from '../flow/run/rules/rule-states.ts';
 import { RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
@@ -30,7 +30,7 @@ export interface Parts {
 
 export function createParts({ log, scheduler, now, files }: PartOptions): Parts {
   const graph = new Graph(now);
-  const states = createRuleStates(() => scheduler.now());
+  const states = new RuleStates(() => scheduler.now());
   const reports = createRuleReports(log, states);
   const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), ...reports }, states);
   const port = createPort(graph, {

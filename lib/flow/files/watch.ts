@@ -22,25 +22,15 @@ export interface FlowWatcher {
 
 /** Watches flow files, and all flow files below folders; resolves once no save can be missed. */
 export async function watchFlowFiles(paths: readonly string[], log: Log): Promise<FlowWatcher> {
-  const folders: string[] = [];
-  const files: string[] = [];
-  for (const path of paths) ((await isFolder(path)) ? folders : files).push(resolve(path));
-  const roots = new Set([...folders, ...files.map(dirname)]);
-  let further: ReadonlySet<string> = new Set();
-
-  const isWanted = (path: string) =>
-    files.includes(path) || further.has(path) || (isFlowFile(path) && isVisible(folders, path));
-  const watcher = watch([...roots], {
+  const watched = await WatchedPaths.of(paths);
+  const watcher = watch([...watched.roots], {
     ignoreInitial: true,
     atomic: false,
-    ignored: (path, stats) => {
-      if (roots.has(path) || isWanted(path)) return false;
-      return !isVisible(folders, path) || stats?.isFile() === true;
-    },
+    ignored: (path, stats) => watched.isIgnored(path, stats?.isFile() === true),
   });
   const events = new Subject<string>();
   const tell = (path: string) => {
-    if (isWanted(path)) events.next(path);
+    if (watched.isWanted(path)) events.next(path);
   };
   watcher.on('all', (_, path) => tell(path));
   // A file deleted twice within 100 ms, and there again, gets no event but these, which say what a folder has heard.
@@ -51,12 +41,7 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
   return {
     changes$: events.pipe(auditTime(settleMs)),
-    alsoWatch(named) {
-      further = new Set(named);
-      const more = [...new Set([...further].map(dirname))].filter((folder) => !roots.has(folder));
-      for (const folder of more) roots.add(folder);
-      watcher.add(more);
-    },
+    alsoWatch: (files) => void watcher.add(watched.setFurther(files)),
     async close() {
       events.complete();
       await watcher.close();
@@ -64,9 +49,48 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   };
 }
 
-/** Whether a path is in one of the folders, and not in a part of it that is skipped. */
-function isVisible(folders: readonly string[], path: string): boolean {
-  return folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
+/** Which paths are watched: flow files, those in folders, and further files. */
+class WatchedPaths {
+  /** The folders that the watcher is given. */
+  readonly roots: Set<string>;
+  readonly #folders: readonly string[];
+  readonly #files: readonly string[];
+  #further: ReadonlySet<string> = new Set();
+
+  private constructor(folders: readonly string[], files: readonly string[]) {
+    this.#folders = folders;
+    this.#files = files;
+    this.roots = new Set([...folders, ...files.map(dirname)]);
+  }
+
+  static async of(paths: readonly string[]): Promise<WatchedPaths> {
+    const folders: string[] = [];
+    const files: string[] = [];
+    for (const path of paths) ((await isFolder(path)) ? folders : files).push(resolve(path));
+    return new WatchedPaths(folders, files);
+  }
+
+  /** Sets the further files; returns the folders that were no roots before. */
+  setFurther(files: readonly string[]): string[] {
+    this.#further = new Set(files);
+    const more = [...new Set(files.map(dirname))].filter((folder) => !this.roots.has(folder));
+    for (const folder of more) this.roots.add(folder);
+    return more;
+  }
+
+  isWanted(path: string): boolean {
+    return this.#files.includes(path) || this.#further.has(path) || (isFlowFile(path) && this.#isVisible(path));
+  }
+
+  isIgnored(path: string, isFile: boolean): boolean {
+    if (this.roots.has(path) || this.isWanted(path)) return false;
+    return isFile || !this.#isVisible(path);
+  }
+
+  /** Whether a path is in one of the folders, and not in a part of it that is skipped. */
+  #isVisible(path: string): boolean {
+    return this.#folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
+  }
 }
 
 async function isFolder(path: string): Promise<boolean> {

@@ -19,7 +19,8 @@ interface Trouble {
   readonly lasts: () => boolean;
 }
 
-interface Record {
+/** What is known of the rules of one name in one file. */
+interface RuleRecord {
   faults: number;
   dropped: number;
   failing: Trouble | undefined;
@@ -27,64 +28,67 @@ interface Record {
   waiting: Trouble | undefined;
 }
 
-export interface RuleStates {
+/** The states of all rules, one record for each name. */
+export class RuleStates {
+  readonly #now: () => number;
+  readonly #records = new Map<string, RuleRecord>();
+
+  /** `now` tells monotonic milliseconds. */
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
   /** The rule failed on a value. */
-  failed(rule: RuleName, reason: string): void;
+  failed(rule: RuleName, reason: string): void {
+    const record = this.#recordOf(rule);
+    record.faults++;
+    record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
+  }
+
   /** A limit has dropped a value or a write of the rule; `isStuck` tells whether none has got through since. */
-  limited(rule: RuleName, reason: string, isStuck: () => boolean): void;
+  limited(rule: RuleName, reason: string, isStuck: () => boolean): void {
+    const record = this.#recordOf(rule);
+    record.dropped++;
+    record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
+  }
+
   /** The rule does nothing as long as something is unknown. */
-  waiting(rule: RuleName, reason: string, isUnknown: () => boolean): void;
+  waiting(rule: RuleName, reason: string, isUnknown: () => boolean): void {
+    this.#recordOf(rule).waiting = { reason, until: 0, lasts: isUnknown };
+  }
+
   /** The rule starts, perhaps with another body: what was wrong before is over. */
-  started(rule: RuleName): void;
+  started(rule: RuleName): void {
+    const record = this.#records.get(keyOf(rule));
+    if (record) record.failing = record.limited = record.waiting = undefined;
+  }
+
   /** The present state of a rule that runs. */
-  stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'>;
+  stateOf(rule: RuleName): Pick<RuleStatus, 'state' | 'reason' | 'faults' | 'dropped'> {
+    const { faults = 0, dropped = 0, failing, limited, waiting } = this.#records.get(keyOf(rule)) ?? {};
+    const troubles: [RuleState, Trouble | undefined][] = [
+      ['failing', failing],
+      ['limited', limited],
+      ['waiting', waiting],
+    ];
+    const [state, trouble] = troubles.find(([, one]) => this.#isPresent(one)) ?? ['running' as const];
+    return { state, reason: trouble?.reason ?? '', faults, dropped };
+  }
+
+  #isPresent(trouble: Trouble | undefined): boolean {
+    return trouble !== undefined && (this.#now() < trouble.until || trouble.lasts());
+  }
+
+  #recordOf(rule: RuleName): RuleRecord {
+    const key = keyOf(rule);
+    const known = this.#records.get(key);
+    if (known !== undefined) return known;
+    const record: RuleRecord = { faults: 0, dropped: 0, failing: undefined, limited: undefined, waiting: undefined };
+    this.#records.set(key, record);
+    return record;
+  }
 }
 
-/** Creates the states of all rules, one record for each name. `now` is monotonic milliseconds. */
-export function createRuleStates(now: () => number): RuleStates {
-  const records = new Map<string, Record>();
-  const keyOf = ({ name, file = '' }: RuleName) => `${file}\n${name}`;
-  const recordOf = (rule: RuleName): Record => {
-    const key = keyOf(rule);
-    const record = records.get(key) ?? {
-      faults: 0,
-      dropped: 0,
-      failing: undefined,
-      limited: undefined,
-      waiting: undefined,
-    };
-    records.set(key, record);
-    return record;
-  };
-  const isPresent = (trouble: Trouble | undefined) =>
-    trouble !== undefined && (now() < trouble.until || trouble.lasts());
-  return {
-    failed(rule, reason) {
-      const record = recordOf(rule);
-      record.faults++;
-      record.failing = { reason, until: now() + shownMs, lasts: () => false };
-    },
-    limited(rule, reason, isStuck) {
-      const record = recordOf(rule);
-      record.dropped++;
-      record.limited = { reason, until: now() + shownMs, lasts: isStuck };
-    },
-    waiting(rule, reason, isUnknown) {
-      recordOf(rule).waiting = { reason, until: 0, lasts: isUnknown };
-    },
-    started(rule) {
-      const record = records.get(keyOf(rule));
-      if (record) record.failing = record.limited = record.waiting = undefined;
-    },
-    stateOf(rule) {
-      const { faults = 0, dropped = 0, failing, limited, waiting } = records.get(keyOf(rule)) ?? {};
-      const told: [RuleState, Trouble | undefined][] = [
-        ['failing', failing],
-        ['limited', limited],
-        ['waiting', waiting],
-      ];
-      const [state, trouble] = told.find(([, one]) => isPresent(one)) ?? ['running' as const];
-      return { state, reason: trouble?.reason ?? '', faults, dropped };
-    },
-  };
+function keyOf({ name, file = '' }: RuleName): string {
+  return `${file}\n${name}`;
 }

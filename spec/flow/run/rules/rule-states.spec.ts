@@ -1,7 +1,7 @@
 // How long a rule is shown to be in trouble, with a clock that the spec moves.
 
 import test from 'ava';
-import { createRuleStates } from '../../../../lib/flow/run/rules/rule-states.ts';
+import { RuleStates } from '../../../../lib/flow/run/rules/rule-states.ts';
 import { startReloading } from '../../../support/reload.ts';
 
 const rule = { name: 'there', file: 'a.json5' };
@@ -9,7 +9,7 @@ const rule = { name: 'there', file: 'a.json5' };
 test('a rule that loops is limited until a write has got through, and for five seconds after the last drop at least', (t) => {
   let now = 0;
   let isStuck = true;
-  const states = createRuleStates(() => now);
+  const states = new RuleStates(() => now);
   const state = () => states.stateOf(rule).state;
   t.is(state(), 'running');
   for (; now < 60_000; now += 7000) {
@@ -28,7 +28,7 @@ test('a rule that loops is limited until a write has got through, and for five s
 
 test('a failure is shown before a limit, for five seconds; the limit is not forgotten over it', (t) => {
   let now = 0;
-  const states = createRuleStates(() => now);
+  const states = new RuleStates(() => now);
   states.limited(rule, 'it loops', () => true);
   states.failed(rule, 'expected a number');
   t.like(states.stateOf(rule), { state: 'failing', reason: 'expected a number', faults: 1 });
