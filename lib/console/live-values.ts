@@ -1,22 +1,12 @@
-// Live values of many parameters at a bounded rate. The page hears once per frame of the screen of all that has come: with hundreds
-// of values that change, it would otherwise work thousands of times a second.
+// Live values of many parameters at a bounded rate, from selections of the hub that hold as many addresses as fit.
 
-import { type Accessor, batch, createEffect, createSignal, on, onCleanup, type Setter } from 'solid-js';
-import type { ParameterView, Unsubscribable, Value, ValueType } from '../client/index.ts';
-import type { Access } from '../model/parameter.ts';
+import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import type { Unsubscribable } from '../client/index.ts';
 import { hub } from './hub.ts';
+import { createLiveCells, type LiveParameter } from './live-cells.ts';
 
 /** One message of subscription has room for so many of the longest addresses. */
 const addressesPerSelection = 190;
-
-export interface LiveParameter {
-  /** undefined: unknown. A trigger that has fired has 1. */
-  readonly value: Accessor<Value | undefined>;
-  /** Counts changes and fires after the present value became known. The page moves for these. */
-  readonly moves: Accessor<number>;
-  /** What kind of parameter it is; undefined: the address has none, or the hub has not told it yet. */
-  readonly kind: Accessor<{ readonly type: ValueType; readonly access: Access } | undefined>;
-}
 
 export interface LiveValues {
   of(address: string): LiveParameter;
@@ -24,12 +14,6 @@ export interface LiveValues {
   drop(address: string): void;
   /** Whether the hub has told everything. An address without a kind then has no parameter. */
   readonly isComplete: Accessor<boolean>;
-}
-
-interface Cell extends LiveParameter {
-  readonly setValue: Setter<Value | undefined>;
-  readonly setMoves: Setter<number>;
-  readonly setKind: Setter<{ readonly type: ValueType; readonly access: Access } | undefined>;
 }
 
 /**
@@ -41,50 +25,14 @@ export function createLiveValues(
   rate: Accessor<number>,
   onMoves: (moved: ReadonlySet<string>) => void = () => {},
 ): LiveValues {
-  const cells = new Map<string, Cell>(); // bounded by the addresses that were added and not dropped
-  const pending = new Map<string, Value | undefined>();
-  const moved = new Set<string>();
+  const cells = createLiveCells(onMoves);
   const [isComplete, setComplete] = createSignal(false);
-  let frame = 0;
   let followed: readonly Unsubscribable[] = [];
-
-  const cellOf = (address: string): Cell => {
-    const present = cells.get(address);
-    if (present) return present;
-    const [value, setValue] = createSignal<Value | undefined>();
-    const [moves, setMoves] = createSignal(0);
-    const [kind, setKind] = createSignal<ReturnType<LiveParameter['kind']>>();
-    const cell = { value, setValue, moves, setMoves, kind, setKind };
-    cells.set(address, cell);
-    return cell;
-  };
-  const flush = () => {
-    frame = 0;
-    batch(() => {
-      for (const [address, value] of pending) cells.get(address)?.setValue(() => value);
-      for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
-      if (moved.size > 0) onMoves(moved);
-    });
-    pending.clear();
-    moved.clear();
-  };
-  const put = (address: string, value: Value | undefined, isMove: boolean) => {
-    if (!cells.has(address)) return; // a pattern may match more than its own address
-    pending.set(address, value);
-    if (isMove) moved.add(address);
-    frame ||= requestAnimationFrame(flush);
-  };
-  const define = ({ address, type, access }: ParameterView) => {
-    if (type && access) cells.get(address)?.setKind({ type, access });
-  };
-
   createEffect(
     on([addresses, rate], ([wanted, timesPerSecond]) => {
       const names = [...new Set(wanted)];
-      names.forEach(cellOf);
-      const chunks: string[][] = [];
-      for (let start = 0; start < names.length; start += addressesPerSelection)
-        chunks.push(names.slice(start, start + addressesPerSelection));
+      names.forEach(cells.of);
+      const chunks = chunksOf(names);
       const complete = new Set<number>();
       setComplete(chunks.length === 0);
       const former = followed;
@@ -92,11 +40,12 @@ export function createLiveValues(
         hub.select({ include, rate: timesPerSecond }).batches.subscribe({
           next({ defined, changes, removed, isComplete }) {
             batch(() => {
-              defined.forEach(define);
-              for (const address of removed) cells.get(address)?.setKind(undefined);
+              for (const { address, type, access } of defined)
+                if (type && access) cells.define(address, { type, access });
+              for (const address of removed) cells.define(address, undefined);
             });
-            for (const { address, value } of changes) put(address, value, complete.has(index));
-            for (const address of removed) put(address, undefined, false);
+            for (const { address, value } of changes) cells.put(address, value, complete.has(index));
+            for (const address of removed) cells.put(address, undefined, false);
             if (isComplete && complete.add(index).size === chunks.length) setComplete(true);
           },
           error: () => {},
@@ -106,8 +55,14 @@ export function createLiveValues(
     }),
   );
   onCleanup(() => {
-    cancelAnimationFrame(frame);
     for (const subscription of followed) subscription.unsubscribe();
   });
-  return { of: cellOf, drop: (address) => cells.delete(address), isComplete };
+  return { of: cells.of, drop: cells.drop, isComplete };
+}
+
+function chunksOf(addresses: readonly string[]): string[][] {
+  const chunks: string[][] = [];
+  for (let start = 0; start < addresses.length; start += addressesPerSelection)
+    chunks.push(addresses.slice(start, start + addressesPerSelection));
+  return chunks;
 }

@@ -5,7 +5,7 @@ import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { WidgetOf } from '../../dashboard/format.ts';
 import { isStale } from '../hub.ts';
-import type { LiveParameter } from '../live-values.ts';
+import type { LiveParameter } from '../live-cells.ts';
 import { useDelay } from '../timers.ts';
 import type { Writes } from './widget.tsx';
 import { createWriter } from './writer.ts';

@@ -4,7 +4,7 @@
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import { isStale } from '../hub.ts';
-import type { LiveParameter } from '../live-values.ts';
+import type { LiveParameter } from '../live-cells.ts';
 import { isDark } from '../theme.ts';
 import { useInterval } from '../timers.ts';
 import { showValue } from './showing.ts';

@@ -3,7 +3,8 @@
 import { createSignal, Show } from 'solid-js';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { hub } from '../hub.ts';
-import type { LiveParameter, LiveValues } from '../live-values.ts';
+import type { LiveParameter } from '../live-cells.ts';
+import type { LiveValues } from '../live-values.ts';
 import { messageOf } from '../request.ts';
 import { useDelay } from '../timers.ts';
 

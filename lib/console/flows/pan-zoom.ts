@@ -22,25 +22,54 @@ export interface PanZoom {
   zoom(factor: number): void;
 }
 
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** How listeners move the plane: by a way, or by a factor about a point, both as the element has them. */
+interface Moves {
+  pan(dx: number, dy: number): void;
+  zoomAt(at: Point, factor: number): void;
+}
+
 /** Makes an element the window onto a plane; `fit` shows all of the plane. It ends with the scope that calls it. */
 export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
   const [placement, place] = createSignal<Placement>({ x: 0, y: 0, scale: 1 });
-  const pointers = new Map<number, { x: number; y: number }>();
-  let moved = 0;
-
-  const within = ({ clientX, clientY }: MouseEvent) => {
-    const { left, top } = element.getBoundingClientRect();
-    return { x: clientX - left, y: clientY - top };
-  };
-  const zoomAt = (at: { x: number; y: number }, factor: number) =>
+  const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
+  const zoomAt = (at: Point, factor: number) =>
     place(({ x, y, scale }) => {
       const next = Math.min(largestScale, Math.max(leastScale, scale * factor));
       const ratio = next / scale;
       return { x: at.x - (at.x - x) * ratio, y: at.y - (at.y - y) * ratio, scale: next };
     });
-  const pan = (dx: number, dy: number) => place(({ x, y, scale }) => ({ x: x + dx, y: y + dy, scale }));
   const zoom = (factor: number) => zoomAt({ x: element.clientWidth / 2, y: element.clientHeight / 2 }, factor);
+  const end = new AbortController();
+  listenToPointers(element, { pan, zoomAt }, end.signal);
+  listenToKeys(
+    element,
+    {
+      ArrowLeft: () => pan(keyStep, 0),
+      ArrowRight: () => pan(-keyStep, 0),
+      ArrowUp: () => pan(0, keyStep),
+      ArrowDown: () => pan(0, -keyStep),
+      '+': () => zoom(keyZoom),
+      '-': () => zoom(1 / keyZoom),
+      '0': fit,
+    },
+    end.signal,
+  );
+  onCleanup(() => end.abort());
+  return { placement, place, zoom };
+}
 
+function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves, signal: AbortSignal): void {
+  const pointers = new Map<number, Point>();
+  let moved = 0;
+  const within = ({ clientX, clientY }: MouseEvent): Point => {
+    const { left, top } = element.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
   const wheel = (event: WheelEvent) => {
     event.preventDefault();
     const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 24 : 1;
@@ -64,37 +93,27 @@ export function createPanZoom(element: HTMLElement, fit: () => void): PanZoom {
     const share = other ? 0.5 : 1; // each of two fingers moves half
     pan((now.x - before.x) * share, (now.y - before.y) * share);
     if (!other) return;
-    const distance = (point: { x: number; y: number }) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+    const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
     zoomAt({ x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }, distance(now) / distance(before));
   };
   const up = (event: PointerEvent) => void pointers.delete(event.pointerId);
   const click = (event: MouseEvent) => {
     if (moved >= dragDistance && event.detail > 0) event.stopPropagation(); // it was a drag
   };
-  const keys: Readonly<Record<string, () => void>> = {
-    ArrowLeft: () => pan(keyStep, 0),
-    ArrowRight: () => pan(-keyStep, 0),
-    ArrowUp: () => pan(0, keyStep),
-    ArrowDown: () => pan(0, -keyStep),
-    '+': () => zoom(keyZoom),
-    '-': () => zoom(1 / keyZoom),
-    '0': fit,
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !keys[event.key]) return;
-    event.preventDefault();
-    keys[event.key]!();
-  };
-
-  const end = new AbortController();
-  const { signal } = end;
   element.addEventListener('wheel', wheel, { passive: false, signal });
   element.addEventListener('pointerdown', down, { signal });
   element.addEventListener('pointermove', move, { signal });
   element.addEventListener('pointerup', up, { signal });
   element.addEventListener('pointercancel', up, { signal });
   element.addEventListener('click', click, { capture: true, signal });
+}
+
+function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>, signal: AbortSignal): void {
+  const press = (event: KeyboardEvent) => {
+    const act = keys[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || !act) return;
+    event.preventDefault();
+    act();
+  };
   element.addEventListener('keydown', press, { signal });
-  onCleanup(() => end.abort());
-  return { placement, place, zoom };
 }

@@ -3,7 +3,8 @@
 
 import { type Accessor, batch, createEffect, createSignal, on } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { createLiveValues, type LiveParameter } from '../live-values.ts';
+import type { LiveParameter } from '../live-cells.ts';
+import { createLiveValues } from '../live-values.ts';
 import { useDelay } from '../timers.ts';
 import { createChangeInfo } from './change-info.ts';
 import { createFreshMarks } from './fresh-marks.ts';

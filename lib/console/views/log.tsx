@@ -2,49 +2,21 @@
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { logLevels } from '../../model/log-entry.ts';
-import type { LogEntry, LogPage } from '../../wire/http/log.ts';
-import { afterOf, append, type Held, isSameHub, isShown, replace, restart } from '../log/entries.ts';
-import { getJson, messageOf } from '../request.ts';
+import type { LogEntry } from '../../wire/http/log.ts';
+import { isShown } from '../log/entries.ts';
+import { useHeldLog } from '../log/held-log.ts';
 import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
-import { usePolling } from '../timers.ts';
 import { formatClock, formatCount, formatDate } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
-const intervalMs = 1000;
-
 export default function Log() {
-  const [held, setHeld] = createSignal<Held>({ lines: [], last: undefined });
   const [isPaused, setPaused] = createSignal(false);
-  const [error, setError] = createSignal('');
   let list!: HTMLElement;
   let isAtEnd = true;
   const level = () => route().params.level ?? 'info';
-  const shown = createMemo(() => held().lines.filter((line) => isShown(line, level(), searched().toLowerCase())));
-
-  /** The level that is read. The page chooses what it shows, also while the log is paused. */
-  let read: 'info' | 'debug' = 'info';
-  const ask = async (isWanted: () => boolean): Promise<void> => {
-    const isFirstDebug = level() === 'debug' && read === 'info';
-    if (isPaused() && !isFirstDebug) return;
-    try {
-      const after = isFirstDebug ? 0 : afterOf(held());
-      const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${isFirstDebug ? 'debug' : read}`);
-      if (!isWanted()) return;
-      setError('');
-      if (!isSameHub(held(), page)) {
-        if (isPaused()) return;
-        setHeld(restart(held()));
-        return ask(isWanted);
-      }
-      setHeld(isFirstDebug ? replace(held(), page, !isPaused()) : append(held(), page));
-      if (isFirstDebug) read = 'debug';
-    } catch (problem) {
-      if (isWanted()) setError(messageOf(problem));
-    }
-  };
-  const poll = usePolling(ask, intervalMs);
-  createEffect(on([level, isPaused], () => void poll()));
+  const { lines, error } = useHeldLog(level, isPaused);
+  const shown = createMemo(() => lines().filter((line) => isShown(line, level(), searched().toLowerCase())));
   createEffect(on(shown, () => isAtEnd && list.scrollTo(0, list.scrollHeight)));
 
   return (

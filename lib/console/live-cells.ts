@@ -1,0 +1,78 @@
+// Live values by address, told once per frame of the screen: a page with hundreds of values that change would otherwise work
+// thousands of times a second.
+
+import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
+import type { Value, ValueType } from '../client/index.ts';
+import type { Access } from '../model/parameter.ts';
+
+export interface LiveParameter {
+  /** undefined: unknown. A trigger that has fired has 1. */
+  readonly value: Accessor<Value | undefined>;
+  /** Counts changes and fires after the present value became known. The page moves for these. */
+  readonly moves: Accessor<number>;
+  /** What kind of parameter it is; undefined: the address has none, or the hub has not told it yet. */
+  readonly kind: Accessor<Kind | undefined>;
+}
+
+export interface Kind {
+  readonly type: ValueType;
+  readonly access: Access;
+}
+
+interface Cell extends LiveParameter {
+  readonly setValue: Setter<Value | undefined>;
+  readonly setMoves: Setter<number>;
+  readonly setKind: Setter<Kind | undefined>;
+}
+
+export interface LiveCells {
+  of(address: string): LiveParameter;
+  drop(address: string): void;
+  /** Tells at once what kind of parameter an address has. */
+  define(address: string, kind: Kind | undefined): void;
+  /** Tells a value with the next frame. */
+  put(address: string, value: Value | undefined, isMove: boolean): void;
+}
+
+/** Lives as long as the scope that calls it. `onMoves` hears which values moved within one frame. */
+export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): LiveCells {
+  const cells = new Map<string, Cell>(); // bounded by the addresses that were added and not dropped
+  const pending = new Map<string, Value | undefined>();
+  const moved = new Set<string>();
+  let frame = 0;
+  onCleanup(() => cancelAnimationFrame(frame));
+  const flush = () => {
+    frame = 0;
+    batch(() => {
+      for (const [address, value] of pending) cells.get(address)?.setValue(() => value);
+      for (const address of moved) cells.get(address)?.setMoves((count) => count + 1);
+      if (moved.size > 0) onMoves(moved);
+    });
+    pending.clear();
+    moved.clear();
+  };
+  return {
+    of(address) {
+      const present = cells.get(address);
+      if (present) return present;
+      const cell = createCell();
+      cells.set(address, cell);
+      return cell;
+    },
+    drop: (address) => cells.delete(address),
+    define: (address, kind) => cells.get(address)?.setKind(kind),
+    put(address, value, isMove) {
+      if (!cells.has(address)) return; // a pattern may match more than its own address
+      pending.set(address, value);
+      if (isMove) moved.add(address);
+      frame ||= requestAnimationFrame(flush);
+    },
+  };
+}
+
+function createCell(): Cell {
+  const [value, setValue] = createSignal<Value | undefined>();
+  const [moves, setMoves] = createSignal(0);
+  const [kind, setKind] = createSignal<Kind | undefined>();
+  return { value, setValue, moves, setMoves, kind, setKind };
+}
