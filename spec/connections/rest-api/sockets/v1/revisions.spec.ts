@@ -1,0 +1,178 @@
+// What lib/client/README.md "Revisions" and "Resuming" answer: when a revision is told, what an end means beyond a break, and what a
+// snapshot clears.
+
+import test, { type ExecutionContext } from 'ava';
+import { api, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
+import { type Message, openV1, type V1Client } from '../../../../support/v1.ts';
+
+const largeCount = 20_000;
+const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index},I,0`);
+const startDesk = (t: ExecutionContext) =>
+  startTestHub(t, {
+    connections: {
+      api,
+      desk: { type: 'dummy', parameters: many(5) },
+      plant: { type: 'dummy', parameters: many(largeCount) },
+    },
+  });
+
+const small = { sub: 1, include: ['desk/**'] };
+const large = { sub: 2, include: ['plant/**'] };
+
+function writeAll(hub: HubUnderTest, value: number): void {
+  for (let index = 0; index < largeCount; index++) hub.write(`plant/p${index}`, value, writer);
+}
+
+/** Fails unless the client has every value of the hub. */
+function expectAll(t: ExecutionContext, hub: HubUnderTest, { values }: V1Client['picture']): void {
+  const stale = [...hub.parameters()].filter(({ address, value }) => values.get(address) !== value);
+  t.deepEqual(stale.map(({ address }) => address).slice(0, 3), [], `${stale.length} values are stale`);
+}
+
+const revisionsOf = (messages: readonly Message[]) => messages.flatMap(({ rev = [] }) => rev);
+
+test('no revision is told between the answer to a subscription and its end, also of what the client had before', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  await client.subscribe(small);
+  client.send(large);
+  const told = await client.until(({ sub }) => sub === 2);
+  let isComplete = false;
+  for (let value = 1; !isComplete; value++) {
+    hub.write('desk/p0', value, writer);
+    const messages = await client.until(({ end, set = [] }) => end === 2 || set.some((item) => item[1] === value));
+    isComplete = messages.at(-1)!.end === 2;
+    told.push(...messages);
+  }
+  const answered = told.findIndex(({ sub }) => sub === 2);
+  const onItsWay = told.slice(answered, -1);
+  t.true(onItsWay.some(({ set = [] }) => set.some(([id]) => client.picture.addresses.get(id) === 'desk/p0')));
+  t.deepEqual(revisionsOf(onItsWay), []);
+  await client.sync();
+  expectAll(t, hub, client.picture);
+});
+
+test('who keeps the revision of the end of a small subscription, and is cut while a large one is on its way, resumes whole', async (t) => {
+  const hub = await startDesk(t);
+  const first = await openV1(t, hub.port);
+  await first.subscribe(small);
+  await first.subscribe(large);
+  const { epoch } = first;
+  const { rev } = first.picture;
+  first.cut();
+  writeAll(hub, 1);
+  const second = await openV1(t, hub.port, first.picture);
+  second.send({ ...small, since: { epoch, rev } });
+  second.send({ ...large, since: { epoch, rev } });
+  const awaited = new Set([1, 2]);
+  let kept = rev;
+  await second.until((message) => {
+    if (message.end !== undefined) awaited.delete(message.end);
+    if (message.rev !== undefined && awaited.size === 0) kept = message.rev;
+    return message.end !== undefined;
+  }, 'the first end');
+  second.cut();
+  writeAll(hub, 2);
+  const third = await openV1(t, hub.port, second.picture);
+  for (const one of [small, large])
+    t.is((await third.subscribe({ ...one, since: { epoch, rev: kept } }))[0]?.mode, 'resume');
+  expectAll(t, hub, third.picture);
+});
+
+test('a revision never goes back on a connection, also when changes of before wait for their time', async (t) => {
+  const hub = await startDesk(t);
+  const subscriptions = [
+    { ...small, rate: 1 },
+    { sub: 2, include: ['plant/p1', 'plant/p2'] },
+  ];
+  const early = await openV1(t, hub.port);
+  for (const one of subscriptions) await early.subscribe(one);
+  for (const value of [1, 2]) {
+    hub.write('desk/p0', value, writer);
+    if (value === 1) await early.until(({ set }) => set !== undefined);
+  }
+  const late = await openV1(t, hub.port); // desk/p0 waits in its group
+  const messages: Message[] = [];
+  for (const one of subscriptions) messages.push(...(await late.subscribe(one)));
+  for (let value = 1; late.picture.rev < hub.revision || value < 20; value++) {
+    if (value < 20) hub.write('plant/p1', value, writer);
+    messages.push(...(await late.sync()));
+  }
+  const revisions = revisionsOf(messages);
+  t.deepEqual(
+    revisions,
+    [...revisions].sort((one, other) => one - other),
+  );
+  t.is(revisions.at(-1), hub.revision);
+});
+
+test('an end counts beyond a break, also beyond one in the middle of a resume; definitions come again and say the same', async (t) => {
+  const hub = await startDesk(t);
+  const first = await openV1(t, hub.port);
+  const [, ...defined] = (await first.subscribe(large)).flatMap(({ def = [] }) => def);
+  const since = { epoch: first.epoch, rev: first.picture.rev };
+  first.cut();
+  writeAll(hub, 1);
+  const second = await openV1(t, hub.port, first.picture);
+  second.send({ ...large, since });
+  await second.until(({ set = [] }) => set.length > 0);
+  second.cut();
+  const third = await openV1(t, hub.port, second.picture);
+  const messages = await third.subscribe({ ...large, since });
+  t.is(messages[0]?.mode, 'resume');
+  t.deepEqual(third.picture.faults, []);
+  const again = new Map(messages.flatMap(({ def = [] }) => def).map((one) => [one[0], one]));
+  t.deepEqual(
+    defined.filter((one) => JSON.stringify(again.get(one[0])) !== JSON.stringify(one)),
+    [],
+  );
+  t.is([...third.picture.values.values()].filter((value) => value === 1).length, largeCount);
+});
+
+test('a snapshot has all that it matches, also what another subscription has been sent', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  await client.subscribe({ sub: 1, include: ['desk/p1', 'desk/p2'] });
+  const messages = await client.subscribe({ sub: 2, include: ['desk/p2', 'desk/p3'] });
+  const sent = messages.flatMap(({ set = [] }) => set).map(([id]) => client.picture.addresses.get(id));
+  t.is(messages[0]?.mode, 'snapshot');
+  t.deepEqual(sent.sort(), ['desk/p2', 'desk/p3']);
+});
+
+test('an end before the new answer is that of the subscription that is replaced', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  client.send({ sub: 1, include: ['plant/p1*'] });
+  client.send({ sub: 1, include: ['desk/*'] });
+  const messages = await client.until(({ end }) => end === 1 && client.picture.values.has('desk/p4'));
+  const answers = messages.flatMap((message, place) => (message.sub === 1 ? place : []));
+  t.is(answers.length, 2);
+  const after = messages.slice(answers[1]!);
+  t.deepEqual(
+    after.flatMap(({ end = [] }) => end),
+    [1],
+  );
+});
+
+test('answers come in the order of the messages', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  client.send({ set: 1, ack: 1 });
+  client.send({ sub: -1 });
+  client.send({ unsub: 7 });
+  client.send({ set: [['desk/p0', 1]], ack: 2 });
+  client.send({ sub: 3, include: ['desk/p0'] });
+  client.send({ ping: 9 });
+  const answers = await client.until(({ pong }) => pong !== undefined);
+  const said = answers.flatMap(({ error, sub, ack, pong }) => {
+    if (error !== undefined) return `error ${sub ?? ack ?? ''}`.trim();
+    return sub !== undefined
+      ? `sub ${sub}`
+      : ack !== undefined
+        ? `ack ${ack}`
+        : pong !== undefined
+          ? `pong ${pong}`
+          : [];
+  });
+  t.deepEqual(said, ['error 1', 'error -1', 'error', 'ack 2', 'sub 3', 'pong 9']);
+});
