@@ -15,7 +15,10 @@ export interface Call {
 const noteName = 'noteCallOfSpec';
 const root = `${pathToFileURL(lib).href}/`;
 
-/** Has something happen twice: once to learn what runs, and once more to note it call by call. */
+/**
+ * Has something happen twice: once to learn what runs, and once more to note it call by call. Nothing else may happen in this process
+ * meanwhile, so tests that use it are serial.
+ */
 export async function traceCalls(act: () => Promise<void>): Promise<Call[]> {
   const session = new Session();
   session.connect();

@@ -7,6 +7,7 @@ import { api, startTestHub } from '../../support/hub.ts';
 import { lib } from '../../support/imports.ts';
 import { openClient } from '../../support/socket.ts';
 import { traceCalls } from '../../support/trace-calls.ts';
+import { openV1 } from '../../support/v1.ts';
 
 const room = 'connections/rest-api';
 const readme = await readFile(join(lib, room, 'README.md'), 'utf8');
@@ -17,7 +18,12 @@ const pathOf = (name: string) => (name.startsWith('lib/') ? name.slice('lib/'.le
 const way = [...chapter.matchAll(/(\d+) {2}(\S+\.ts)/g)]
   .sort(([, one], [, other]) => Number(one) - Number(other))
   .map(([, , name]) => pathOf(name!));
-const asked = [...chapter.split('| file |')[1]!.matchAll(/^\| (`.*?) \|/gm)]
+const asked = [
+  ...chapter
+    .split('| file |')[1]!
+    .split('| instead of |')[0]!
+    .matchAll(/^\| (`.*?) \|/gm),
+]
   .flatMap(([, names]) => [...names!.matchAll(/`(\S+\.ts)`/g)])
   .map(([, name]) => pathOf(name!));
 
@@ -26,7 +32,7 @@ const seldom = `${room}/pacing/processor-time.ts`;
 /** These read and write bytes, and hand nothing on. */
 const transforming = [`${room}/sockets/plain/message.ts`, `${room}/sockets/plain/frame.ts`];
 
-test('a plain write passes through at most 13 files, each once, as the README draws it', async (t) => {
+test.serial('a plain write passes through at most 13 files, each once, as the README draws it', async (t) => {
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F'] } } });
   const client = await openClient(t, hub.port);
   let value = 0;
@@ -54,4 +60,25 @@ test('a plain write passes through at most 13 files, each once, as the README dr
   const [toOutbox, toApps] = [stackOf(`${room}/sockets/plain/outbox.ts`), stackOf(way.at(-1)!)];
   const handedOn = way.filter((file) => !transforming.includes(file));
   t.deepEqual([...toOutbox, ...toApps.slice(1)], handedOn, 'each calls the next, and none comes twice');
+});
+
+test.serial('a set of patchbay.v1 passes through the files that the README names for it', async (t) => {
+  const named = [...chapter.matchAll(/`(sockets\/v1\/\S+\.ts)`/g)].map(([, name]) => pathOf(name!));
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F'] } } });
+  const client = await openV1(t, hub.port);
+  await client.subscribe({ sub: 1, include: ['desk/*'] });
+  let value = 0;
+  const write = async () => {
+    value += 0.25;
+    client.send({ set: [['desk/level', value]] });
+    await client.until(({ set }) => set !== undefined, 'the value');
+    await new Promise(setImmediate);
+  };
+  await write();
+  const ran = new Set((await traceCalls(write)).map(({ file }) => file));
+  t.true(named.length > 0);
+  t.deepEqual(
+    named.filter((file) => !ran.has(file)),
+    [],
+  );
 });
