@@ -1,4 +1,4 @@
-// The built console: small, whole, quick to be seen, and closed to whoever has no credentials.
+// The built console: it is small and whole, people see it soon, and it is closed to whoever has no credentials.
 
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-// The connections view against a real hub: how each is and why, and what can be done with it.
+// The connections view against a real hub: how each connection is doing and why, and what people can do with it.
 
 import test from 'ava';
 import { openConsole } from '../support/browser/console.ts';

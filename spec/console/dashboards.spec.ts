@@ -16,7 +16,7 @@ import { startHubProcess } from '../support/hub-process.ts';
 import { bestOf, idleTimeOf, slowness } from '../support/machine.ts';
 import { freePort } from '../support/port.ts';
 
-/** So soon a page says that what it shows may be old. */
+/** A page says this soon that its values may be old. */
 const limitMs = 3000;
 const wall = '#/dashboards?name=wall';
 const desk = {
@@ -29,7 +29,7 @@ const start = (t: ExecutionContext, widgets: object[], settings = {}) =>
     'dashboards/wall.json5': { title: 'Wall', columns: 4, ...settings, widgets },
   });
 const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
-/** What stands over each widget, by its style. */
+/** Returns the text over each widget, by its style. */
 const overlays = `[...document.querySelectorAll('.widget:not(.group)')].map((one) => getComputedStyle(one, '::after').content)`;
 const allStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === '"no link"')`;
 const noneStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === 'none')`;
@@ -255,7 +255,7 @@ const kinds = [
   (n: number) => ({ type: 'fader', label: `F${n}`, address: `desk/p${n}`, max: 100 }),
 ];
 
-/** Over two seconds: frames a second, the longest of them in ms, and how many values a second the first widget has shown. */
+/** Counts for two seconds: frames a second, the longest frame in ms, and how many values a second the first widget showed. */
 const measureFrames = `
   new Promise((resolve) => {
     const output = document.querySelector('.widget.value output');
@@ -293,7 +293,7 @@ test.serial('200 widgets over values that change 50 times a second hold 30 frame
   };
   const timer = setInterval(step, 20);
   t.teardown(() => clearInterval(timer));
-  // Others share the processors: the best of some seconds counts, in proportion to how slow the machine is.
+  // Other programs share the processors. So the best of some seconds counts, in proportion to how slow the machine is.
   let best = { frames: 0, longest: 0, texts: 0 };
   for (let tries = 0; tries < 20 && (best.frames < 30 || best.texts < 15); tries++) {
     const { frames, longest, texts } = await page.evaluate<typeof best>(measureFrames);

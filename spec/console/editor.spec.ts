@@ -1,4 +1,4 @@
-// Parameters set by hand, as a hand does it: key by key, over what is selected, while values move fifty times a second.
+// People set parameters by hand: key by key, over what is selected, while values move fifty times a second.
 
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
@@ -12,11 +12,11 @@ import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts'
 const desk = { type: 'dummy', parameters: ['level,F,-3.25', 'gain,F,1', 'take,I,3', 'title,S,Morning', 'never,F'] };
 const start = (t: ExecutionContext) => startTestHub(t, { connections: { api, desk } });
 
-/** What clients of the API write. */
+/** The writes of clients of the API. */
 const writesTo = (hub: HubUnderTest) =>
   hub.changes$.pipe(filter(({ origin }) => origin.kind === 'client' && origin !== writer));
 
-/** What they have written: `desk/take=4`, in order. */
+/** Returns what they have written, in order: `desk/take=4`. */
 function listen(t: ExecutionContext, hub: HubUnderTest): string[] {
   const written: string[] = [];
   const subscription = writesTo(hub).subscribe({
@@ -40,7 +40,7 @@ function keepMoving(t: ExecutionContext, hub: HubUnderTest, address: string): vo
   t.teardown(() => clearInterval(timer));
 }
 
-/** Types over what is in the field, which is selected as hands do it, and presses Enter. */
+/** Selects the text in the field as a hand does, types over it, and presses Enter. */
 async function typeOver(page: Page, text: string, select: 'mouse' | 'keys' = 'keys'): Promise<void> {
   const field = page.locator('.field input, .field textarea');
   await field.click(select === 'mouse' ? { clickCount: 3 } : {});

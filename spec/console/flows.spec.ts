@@ -1,5 +1,5 @@
-// The flows view against a real hub: the graph and the list, values that move, rules that are switched, files with mistakes,
-// and an installation that is too large to be drawn at once.
+// The flows view against a real hub: the graph and the list, values that move, rules that people switch, files with mistakes, and an
+// installation that is too large to draw at once.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,14 +21,14 @@ const small = {
 
 const box = (page: Page, name: string) => page.locator('.box', { hasText: name });
 const statusOf = (hub: HubUnderTest, rule: string) => hub.rules().find(({ name }) => name === rule)!;
-/** The addresses that the page has subscribed to. */
+/** Returns the addresses that the page has subscribed to. */
 const followed = async (hub: HubUnderTest): Promise<string[]> => {
   const answer = await fetch(`http://127.0.0.1:${hub.port}/hub/clients`);
   const { clients } = (await answer.json()) as { clients: { subscriptions: { include: string[] }[] }[] };
   return clients.flatMap(({ subscriptions }) => subscriptions.flatMap(({ include }) => include)).sort();
 };
 
-/** Waits until what is read is as expected; it is read again when something in the page or the hub may have changed. */
+/** Waits until it reads what is expected. It reads again whenever the page or the hub may have changed. */
 async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promise<T> | T, expected: T): Promise<void> {
   await waitUntil(page, async () => JSON.stringify(await read()) === JSON.stringify(expected)).catch(() => {}); // is told:
   t.deepEqual(await read(), expected);

@@ -1,4 +1,4 @@
-// Dashboards under a hand: nothing goes to air by a tap on a fader, or by a finger that scrolls.
+// Dashboards under a hand: neither a tap on a fader nor a finger that scrolls puts anything on air.
 
 import test, { type ExecutionContext } from 'ava';
 import type { BrowserContextOptions, Locator } from 'playwright-core';
@@ -13,7 +13,7 @@ const range = { min: -60, max: 12, step: 0.5 };
 const fader = { type: 'fader', label: 'Level', address: 'desk/level', ...range, size: [1, 3] };
 const talk = { type: 'button', label: 'Talk', address: 'desk/talk', mode: 'momentary' };
 
-/** A page with a dashboard, and what it writes: `level=-12`. */
+/** A page with a dashboard, and the writes of that page: `level=-12`. */
 async function start(t: ExecutionContext, widgets: object[], options: BrowserContextOptions = {}) {
   const hub = await startHubFrom(t, {
     'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk } },
@@ -30,7 +30,7 @@ async function start(t: ExecutionContext, widgets: object[], options: BrowserCon
   const page = await openConsole(t, browser, hub.port, '#/dashboards?name=wall', options);
   await page.locator('.rail:not(.off), .push:enabled').first().waitFor();
   await waitUntil(page, `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`);
-  /** Waits until what was written before this has got there: the page is heard once more. */
+  /** Waits until all earlier writes have got there: it hears the page once more. */
   const settled = async () => {
     const known = written.length;
     await page.evaluate(`fetch('/update?parameter=desk/mic&value=' + !${hub.find('desk/mic')!.value})`);
@@ -44,7 +44,7 @@ const middleOf = async (locator: Locator) => {
   const { x, y, width, height } = (await locator.boundingBox())!;
   return { x: x + width / 2, y: y + height / 2 };
 };
-/** Resolves when the page has not scrolled for ten frames. */
+/** Resolves once the page has not scrolled for ten frames. */
 const standsStill = `new Promise((resolve) => {
   const page = document.querySelector('.panel-page');
   let last, still = 0;

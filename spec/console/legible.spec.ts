@@ -1,5 +1,5 @@
-// What people have to read is there at every size of a screen: nothing is cut off at the sides, no letters are smaller than 11
-// pixels, fingers meet 44 pixels, words are not broken, and a sign is read across the room.
+// People can read the console on every size of screen: nothing is cut off at the sides, letters have at least 11 pixels, fingers meet
+// 44 pixels, words are not broken, and people read a sign across the room.
 
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
@@ -76,7 +76,7 @@ const sights: [hash: string, ready: string][] = [
   ['#/dashboards?name=studio', '.widget output >> text=-12.5'],
 ];
 
-/** What is wrong with what is in sight, a line each. */
+/** Says what is wrong with the page in view, a line each. */
 const look = `((leastLetters, leastTarget, isForFingers) => {
   const faults = new Set();
   const nameOf = (element) => element.tagName.toLowerCase() + '.' + element.className + ' ' + (element.textContent || element.ariaLabel || '').trim().slice(0, 30);

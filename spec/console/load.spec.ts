@@ -14,11 +14,11 @@ import { bestOf, slowness, timeOf } from '../support/machine.ts';
 const parameters = 100_000;
 const changesPerSecond = 20_000;
 const batchMs = 20;
-/** What fits into a message of the protocol. */
+/** How many fit into a message of the protocol. */
 const maxBatch = 1500;
 const maxInputMs = 100;
 const maxMegabytes = 200;
-/** What a page that stands still asks the hub, and is told by it; more is work that the hub's other clients wait for. */
+/** How much a page that stands still may ask and hear. For more, the hub's other clients would have to wait. */
 const maxRequestsPerSecond = 1.4;
 const maxFramesPerSecond = 4;
 
@@ -67,7 +67,7 @@ test('with 20,000 changes a second the page answers input within 100 ms, stays u
   t.true(frames > 0.7 && frames <= maxFramesPerSecond, `${frames} frames a second`);
 });
 
-/** How many requests a second a page makes, and how many frames come to its socket. */
+/** Counts the requests of a page and the frames that come to its socket, per second. */
 async function trafficOf(page: Page): Promise<{ requests: number; frames: number }> {
   const session = await page.context().newCDPSession(page);
   let requests = 0;
@@ -99,7 +99,7 @@ async function useAll(page: Page): Promise<void> {
   }
 }
 
-/** What the largest page of the browser has for itself. */
+/** Returns the memory that the largest page of the browser has for itself. */
 async function privateMegabytes(): Promise<number> {
   const session = await browser.newBrowserCDPSession();
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');

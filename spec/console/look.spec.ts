@@ -1,5 +1,5 @@
-// How the views look: none fails, none is wider than the page, axe finds nothing serious, light and dark, on a desk and on a
-// phone. With SCREENSHOTS=<folder> pictures of all are kept, to be looked at.
+// How the views look, light and dark, on a desk and on a phone: none fails, none is wider than the page, and axe finds nothing
+// serious. With SCREENSHOTS=<folder> the spec keeps pictures for people to look at.
 
 import { join } from 'node:path';
 import test from 'ava';
@@ -43,7 +43,7 @@ const wall = {
   ],
 };
 
-/** What is looked at, and what has to be seen before. */
+/** The pages to look at, and what has to be there first. */
 const sights: [name: string, hash: string, ready: string][] = [
   ['connections', '#/connections', '[data-connection=spare]'],
   ['parameters', '#/parameters', '[data-address="desk/level"] .value >> text=0.5'],
@@ -79,7 +79,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       t.deepEqual(await findings(page), [], 'help');
     });
 
-/** What axe finds that is serious or critical. */
+/** Returns what axe finds serious or critical. */
 async function findings(page: Page): Promise<string[]> {
   const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
   if ((await page.locator('.banner').count()) > 0) return findings(await live(page)); // values were pale meanwhile
@@ -88,7 +88,7 @@ async function findings(page: Page): Promise<string[]> {
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
 }
 
-/** How many pixels are between the head of the list of parameters and its rows; 0 where there is no such list. */
+/** Returns how many pixels are between the head of the list of parameters and its rows; 0 without such a list. */
 async function gapAboveRows(page: Page): Promise<number> {
   const rows = page.locator('.scroll > .rows');
   if ((await rows.count()) === 0) return 0;
@@ -96,7 +96,7 @@ async function gapAboveRows(page: Page): Promise<number> {
   return Math.abs(body!.y - (head === null ? body!.y : head.y + head.height));
 }
 
-/** The page, once its link is up. */
+/** Opens a page and waits until its link is up. */
 async function live(page: Page): Promise<Page> {
   await page.locator('.banner').waitFor({ state: 'detached' });
   return page;

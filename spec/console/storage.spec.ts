@@ -1,4 +1,4 @@
-// The console where the browser denies it all storage, as policies of studios do ("block all cookies").
+// The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies").
 
 import test from 'ava';
 import { chromium } from 'playwright-core';

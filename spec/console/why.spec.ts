@@ -1,4 +1,4 @@
-// The why view against a real hub: from a value back to what happened outside, followed live.
+// The why view against a real hub: from a value back to what happened outside. The page follows it live.
 
 import test from 'ava';
 import { expectAccessible } from '../support/browser/accessible.ts';

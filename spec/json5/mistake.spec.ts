@@ -1,4 +1,4 @@
-// What is wrong with a name of an object says what is wrong with that name, not with the object.
+// A mistake in the name of a setting says what is wrong with that name, not with its object.
 
 import test from 'ava';
 import { z } from 'zod';

@@ -1,4 +1,4 @@
-// JSON5 rewritten as JSON: whatever the engine's parser takes of it means what it meant.
+// JSON5 rewritten as JSON: whatever the engine's parser accepts means what it meant before.
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -38,7 +38,7 @@ const { value } = fc.letrec<{ value: string }>((tie) => ({
 }));
 const splinter = fc.constantFrom(...'{}[]:,\'"\\/*ax1\n', '\\u', '\\\n', '//', '/*', '*/');
 
-/** What a parser makes of a text; undefined when it refuses it. */
+/** Returns what a parser reads in a text; undefined when it refuses the text. */
 function parsed(parse: () => unknown): { data: unknown } | undefined {
   try {
     return { data: parse() };

@@ -1,4 +1,4 @@
-// Order by dependency: every acyclic graph is put into order, every cycle is found.
+// Order by dependency: it sorts every graph without cycles, and finds every cycle.
 
 import test from 'ava';
 import fc from 'fast-check';

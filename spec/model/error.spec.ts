@@ -1,4 +1,4 @@
-// How values are shown in messages: the beginning of their JSON with their type, however long or deep they are.
+// How messages show values: with the beginning of their JSON and their type, however long or deep they are.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// Conversions (D-02), every row of the decision and the laws that hold for all values.
+// Conversions (D-02): every row of the decision, and the laws that hold for all values.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-// How large texts are in their tiles, with letters of which each is six tenths of their size wide.
+// How large texts are in their tiles. Here each letter is six tenths of its size wide.
 
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,10 +1,10 @@
-// Writes of a control: one under way, one that waits, the newest; what happened last is told.
+// Writes for a control: one is under way, the newest waits, and the control hears how the last one ended.
 
 import test from 'ava';
 import { createWriter, writeIntervalMs } from '../../../lib/console/dashboard/writer.ts';
 import { within } from '../../support/deadline.ts';
 
-/** A writer, what it has sent and when, and its end. */
+/** A writer, what it has sent and when, and how it ended. */
 function recorded(send: (value: unknown) => Promise<void> = async () => {}) {
   const sent: unknown[] = [];
   const times: number[] = [];

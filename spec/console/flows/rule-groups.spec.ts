@@ -1,4 +1,4 @@
-// Rules in files and folders, which of these are open, and the graph that is drawn of them.
+// Rules in files and folders, which of these are open, and the graph that they make.
 
 import test from 'ava';
 import { buildGraph } from '../../../lib/console/flows/graph.ts';
@@ -15,7 +15,7 @@ const many = (folders: number, each: number) =>
   Array.from({ length: folders * each }, (_, n) =>
     rule(`r${n}`, [`f${Math.floor(n / each)}`], [`desk/${n}`], [`desk/${n + 1}`]),
   );
-/** How many boxes of rules and closed groups come of it. */
+/** Counts the boxes of rules and closed groups. */
 const boxes = (groups: readonly RuleGroup[], open: ReadonlySet<string>): number =>
   groups.reduce((sum, group) => sum + (open.has(group.id) ? group.rules.length + boxes(group.groups, open) : 1), 0);
 

@@ -1,4 +1,4 @@
-// The lines of the log over a restart of the hub, by level, and held.
+// The lines of the log that the page holds: by level, and over a restart of the hub.
 
 import test from 'ava';
 import {
@@ -15,7 +15,7 @@ import type { LogLevel } from '../../../lib/model/log-entry.ts';
 import type { LogEntry, LogPage } from '../../../lib/wire/http/log.ts';
 
 const entry = (n: number, run = 'a', level: LogLevel = 'info'): LogEntry => ({ n, time: run, level, message: `${n}` });
-/** What a hub answers that has logged entries 1 to `last`. */
+/** The answer of a hub that has logged entries 1 to `last`. */
 const page = (after: number, last: number, run = 'a'): LogPage => {
   const first = Math.max(after > last ? 1 : after + 1, last - maxLines + 1);
   return { entries: Array.from({ length: last - first + 1 }, (_, index) => entry(first + index, run)), next: last };

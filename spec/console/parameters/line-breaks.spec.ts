@@ -1,4 +1,4 @@
-// A text area knows line feeds alone; what it gives back has the line breaks that were there.
+// A text area knows only line feeds. The edited text has the line breaks that were there before.
 
 import test from 'ava';
 import fc from 'fast-check';

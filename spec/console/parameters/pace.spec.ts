@@ -1,4 +1,4 @@
-// What begins to move is drawn often, what goes on and on rarely.
+// A list that begins to move is drawn often. One that goes on moving is drawn rarely.
 
 import test from 'ava';
 import { calmAfterMs, calmRate, createPace, livelyRate, pauseMs } from '../../../lib/console/parameters/pace.ts';

@@ -1,4 +1,4 @@
-// What people type for a number, and what is written then; or what they are told, and nothing is written.
+// What people type for a number, and what the page writes. Or it says what is wrong, and writes nothing.
 
 import test from 'ava';
 import fc from 'fast-check';
