@@ -74,7 +74,7 @@ export class TestRun {
     this.graph = graph;
     for (const { address, value } of graph.changedSince(0)) this.timeline.addKnown(address, value!);
     this.#changes = graph.changes$.subscribe({
-      next: (change) => this.#hear(change),
+      next: (change) => this.#note(change),
       error: (error) => this.#fail('', messageOf(error)),
     });
     for (const assignment of assignments) this.#write(assignment, given);
@@ -116,7 +116,7 @@ export class TestRun {
     this.graph.writeTo(node, value, node.access === 'read-only' ? node.owner : origin);
   }
 
-  #hear(change: Change): void {
+  #note(change: Change): void {
     const { address, type } = change.parameter;
     this.timeline.addChange(this.clock.now(), change);
     if (type === 'T') this.#fires.set(address, (this.#fires.get(address) ?? 0) + 1);

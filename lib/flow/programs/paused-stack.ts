@@ -27,17 +27,17 @@ interface Paused {
 
 /** Where the main thread is: a line per call, innermost first, `file:///…:12:5`; undefined: it runs no code. For threads. */
 export function stackOfMainThread(): Promise<string | undefined> {
-  return pause((hear) => {
+  return pause((tell) => {
     const session = new Session();
     session.connectToMainThread();
-    session.on('inspectorNotification', hear);
+    session.on('inspectorNotification', tell);
     return { send: (method) => session.post(method), close: () => session.disconnect() };
   });
 }
 
 /** Where a thread is that this thread has started, as `stackOfMainThread`. */
 export function stackOfThread(threadId: number): Promise<string | undefined> {
-  return pause((hear) => {
+  return pause((tell) => {
     const session = new Session();
     session.connect();
     let sessionId: string | undefined;
@@ -54,14 +54,14 @@ export function stackOfThread(threadId: number): Promise<string | undefined> {
       for (const message of waiting.splice(0)) session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
     });
     session.on('NodeWorker.receivedMessageFromWorker', ({ params }) => {
-      if (params.sessionId === sessionId) hear(JSON.parse(params.message) as Said);
+      if (params.sessionId === sessionId) tell(JSON.parse(params.message) as Said);
     });
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return { send, close: () => session.disconnect() };
   });
 }
 
-async function pause(connect: (hear: (said: Said) => void) => Line): Promise<string | undefined> {
+async function pause(connect: (tell: (said: Said) => void) => Line): Promise<string | undefined> {
   const urls = new Map<string, string>();
   const paused = Promise.withResolvers<string | undefined>();
   const line = connect(({ method, params }) => {

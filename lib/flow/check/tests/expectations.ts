@@ -19,23 +19,8 @@ export function expectation(
   parameter: TestedParameter,
   place: () => string,
 ): Expectation {
-  if (parameter.type === 'T') {
-    if (typeof input === 'boolean')
-      return {
-        address,
-        isTrigger: true,
-        place,
-        text: input ? 'fired' : 'not fired',
-        isMetBy: (n) => (n !== 0) === input,
-      };
-    if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
-      throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
-    return { address, isTrigger: true, place, text: timesFired(input), isMetBy: (count) => count === input };
-  }
-  if (input === null || input === undefined)
-    return { address, isTrigger: false, place, text: 'unknown', isMetBy: (actual) => actual === undefined };
-  const wanted = readTested(parameter, input);
-  return { address, isTrigger: false, place, text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
+  const isTrigger = parameter.type === 'T';
+  return { address, isTrigger, place, ...(isTrigger ? firingOf(input) : valueOf(input, parameter)) };
 }
 
 /** Reads what may never be, as `expectation`. A trigger may only be forbidden to fire. */
@@ -48,6 +33,22 @@ export function rejection(
   if (parameter.type === 'T' && input !== true)
     throw new Error(`expected true, which is that the trigger has fired, got ${describe(input)}`);
   return expectation(address, input, parameter, place);
+}
+
+type Expected = Pick<Expectation, 'text' | 'isMetBy'>;
+
+function firingOf(input: unknown): Expected {
+  if (typeof input === 'boolean')
+    return { text: input ? 'fired' : 'not fired', isMetBy: (count) => (count !== 0) === input };
+  if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
+    throw new Error(`expected true, false or how often the trigger has fired, got ${describe(input)}`);
+  return { text: timesFired(input), isMetBy: (count) => count === input };
+}
+
+function valueOf(input: unknown, parameter: TestedParameter): Expected {
+  if (input === null || input === undefined) return { text: 'unknown', isMetBy: (actual) => actual === undefined };
+  const wanted = readTested(parameter, input);
+  return { text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };
 }
 
 function isEqual(actual: Value | undefined, wanted: Value): boolean {

@@ -45,7 +45,7 @@ export class DeclaredParameters {
   }
 }
 
-/** A first default value wants a new parameter, since no rule may hear it. */
+/** A first default value needs a new parameter, since no rule may observe it. */
 function stays(node: ParameterNode, { type, access, defaultValue }: ParameterDeclaration): boolean {
   const isSetByDefault = node.value === undefined && defaultValue !== undefined;
   return node.type === type && node.access === access && !isSetByDefault;

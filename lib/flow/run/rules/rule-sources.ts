@@ -1,6 +1,6 @@
-// What a rule hears: changes of parameters, not the values that they have when it starts. Named sources are read all at
+// What a rule observes: changes of parameters, not the values that they have when it starts. Named sources are read all at
 // once, when the writes of a turn have settled, so that no rule ever sees half of a turn.
-// Rules that hear the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
+// Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
 import { Subscription } from 'rxjs';

@@ -16,7 +16,7 @@ export interface StartedRule {
   stop(): void;
 }
 
-/** Starts a rule; it hears changes only, not the values that its sources have already. */
+/** Starts a rule; it observes changes only, not the values that its sources have already. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);

@@ -108,6 +108,6 @@ test('what is written while a connection that lets go of settings waits for the 
   write('desk/level', 0.25);
   t.deepEqual(takeNotes(), ['start 1', 'stop 1']);
   finished.resolve();
-  while (hub.connections()[0]!.state !== 'running') await new Promise(setImmediate);
+  await hub.logged(/^connection "desk" is running$/, 2);
   t.deepEqual(takeNotes(), ['heard 0.25', 'start 1']);
 });
