@@ -183,7 +183,7 @@ test('only programs touch process: lib/main.ts, the process of the keyboard, and
     'main.ts',
     'connections/keyboard/process/main.ts',
     'flow/programs/trial-thread.ts',
-    'command/watchdog-thread.ts',
+    'command/run/watchdog-thread.ts',
     'command/node-version.ts',
   ];
   for (const file of await libFiles())

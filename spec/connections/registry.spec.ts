@@ -9,7 +9,7 @@ import { connectionTypes } from '../../lib/connections/registry.ts';
 const lib = resolve(import.meta.dirname, '../../lib');
 
 /** What is itself a flow file in code. */
-const flows = ['command/warm-up.ts'];
+const flows = ['command/run/warm-up.ts'];
 
 for (const type of connectionTypes.keys()) {
   const folder = `connections/${type}/`;

@@ -20,7 +20,7 @@ export function expectation(
   place: () => string,
 ): Expectation {
   const isTrigger = parameter.type === 'T';
-  return { address, isTrigger, place, ...(isTrigger ? firingOf(input) : valueOf(input, parameter)) };
+  return { address, isTrigger, place, ...(isTrigger ? expectedFiring(input) : expectedValue(input, parameter)) };
 }
 
 /** Reads what may never be, as `expectation`. A trigger may only be forbidden to fire. */
@@ -37,7 +37,7 @@ export function rejection(
 
 type Expected = Pick<Expectation, 'text' | 'isMetBy'>;
 
-function firingOf(input: unknown): Expected {
+function expectedFiring(input: unknown): Expected {
   if (typeof input === 'boolean')
     return { text: input ? 'fired' : 'not fired', isMetBy: (count) => (count !== 0) === input };
   if (typeof input !== 'number' || !Number.isSafeInteger(input) || input < 0)
@@ -45,7 +45,7 @@ function firingOf(input: unknown): Expected {
   return { text: timesFired(input), isMetBy: (count) => count === input };
 }
 
-function valueOf(input: unknown, parameter: TestedParameter): Expected {
+function expectedValue(input: unknown, parameter: TestedParameter): Expected {
   if (input === null || input === undefined) return { text: 'unknown', isMetBy: (actual) => actual === undefined };
   const wanted = readTested(parameter, input);
   return { text: formatValue(wanted), isMetBy: (actual) => isEqual(actual, wanted) };

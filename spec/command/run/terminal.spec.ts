@@ -2,9 +2,9 @@
 
 import { spawn } from 'node:child_process';
 import test from 'ava';
-import { dependent } from '../../bench/dependent.ts';
-import { needs } from '../support/programs.ts';
-import { startUnreadHub } from '../support/unread-log.ts';
+import { dependent } from '../../../bench/dependent.ts';
+import { needs } from '../../support/programs.ts';
+import { startUnreadHub } from '../../support/unread-log.ts';
 
 needs('script');
 

@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util';
 import test from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { createLogFormat, type LogFormat } from '../../lib/command/log-format.ts';
+import { createLogFormat, type LogFormat } from '../../../lib/command/run/log-format.ts';
 
 /** What is written when this is logged. */
 function lineOf(format: LogFormat, data: object, message: string): string {

@@ -1,7 +1,7 @@
 // The warm-up before a hub: it goes all the way through a hub, and leaves nothing behind.
 
 import test from 'ava';
-import { warmUp } from '../../lib/command/warm-up.ts';
+import { warmUp } from '../../../lib/command/run/warm-up.ts';
 
 test('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();

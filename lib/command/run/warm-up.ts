@@ -3,10 +3,10 @@
 
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connectionTypes } from '../connections/registry.ts';
-import { checkFlowFiles } from '../flow/check/check.ts';
-import { type HubLog, startPlan } from '../hub.ts';
-import { MistakeList } from '../json5/mistake.ts';
+import { connectionTypes } from '../../connections/registry.ts';
+import { checkFlowFiles } from '../../flow/check/check.ts';
+import { type HubLog, startPlan } from '../../hub.ts';
+import { MistakeList } from '../../json5/mistake.ts';
 
 /** Hubs run one after another: code that V8 compiles for the first one alone assumes that there is no other. */
 const hubs = 3;

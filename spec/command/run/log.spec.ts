@@ -4,8 +4,8 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import test from 'ava';
-import { makeFifo } from '../support/folder.ts';
-import { startUnreadHub } from '../support/unread-log.ts';
+import { makeFifo } from '../../support/folder.ts';
+import { startUnreadHub } from '../../support/unread-log.ts';
 
 const { O_RDONLY, O_NONBLOCK } = constants;
 

@@ -3,9 +3,9 @@
 import { Console } from 'node:console';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { Journal } from '../hub/journal.ts';
-import { type FlowGuard, startHub } from '../hub.ts';
-import { HubError, messageOf } from '../model/error.ts';
+import { Journal } from '../../hub/journal.ts';
+import { type FlowGuard, startHub } from '../../hub.ts';
+import { HubError, messageOf } from '../../model/error.ts';
 import { giveBackWhenCalm } from './give-back.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { LogOutput } from './log-output.ts';

@@ -5,12 +5,12 @@ import { join, resolve } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { maxWaitingLength } from '../../lib/command/line-buffer.ts';
-import { LogOutput } from '../../lib/command/log-output.ts';
-import { Inbox, within } from '../support/deadline.ts';
-import { createFolder, makeFifo } from '../support/folder.ts';
-import { processorTimeOf } from '../support/machine.ts';
-import { start } from '../support/process.ts';
+import { maxWaitingLength } from '../../../lib/command/run/line-buffer.ts';
+import { LogOutput } from '../../../lib/command/run/log-output.ts';
+import { Inbox, within } from '../../support/deadline.ts';
+import { createFolder, makeFifo } from '../../support/folder.ts';
+import { processorTimeOf } from '../../support/machine.ts';
+import { start } from '../../support/process.ts';
 
 /** A pipe that nobody reads until `read` is called; its end for writing does not block. */
 async function openPipe(t: ExecutionContext) {
@@ -123,7 +123,7 @@ test('a disk without room', async (t) => {
 });
 
 test('a log that cannot be written keeps no process from ending', async (t) => {
-  const module = pathToFileURL(resolve('lib/command/log-output.ts'));
+  const module = pathToFileURL(resolve('lib/command/run/log-output.ts'));
   const program = `import { LogOutput } from '${module}';
     new LogOutput(fs.openSync('/dev/full', 'w'), console.log).write('first\\n');`;
   const { status, output } = await start(t, ['--eval', program], { program: '--input-type=module' }).ended();

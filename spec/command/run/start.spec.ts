@@ -4,13 +4,13 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import test from 'ava';
-import { createFolder } from '../support/folder.ts';
-import { ask } from '../support/http.ts';
-import { api, startTestHub } from '../support/hub.ts';
-import { startHubProcess } from '../support/hub-process.ts';
-import { freePort, isListening } from '../support/port.ts';
-import { runToEnd, start } from '../support/process.ts';
-import { openClient } from '../support/socket.ts';
+import { createFolder } from '../../support/folder.ts';
+import { ask } from '../../support/http.ts';
+import { api, startTestHub } from '../../support/hub.ts';
+import { startHubProcess } from '../../support/hub-process.ts';
+import { freePort, isListening } from '../../support/port.ts';
+import { runToEnd, start } from '../../support/process.ts';
+import { openClient } from '../../support/socket.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
 

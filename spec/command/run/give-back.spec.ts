@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import test from 'ava';
-import { start } from '../support/process.ts';
+import { start } from '../../support/process.ts';
 
-const program = resolve(import.meta.dirname, '../support/burst.ts');
+const program = resolve(import.meta.dirname, '../../support/burst.ts');
 /** V8 itself takes more than 40 s. */
 const deadlineMs = 30_000;
 

@@ -3,9 +3,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { createFolder } from '../support/folder.ts';
-import { type HubProcess, startHubProcess } from '../support/hub-process.ts';
-import { start } from '../support/process.ts';
+import { createFolder } from '../../support/folder.ts';
+import { type HubProcess, startHubProcess } from '../../support/hub-process.ts';
+import { start } from '../../support/process.ts';
 
 const flow = (...parameters: string[]) => ({
   connections: { desk: { type: 'dummy', parameters: ['a', ...parameters] } },
@@ -45,7 +45,7 @@ test('with --no-watch only SIGHUP reloads; with --safe no rule runs', async (t) 
 });
 
 test('what a flow file in TypeScript prints is in the log', async (t) => {
-  const index = join(import.meta.dirname, '../../lib/index.ts');
+  const index = join(import.meta.dirname, '../../../lib/index.ts');
   const folder = await createFolder(t, {
     'talks.ts': `import { defineFlow } from ${JSON.stringify(index)};
       console.log('loaded %d', 7, { a: 1 });

@@ -3,11 +3,11 @@
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { guardExits } from '../flow/programs/exits.ts';
-import { type FlowCode, type FlowFault, faultOf, flowOf } from '../flow/programs/flow-code.ts';
-import { stackOf } from '../flow/programs/stack.ts';
-import type { FlowGuard } from '../hub.ts';
-import { messageOf } from '../model/error.ts';
+import { guardExits } from '../../flow/programs/exits.ts';
+import { type FlowCode, type FlowFault, faultOf, flowOf } from '../../flow/programs/flow-code.ts';
+import { stackOf } from '../../flow/programs/stack.ts';
+import type { FlowGuard } from '../../hub.ts';
+import { messageOf } from '../../model/error.ts';
 import type { WatchdogData } from './watchdog-thread.ts';
 
 /** How often the main thread says that it goes on. */
