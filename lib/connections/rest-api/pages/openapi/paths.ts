@@ -1,16 +1,7 @@
 // The paths of the OpenAPI document. The hub answers HEAD wherever GET only reads, so HEAD is not listed.
 
 import { logLevels } from '../../../../model/log-entry.ts';
-import type { SchemaName } from './schemas.ts';
-
-type Tag = 'parameters' | 'operation' | 'causes' | 'pages';
-
-/** Any request may get these answers: for a mistake of the client, its credentials, a foreign Host or Origin. */
-const refusals = {
-  '401': problem('The credentials are missing or wrong'),
-  '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
-  '403': problem('A foreign Host, a page of another site, or a parameter that is read-only'),
-};
+import { about, bodyRefusals, file, fresh, inPath, inQuery, json, problem, ref, refusals, updated } from './parts.ts';
 
 export const paths = {
   '/parameters/{address}': {
@@ -193,67 +184,3 @@ export const paths = {
     },
   },
 };
-
-function about(operationId: string, tag: Tag, summary: string) {
-  return { operationId, tags: [tag], summary };
-}
-
-function ref(schema: SchemaName) {
-  return { $ref: `#/components/schemas/${schema}` };
-}
-
-function json(schema: object) {
-  return { 'application/json': { schema } };
-}
-
-function file() {
-  return { description: 'The file', content: { '*/*': {} } };
-}
-
-function problem(description: string) {
-  return {
-    description,
-    content: { 'application/problem+json': { schema: ref('Problem') }, 'text/plain': { schema: { type: 'string' } } },
-  };
-}
-
-/** An answer with an ETag. */
-function fresh(schema: SchemaName | undefined) {
-  return {
-    '200': {
-      description: 'The present state',
-      headers: { ETag: { schema: { type: 'string' } } },
-      content: json(schema === undefined ? { type: 'object' } : ref(schema)),
-    },
-    '304': { description: 'The same as what If-None-Match names' },
-    ...refusals,
-  };
-}
-
-function updated() {
-  return {
-    '200': {
-      description: 'OK, or where JSON is accepted what was set',
-      content: { 'text/plain': { schema: { const: 'OK' } }, ...json(ref('Updated')) },
-    },
-    '400': problem('Something is missing, or the value cannot be converted'),
-    '404': problem('There is no such parameter'),
-    ...refusals,
-  };
-}
-
-function bodyRefusals() {
-  return {
-    '400': problem('A body that makes no sense'),
-    '413': problem('A body of more than 64 KiB'),
-    '415': problem('A body of another type'),
-  };
-}
-
-function inPath(name: string, description: string) {
-  return { name, in: 'path', required: true, description, schema: { type: 'string' } };
-}
-
-function inQuery(name: string, schema: object, description: string, required = false) {
-  return { name, in: 'query', required, description, schema };
-}
