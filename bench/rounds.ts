@@ -74,6 +74,9 @@ export function ratioOf(one: ContenderResult, other: ContenderResult, key: strin
 
 function formatSample(sample: Measurement): string {
   return Object.entries(sample)
-    .map(([key, value]) => `${key} ${Number(value.toPrecision(4)).toLocaleString('en')}`)
+    .map(
+      ([key, value]) =>
+        `${key} ${Number.isFinite(value) ? Number(value.toPrecision(4)).toLocaleString('en') : 'unknown'}`,
+    )
     .join(', ');
 }

@@ -37,3 +37,12 @@ test('a wrong round is a mistake and the other rounds count', async (t) => {
   t.deepEqual(ratioOf(ours!, theirs!, 'rate'), { median: 1, least: 0.5, most: 1.5 });
   t.is(summaryOf(ours!, 'no such figure'), undefined);
 });
+
+test('a figure that a process could not measure, and told as null, is unknown and no mistake', async (t) => {
+  const told: string[] = [];
+  const hub: Contender = { name: 'hub', role: 'hub', measure: async () => JSON.parse('{"rate":100,"p99":null}') };
+  const result = await runRounds({ name: 'case', metrics: [], contenders: [hub] }, 1, (line) => told.push(line));
+  t.deepEqual(told, ['case, round 1, hub: rate 100, p99 unknown']);
+  t.deepEqual(result.mistakes, []);
+  t.is(summaryOf(result.contenders[0]!, 'p99'), undefined);
+});

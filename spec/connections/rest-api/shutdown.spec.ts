@@ -19,7 +19,7 @@ const startProcess = (t: ExecutionContext) =>
     connections: {
       api: { ...api, documentRoot: '.' },
       desk: { type: 'dummy', parameters },
-      clock: { type: 'timer', timers: [100_000], pulses: [{ interval: 1 }] },
+      clock: { type: 'timer', timers: [100_000], pulses: [{ interval: 20 }] },
     },
   });
 
