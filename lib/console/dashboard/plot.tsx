@@ -3,6 +3,7 @@
 
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
+import type { WidgetOf } from '../../dashboard/format.ts';
 import { isStale } from '../hub.ts';
 import type { LiveParameter } from '../live-cells.ts';
 import { isDark } from '../theme.ts';
@@ -17,7 +18,7 @@ const clock = new Intl.DateTimeFormat('en-GB', { timeStyle: 'medium' });
 const colours = ['--accent', '--warn', '--good', '--bad'];
 
 export default function Plot(props: WidgetProps<'plot'>) {
-  const { addresses, label, seconds, min, max, unit, digits } = props.widget;
+  const { addresses, label, seconds, unit, digits } = props.widget;
   const parameters = addresses.map((address) => props.values.of(address));
   const times: number[] = [];
   const rows: (number | null)[][] = addresses.map(() => []);
@@ -35,35 +36,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   };
   const create = () => {
     plot?.destroy();
-    const style = getComputedStyle(box);
-    const grid = { stroke: style.getPropertyValue('--line'), width: 1 };
-    const axis = { stroke: style.getPropertyValue('--muted'), grid, ticks: grid, font: '11px system-ui' };
-    plot = new uPlot(
-      {
-        width: box.clientWidth,
-        height: box.clientHeight,
-        legend: { show: false },
-        cursor: { show: false },
-        scales: {
-          x: { time: true },
-          y: { range: (_, low, high) => rangeOf(low, high, min, max) },
-        },
-        axes: [
-          { ...axis, size: 26, space: 80, values: (_, splits) => splits.map((split) => clock.format(split * 1000)) },
-          { ...axis, size: 44, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
-        ],
-        series: [
-          {},
-          ...addresses.map((_, index) => ({
-            stroke: style.getPropertyValue(colours[index]!),
-            width: 2,
-            points: { show: false },
-          })),
-        ],
-      },
-      [times, ...rows],
-      box,
-    );
+    plot = new uPlot(optionsOf(box, props.widget), [times, ...rows], box);
   };
   onMount(() => {
     createEffect(on(isDark, create));
@@ -93,6 +66,35 @@ export default function Plot(props: WidgetProps<'plot'>) {
       <For each={parameters}>{(parameter) => <Trouble parameter={parameter} values={props.values} />}</For>
     </>
   );
+}
+
+/** Draws in the colours that the element has now. */
+function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
+  const style = getComputedStyle(box);
+  const grid = { stroke: style.getPropertyValue('--line'), width: 1 };
+  const axis = { stroke: style.getPropertyValue('--muted'), grid, ticks: grid, font: '11px system-ui' };
+  return {
+    width: box.clientWidth,
+    height: box.clientHeight,
+    legend: { show: false },
+    cursor: { show: false },
+    scales: {
+      x: { time: true },
+      y: { range: (_, low, high) => rangeOf(low, high, min, max) },
+    },
+    axes: [
+      { ...axis, size: 26, space: 80, values: (_, splits) => splits.map((split) => clock.format(split * 1000)) },
+      { ...axis, size: 44, values: (_, splits) => splits.map((split) => showValue(split, digits)) },
+    ],
+    series: [
+      {},
+      ...addresses.map((_, index) => ({
+        stroke: style.getPropertyValue(colours[index]!),
+        width: 2,
+        points: { show: false },
+      })),
+    ],
+  };
 }
 
 /** The range that the widget says, or else the one that fits. A value that does not move gets some room above and below. */
