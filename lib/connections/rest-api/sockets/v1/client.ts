@@ -64,7 +64,7 @@ export class Client {
   /** Whether definitions of what it hears of may still be on their way to it. */
   get isBeingDefined(): boolean {
     const { membership } = this;
-    return membership.name === 'catching up' || (membership.name === 'extending' && !membership.catchUp.isEmpty);
+    return membership.name === 'catching up' || ('catchUp' in membership && !membership.catchUp.isEmpty);
   }
 
   send(frame: string | Uint8Array): void {

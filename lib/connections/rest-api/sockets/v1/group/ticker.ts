@@ -6,26 +6,43 @@ export interface Flushable {
   flush(): void;
 }
 
+/** The time that a ticker goes by. */
+export interface TickerClock {
+  /** Milliseconds of a monotonic clock. */
+  now(): number;
+  /** Works with the present round of the event loop. */
+  soon(work: () => void): void;
+  after(delayMs: number, work: () => void): void;
+}
+
+const realClock: TickerClock = {
+  now: () => performance.now(),
+  soon: (work) => void setImmediate(work),
+  after: (delayMs, work) => void setTimeout(work, delayMs),
+};
+
 export class Ticker {
   readonly #periodMs: number;
+  readonly #clock: TickerClock;
   #due: Flushable[] = [];
   #lastMs = Number.NEGATIVE_INFINITY;
 
   /** `rate` is times per second; 0: in every round of the event loop. */
-  constructor(rate: number) {
+  constructor(rate: number, clock = realClock) {
     this.#periodMs = rate === 0 ? 0 : 1000 / rate;
+    this.#clock = clock;
   }
 
   /** Flushes it soon; to be asked once per flush. */
   request(flushable: Flushable): void {
     if (this.#due.push(flushable) > 1) return;
-    const waitMs = this.#lastMs + this.#periodMs - performance.now();
-    if (waitMs <= 0) setImmediate(() => this.#tick());
-    else setTimeout(() => this.#tick(), Math.ceil(waitMs));
+    const waitMs = this.#lastMs + this.#periodMs - this.#clock.now();
+    if (waitMs <= 0) this.#clock.soon(() => this.#tick());
+    else this.#clock.after(Math.ceil(waitMs), () => this.#tick());
   }
 
   #tick(): void {
-    const now = performance.now();
+    const now = this.#clock.now();
     const late = now - this.#lastMs - this.#periodMs;
     this.#lastMs = late < this.#periodMs ? now - late : now; // the grid stays, as long as it is kept
     const due = this.#due;

@@ -1,0 +1,95 @@
+// An outbox holds every change in order, or which values are new and each fire; what it encodes is what a list of the changes says.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { AllOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/group/all-outbox.ts';
+import { LatestOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/group/latest-outbox.ts';
+import { Packer } from '../../../../../../lib/connections/rest-api/sockets/v1/group/packer.ts';
+import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/group/ticker.ts';
+import type { ReceivedMessage } from '../../../../../../lib/wire/v1/hub-messages.ts';
+import { Channels } from '../../../../../support/v1-channels.ts';
+
+const count = 9;
+const changes = fc.array(fc.nat(count - 1), { maxLength: 80 });
+/** Up to which of the changes a client has been told, by share. */
+const share = fc.double({ min: 0, max: 1, noNaN: true });
+
+type Told = readonly [id: number, value: number | 'fire'];
+
+function read({ batches }: Packer): { told: Told[]; revisions: number[] } {
+  const messages = batches.flatMap(({ frames }) =>
+    frames.map((frame): ReceivedMessage => JSON.parse(Buffer.from(frame).toString())),
+  );
+  return {
+    told: messages.flatMap(({ set = [], fired = [] }) => [
+      ...set.map(([id, value]): Told => [id, value as number]),
+      ...fired.map((id): Told => [id, 'fire']),
+    ]),
+    revisions: messages.flatMap(({ rev = [] }) => rev),
+  };
+}
+
+for (const OutboxClass of [AllOutbox, LatestOutbox])
+  test(`${OutboxClass.name}: what is encoded after a revision is what has changed since; a flush leaves nothing`, (t) => {
+    fc.assert(
+      fc.property(changes, share, fc.boolean(), (places, told, onlyFires) => {
+        let flushes = 0;
+        const outbox = new OutboxClass(0, new Ticker(0), () => flushes++);
+        const channels = new Channels(count, () => outbox);
+        channels.revision = 100;
+        const made = places.map((place, index) => channels.set(place, index));
+        const from = 100 + Math.floor(told * places.length);
+        const isFire = (place: number) => place % 3 === 2;
+        const newest = new Map(places.map((place, index) => [place, index]));
+        const wanted = places.flatMap((place, index): Told[] => {
+          if (made[index]!.revision <= from && !(OutboxClass === LatestOutbox && !isFire(place))) return [];
+          return [[place, isFire(place) ? 'fire' : index]];
+        });
+        const expected =
+          OutboxClass === AllOutbox
+            ? wanted.filter(([, value]) => !onlyFires || value === 'fire')
+            : [
+                ...(onlyFires ? [] : [...new Set(places.filter((place) => !isFire(place)))])
+                  .filter((place) => made[newest.get(place)!]!.revision > from)
+                  .map((place): Told => [place, newest.get(place)!]),
+                ...wanted.filter(([, value]) => value === 'fire'),
+              ];
+        const packer = new Packer();
+        outbox.encode(packer, { before: 100, after: channels.revision }, from, onlyFires);
+        const { told: got, revisions } = read(packer);
+        t.deepEqual(got, expected);
+        t.deepEqual(
+          revisions,
+          [...revisions].sort((one, other) => one - other),
+        );
+        if (expected.length > 0) t.is(revisions.at(-1), channels.revision);
+        const silent = new Packer();
+        outbox.encode(silent, undefined, from, onlyFires);
+        t.deepEqual(read(silent), { told: expected, revisions: [] });
+        t.is(outbox.oldest, made[0]?.revision);
+        t.deepEqual(
+          packer.batches.flatMap((batch) => batch.channels.map(({ channel }) => channel.id)),
+          expected.map(([id]) => id),
+          'each change has its channel',
+        );
+        outbox.clear();
+        t.is(outbox.oldest, undefined);
+        t.deepEqual([...outbox.waiting(-1)], []);
+        t.false(channels.all.some(({ isPending }) => isPending));
+        t.is(flushes, 0);
+      }),
+    );
+  });
+
+test('an outbox of too many changes flushes at once', (t) => {
+  let flushes = 0;
+  const outbox: AllOutbox = new AllOutbox(1, new Ticker(1), () => {
+    flushes++;
+    outbox.clear();
+  });
+  const channels = new Channels(3, () => outbox);
+  for (let change = 0; change < 65_535; change++) channels.set(0, change);
+  t.is(flushes, 0);
+  channels.set(0, -1);
+  t.is(flushes, 1);
+});

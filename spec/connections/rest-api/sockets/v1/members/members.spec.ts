@@ -1,0 +1,118 @@
+// Whatever clients subscribe to, and at whichever frame they stop reading: whatever revision a client may keep, it has been sent
+// everything up to it; and what it was sent and what it has lost is all that there was. The readers are played.
+
+import { readdir, readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test from 'ava';
+import fc from 'fast-check';
+import { within } from '../../../../../support/deadline.ts';
+import { type ReaderWish, ScriptedDesk, ScriptedReader } from '../../../../../support/scripted-reader.ts';
+
+const count = 60;
+const readerCount = 4;
+const writer = { kind: 'client', name: 'writer' } as const;
+/** A few values fill a socket. */
+const padding = 'x'.repeat(300);
+
+type Step =
+  | { readonly kind: 'sub'; readonly reader: number; readonly id: number; readonly wish: ReaderWish }
+  | { readonly kind: 'unsub' | 'stop' | 'read' | 'round'; readonly reader: number; readonly id: number }
+  | { readonly kind: 'write'; readonly places: readonly number[] };
+
+const every: ReaderWish = { include: ['**'], rate: 0, delivery: 'all' };
+const reader = fc.nat(readerCount - 1);
+const id = fc.nat(1);
+const wish = fc.record({
+  include: fc.constantFrom(['**'], ['desk/p1*'], ['desk/p2*', 'desk/go'], ['desk/p5', 'desk/p15', 'desk/go']),
+  rate: fc.constantFrom(0, 0, 1000, 200),
+  delivery: fc.constantFrom('latest' as const, 'all' as const),
+});
+const simple = fc.constantFrom('unsub' as const, 'stop' as const, 'stop' as const, 'read' as const, 'round' as const);
+const places = fc.array(fc.nat(count), { minLength: 1, maxLength: 90 });
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('sub' as const), reader, id, wish }) },
+  { weight: 7, arbitrary: fc.record({ kind: simple, reader, id }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('write' as const), places }) },
+);
+
+class Play {
+  readonly desk = new ScriptedDesk([
+    ...Array.from({ length: count }, (_, index) => ({ id: `p${index}`, type: 'S', access: 'read-write' }) as const),
+    { id: 'go', type: 'T', access: 'read-write' },
+  ]);
+  readonly readers = Array.from({ length: readerCount }, () => new ScriptedReader(this.desk));
+  #writes = 0;
+
+  async run(steps: readonly Step[]): Promise<void> {
+    this.readers[0]!.subscribe(0, every); // it subscribes to nothing else, so that its changes can be counted
+    for (const one of steps) {
+      const played = 'reader' in one ? this.readers[one.reader]! : undefined;
+      if (one.kind === 'write') for (const place of one.places) this.#write(place);
+      else if (one.kind === 'round') await this.#round();
+      else if (one.kind === 'stop' || one.kind === 'read') played!.socket.isReading = one.kind === 'read';
+      else if (one.reader === 0) continue;
+      else if (one.kind === 'sub') played!.subscribe(one.id, one.wish);
+      else played!.unsubscribe(one.id);
+    }
+    for (const { socket } of this.readers) socket.isReading = true;
+    await within(this.#untilQuiet(), 'quiet', 10_000).catch((error) => {
+      throw new Error(`${error.message}: ${this.#open().slice(0, 5).join('; ')}`);
+    });
+    this.#expectNoFaults();
+  }
+
+  async #untilQuiet(): Promise<void> {
+    do await this.#round();
+    while (this.#open().length > 0);
+  }
+
+  #open(): string[] {
+    return this.readers.flatMap((one, index) => [
+      ...(one.isComplete ? [] : [`${index} waits for an end`]),
+      ...(one.client.subscriptions.length === 0 || one.client.membership.name === 'live'
+        ? []
+        : [`${index} is ${one.client.membership.name}`]),
+      ...one.differences(),
+    ]);
+  }
+
+  #expectNoFaults(): void {
+    const faults = this.readers.flatMap((one) => one.faults);
+    const [{ told, endedAt }] = this.readers as [ScriptedReader];
+    const made = new Map<string, number>();
+    for (const { address, revision } of this.desk.changes)
+      if (revision > endedAt) made.set(address, (made.get(address) ?? 0) + 1);
+    for (const address of new Set([...made.keys(), ...told.keys()]))
+      if (made.get(address) !== told.get(address))
+        faults.push(`${address}: ${made.get(address)} changes, ${told.get(address)} told or lost`);
+    if (faults.length > 0) throw new Error(faults.slice(0, 5).join('; '));
+  }
+
+  #write(place: number): void {
+    if (place === count) this.desk.graph.write('desk/go', 1, writer);
+    else this.desk.graph.write(`desk/p${place}`, `${++this.#writes} ${padding}`, writer);
+  }
+
+  async #round(): Promise<void> {
+    await new Promise((done) => setImmediate(done));
+    for (const one of this.readers) one.drain();
+  }
+}
+
+test('every revision that may be kept holds, none is older than one before, and what was told and lost is all', async (t) => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 70, size: 'max' }), (steps) => new Play().run(steps)),
+    { numRuns: 150, includeErrorInReport: true, interruptAfterTimeLimit: 20_000 },
+  );
+  t.pass();
+});
+
+test('one file assigns what a client is in its group', async (t) => {
+  const folder = resolve(import.meta.dirname, '../../../../../../lib/connections/rest-api/sockets/v1');
+  const files = (await readdir(folder, { recursive: true })).filter((file) => file.endsWith('.ts'));
+  const assigning: string[] = [];
+  for (const file of files)
+    if (/\bmembership(\.\w+)? = |\b(behind|membership)\.\w+ \?\?= /.test(await readFile(join(folder, file), 'utf8')))
+      assigning.push(file);
+  t.deepEqual(assigning, ['members/members.ts']);
+});

@@ -1,0 +1,57 @@
+// What a client has missed: it is told how many changes were lost, and the newest value, of each parameter once.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { Missed } from '../../../../../../lib/connections/rest-api/sockets/v1/members/missed.ts';
+import { Channels } from '../../../../../support/v1-channels.ts';
+
+const count = 300;
+
+test('losses and newest values are together all that was missed, in pieces that are about a frame', (t) => {
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(count - 1), fc.integer({ min: 1, max: 5 })), { maxLength: 400 }),
+      fc.boolean(),
+      (noted, isDefined) => {
+        // The lower half wants every change, the upper half the newest values.
+        const channels = new Channels(count, (index) => ({
+          delivery: index < count / 2 ? 'all' : 'latest',
+          put: () => {},
+        }));
+        for (let index = 0; index < count; index++) channels.set(index, index);
+        const missed = new Missed();
+        const sums = new Map<number, number>();
+        for (const [index, times] of noted) {
+          missed.note(channels.all[index]!, times);
+          sums.set(index, (sums.get(index) ?? 0) + times);
+        }
+        t.is(missed.size, sums.size);
+        const lost = new Map<number, number>();
+        const told: number[] = [];
+        const defined: number[] = [];
+        while (missed.size > 0) {
+          const parts = missed.take(({ id }) => id % 7 !== 0, isDefined);
+          for (const text of parts.lost) {
+            const [[id, times]] = Object.entries(JSON.parse(`{${text}}`)) as [[string, number]];
+            lost.set(Number(id), times);
+          }
+          told.push(...parts.items.map((text) => JSON.parse(text)[0]));
+          defined.push(...parts.definitions.map((text) => JSON.parse(text)[0]));
+          t.true([...parts.items, ...parts.definitions].join().length < 17_000);
+        }
+        const wanted = [...sums.keys()].filter((id) => id % 7 !== 0);
+        t.deepEqual(
+          told,
+          wanted.filter((id) => id % 3 !== 2),
+        );
+        t.deepEqual(defined, isDefined ? [] : wanted);
+        for (const id of wanted) {
+          const isTrigger = id % 3 === 2;
+          const expected = isTrigger ? sums.get(id)! : id < count / 2 ? sums.get(id)! - 1 : 0;
+          t.is(lost.get(id) ?? 0, expected, `${id}`);
+        }
+      },
+    ),
+    { numRuns: 50 },
+  );
+});
