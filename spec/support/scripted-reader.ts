@@ -77,7 +77,7 @@ export class ScriptedReader {
 
   unsubscribe(id: number): void {
     if (!this.client.subscriptions.some((one) => one.id === id)) return;
-    this.#awaited.delete(id);
+    this.#awaited.add(id);
     this.#desk.groups.unsubscribe(this.client, id, JSON.stringify({ unsub: id }));
   }
 
@@ -101,7 +101,8 @@ export class ScriptedReader {
     });
   }
 
-  #take({ def = [], set = [], fired = [], lost = {}, end, rev, sub }: ReceivedMessage): void {
+  #take({ def = [], set = [], fired = [], lost = {}, end, rev, sub, unsub }: ReceivedMessage): void {
+    if (unsub !== undefined && this.#unanswered.get(unsub) === 0) this.#awaited.delete(unsub);
     if (sub !== undefined) this.#unanswered.set(sub, this.#unanswered.get(sub)! - 1);
     for (const [id, address] of def) this.#addresses.set(id, address);
     for (const [id, text] of set) {
