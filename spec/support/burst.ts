@@ -1,4 +1,4 @@
-// A process that is busy with much memory for two seconds and then lets go of it; from then on it tells what it holds.
+// A process that is busy with much memory for two seconds at least, until it holds all of it, and then lets go of it; from then on it tells what it holds.
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { giveBackWhenCalm } from '../../lib/command/run/give-back.ts';
@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 giveBackWhenCalm();
 const endMs = performance.now() + burstMs;
 let lists: object[][] = [];
-while (performance.now() < endMs) {
+for (let made = 0; made < 2 * kept || performance.now() < endMs; made++) {
   lists.push(Array.from({ length: 10_000 }, (_, index) => ({ index })));
   if (lists.length > kept) lists.shift();
   await turn();
