@@ -382,3 +382,43 @@ test('what nobody subscribes to any more is let go of, half a subscription at a 
   await microtasks();
   t.deepEqual(script.socket.heard(), []);
 });
+
+test('messages and keys that it does not know are ignored', async (t) => {
+  const script = playHub();
+  const lamp = follow(script, 'desk/lamp');
+  await microtasks();
+  const { socket } = script;
+  socket.accept().says({ news: [1] }, { sub: 1, mode: 'snapshot', why: 'x' }, { def: [[7, 'desk/lamp', 'B', 'rw']] });
+  socket.says({ set: [[7, true]], at: 5 }, {}, { end: 1, rev: 3, more: {} });
+  t.deepEqual(lamp, [true]);
+  t.is(script.hub.state.name, 'live');
+});
+
+test('it resumes from the revision that came while it waited for no end, whatever it was told else', async (t) => {
+  const script = playHub();
+  follow(script, 'desk/a');
+  await microtasks();
+  follow(script, 'desk/b');
+  await microtasks();
+  const define = (id: number, name: string) => ({ def: [[id, `desk/${name}`, 'I', 'rw']] });
+  const [one, other] = [define(1, 'a'), define(2, 'b')];
+  script.socket.accept().says({ sub: 1, mode: 'snapshot' }, { sub: 2, mode: 'snapshot' }, one, other);
+  script.socket.says({ end: 1, rev: 5 }, { end: 2, rev: 5 }, { set: [[1, 1]], rev: 6 });
+  script.socket.heard();
+  script.socket.ends();
+  script.pass(10_000);
+  script.socket.accept();
+  const since = { epoch: 'e1', rev: 6 };
+  t.deepEqual(script.socket.heard(), [
+    { sub: 1, include: ['desk/a'], since },
+    { sub: 2, include: ['desk/b'], since },
+  ]);
+  script.socket.says({ sub: 1, mode: 'resume' }, { end: 1, rev: 9 }, { sub: 2, mode: 'resume' }, { set: [], rev: 10 });
+  script.socket.ends(); // before the second end
+  script.pass(10_000);
+  script.socket.accept();
+  t.deepEqual(script.socket.heard(), [
+    { sub: 1, include: ['desk/a'], since },
+    { sub: 2, include: ['desk/b'], since },
+  ]);
+});
