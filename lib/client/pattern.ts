@@ -1,6 +1,7 @@
 // Which addresses a selection means. The hub finds them by itself; the library has to know as well, since the hub sends a
 // parameter that several subscriptions match only once (README.md "Subscribing").
 
+import { globToRegExp } from '../model/glob.ts';
 import type { Pattern } from '../wire/pattern.ts';
 
 /** A glob, in which `*` stands for characters within a segment and `**` for any, or a regular expression (RE2 and JavaScript). */
@@ -29,10 +30,5 @@ function anyOf(patterns: readonly AddressPattern[]): Matcher {
 
 function toRegExp(pattern: AddressPattern): RegExp {
   if (typeof pattern !== 'string') return new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')); // without memory
-  const parts = pattern.split(/(\*\*\/|\*+)/).map((part, index, all) => {
-    if (index % 2 === 0) return part.replace(/[$()+.?[\\\]^{|}]/g, '\\$&');
-    if (part !== '**/') return part === '*' ? '[^/]*' : '.*';
-    return /(^|\/)$/.test(all[index - 1]!) ? '(.*/)?' : '.*/'; // between slashes also no segment
-  });
-  return new RegExp(`^${parts.join('')}$`, 's');
+  return globToRegExp(pattern);
 }

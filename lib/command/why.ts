@@ -40,7 +40,8 @@ function describeChange({ parameter, type, value, previous, origin, revision, af
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   const name = origin.kind === 'rule' ? `"${origin.name}"${origin.file && ` (${origin.file})`}` : origin.name;
-  return `${parameter}${change}, set by ${origin.kind} ${name}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
+  const verb = origin.kind === 'restored' ? 'restored by' : `set by ${origin.kind}`;
+  return `${parameter}${change}, ${verb} ${name}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
 }
 
 /** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */

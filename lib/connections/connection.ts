@@ -7,6 +7,7 @@ import type { Change, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
+import type { Kept, Memory } from './keeping.ts';
 import type { ResolvePath, SettingMistake } from './setting.ts';
 
 /** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */
@@ -43,6 +44,11 @@ interface ConnectionTypeBasics<Settings> {
    * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
+  /**
+   * Whether its parameters hold what others have written, and nothing outside of the hub knows better: then a store keeps those
+   * that are not read-only, and gives them back after a restart. Left out: no value of it outlives the hub.
+   */
+  readonly isKept?: boolean;
   /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
 }
@@ -61,6 +67,11 @@ export interface ConnectionType<Settings = unknown> extends ConnectionTypeBasics
 export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Settings> {
   readonly isGateway: true;
   readonly isExternal: true;
+  /**
+   * Gives what it has kept of an earlier run of the hub. The hub asks once, before any connection runs, and waits: it comes to an
+   * end soon, and never rejects.
+   */
+  restore?(context: RestoreContext<Settings>): Promise<Kept>;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
 }
 
@@ -126,7 +137,17 @@ export interface ConnectionContext<Settings> {
    * all writes of the present turn, or in a turn of its own. What the work emits is one turn. The work must not throw.
    */
   atSettle(work: () => void): () => void;
+  /**
+   * The values of its parameters that a store keeps, by Parameter ID, as they are when the connection starts; empty in a hub
+   * without a store.
+   */
+  readonly restored: ReadonlyMap<string, Value>;
+  /** What it has under way, for a restart of the hub to go on with; undefined in a hub without a store. */
+  readonly memory: Memory | undefined;
 }
+
+/** What a connection has to work with before the hub runs. */
+export type RestoreContext<Settings> = Pick<ConnectionContext<Settings>, 'id' | 'settings' | 'log' | 'resolvePath'>;
 
 /** The value types of the inputs of a connection, by name; an input whose address is a mistake has none. */
 export type InputTypes = ReadonlyMap<string, ValueType>;

@@ -8,6 +8,7 @@ import type { Change, Origin, Parameter } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value } from '../model/value.ts';
+import type { KeepingPort } from './keeping.ts';
 
 /** The whole graph, as gateways see it. */
 export interface HubPort {
@@ -54,4 +55,6 @@ export interface HubPort {
   logStatus(): LogStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
+  /** What a store keeps. */
+  readonly keeping: KeepingPort;
 }

@@ -159,6 +159,19 @@ export class Graph {
     return value;
   }
 
+  /**
+   * Gives a parameter back the value that it had in an earlier run of the hub: with a new revision and the time of then. Nobody is
+   * told, so it is for the time before anything runs. Errors: as `writeTo`, but for `read-only`.
+   */
+  restore(node: StateNode, input: unknown, origin: Origin, time: number): void {
+    const value = node.accept === undefined ? convert(node.type, input) : node.accept(input);
+    const change = new PendingChange(node, value, origin, undefined, 0, time);
+    change.revision = ++this.#revision;
+    node.lastChange = change;
+    this.#byRevision.touch(node);
+    node.next(value);
+  }
+
   /** Makes one turn of all writes in `work`; within a turn it only runs the work. Errors: those of `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {

@@ -2,6 +2,7 @@
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
+import { Keeping } from '../flow/run/connections/keeping.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { RuleStates } from '../flow/run/rules/rule-states.ts';
 import { RunningRules } from '../flow/run/rules/running-rules.ts';
@@ -23,6 +24,7 @@ export interface Parts {
   readonly log: Journal;
   readonly graph: Graph;
   readonly port: HubPort;
+  readonly keeping: Keeping;
   readonly connections: RunningConnections;
   readonly rules: RunningRules;
   readonly states: RuleStates;
@@ -30,6 +32,7 @@ export interface Parts {
 
 export function createParts({ log, scheduler, now, files }: PartOptions): Parts {
   const graph = new Graph(now);
+  const keeping = new Keeping(graph, () => scheduler.now(), now);
   const states = new RuleStates(() => scheduler.now());
   const reports = createRuleReports(log, states);
   const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), ...reports }, states);
@@ -42,10 +45,11 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     files,
     log: (after, least) => log.read(after, least),
     logStatus: () => log.status(),
+    keeping,
   });
   const logOf = (connection: string) => log.child({ connection });
-  const connections = new RunningConnections({ graph, hub: port, scheduler, logOf });
-  return { log, graph, port, connections, rules, states };
+  const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, logOf });
+  return { log, graph, port, keeping, connections, rules, states };
 }
 
 /** Switches a rule, and says so in the log. */

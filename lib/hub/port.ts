@@ -9,7 +9,7 @@ import { version } from './version.ts';
 /** What the port tells of what runs, and does with it. */
 export type Operation = Pick<
   HubPort,
-  'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log' | 'logStatus'
+  'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log' | 'logStatus' | 'keeping'
 >;
 
 export function createPort(graph: Graph, operation: Operation): HubPort {

@@ -15,6 +15,7 @@ import { logFault } from './flow-guard.ts';
 import { type HubLog, Journal } from './journal.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { Reload } from './reload.ts';
+import { restoreFrom, storesOf } from './restore.ts';
 import { monotonicScheduler } from './scheduler.ts';
 import { version } from './version.ts';
 
@@ -49,7 +50,7 @@ const stopDeadlineMs = 1800;
 export async function startPlan(plan: Plan, options: StartOptions): Promise<PlanHub> {
   const { scheduler = monotonicScheduler, safe: isSafe = false, now, files = () => reportOf(plan, []) } = options;
   const parts = createParts({ log: Journal.of(options.log), scheduler, now, files });
-  const { log, graph, connections, rules, states, port } = parts;
+  const { log, graph, keeping, connections, rules, states, port } = parts;
   const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
   const stop = async () => {
     drops.unsubscribe();
@@ -58,6 +59,8 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   };
   try {
     connections.declare(plan.connections);
+    keeping.plan(plan);
+    for (const store of storesOf(plan)) await restoreFrom(store, parts);
     options.prepare?.(graph);
     swapPlan(parts, plan, isSafe);
     await expectGateways(connections.gateways());
@@ -74,9 +77,10 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
 }
 
 /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
-function swapPlan({ connections, rules }: Parts, plan: Plan, isSafe: boolean): Reload {
+function swapPlan({ keeping, connections, rules }: Parts, plan: Plan, isSafe: boolean): Reload {
   const swap = connections.compare(plan.connections);
   connections.swapGateways(swap);
+  keeping.plan(plan);
   const plans = isSafe ? plan.rules.map((rule) => ({ ...rule, isEnabled: false })) : plan.rules;
   const startRules = rules.stopLeaving(plans, swap.gone);
   return { connections: connections.swapOthers(swap), rules: startRules() };

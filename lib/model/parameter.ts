@@ -14,9 +14,12 @@ export interface ParameterDeclaration {
   readonly accept?: (input: unknown) => Value;
 }
 
-/** Who wrote: a connection, a rule or a client of a gateway. Each writer has one object, and is known by it. */
+/**
+ * Who wrote: a connection, a rule, a client of a gateway, or a store that gave back after a restart what it had kept. There is one
+ * object for each writer, and it is compared by identity.
+ */
 export interface Origin {
-  readonly kind: 'connection' | 'rule' | 'client';
+  readonly kind: 'connection' | 'rule' | 'client' | 'restored';
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;

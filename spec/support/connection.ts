@@ -76,6 +76,8 @@ export function connect(
     lastChange: () => undefined,
     turn: (work) => work(),
     atSettle: (work) => work,
+    restored: new Map(),
+    memory: undefined,
   };
   return {
     parameters,

@@ -28,6 +28,7 @@ export const programs = {
   },
   script: command('script', 'bsdutils'),
   setxkbmap: command('setxkbmap', 'x11-xkb-utils'),
+  sqlite3: command('sqlite3'),
   xdotool: command('xdotool'),
   xev: command('xev', 'x11-utils'),
   xmllint: command('xmllint', 'libxml2-utils'),

@@ -22,6 +22,7 @@ export const settingsSchema = z.strictObject({
 export const dummy = defineConnectionType({
   type: 'dummy',
   isExternal: false,
+  isKept: true,
   settingsSchema,
   declaring: ['parameters'],
   parameters: (settings) => settings.parameters,

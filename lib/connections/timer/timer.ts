@@ -1,6 +1,6 @@
 // Timers that fire once after their start, and pulses that fire again and again, all as triggers (S-15, D-07, D-08).
 
-import { concat, timer as delay, merge, NEVER, type Observable, of } from 'rxjs';
+import { concat, timer as delay, EMPTY, merge, NEVER, type Observable, of } from 'rxjs';
 import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -8,6 +8,7 @@ import { type ConnectionContext, type ConnectionEvent, defineConnectionType } fr
 import { integerSetting } from '../setting.ts';
 import { defaultMs, longestMs, readDurationMs } from './duration.ts';
 import { pulseSchema, runPulse } from './pulse.ts';
+import { recallMs } from './recall.ts';
 
 const maxTimers = 16;
 const maxPulses = 16;
@@ -29,6 +30,7 @@ type Settings = z.output<typeof settingsSchema>;
 export const timer = defineConnectionType({
   type: 'timer',
   isExternal: false,
+  isKept: true,
   settingsSchema,
   parameters: declareParameters,
   run: (context) =>
@@ -59,9 +61,19 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
   ];
 }
 
-function runTimer({ inbox, scheduler }: ConnectionContext<Settings>, number: number): Observable<ConnectionEvent> {
-  return inbox(`timer/${number}/start`).pipe(
-    switchMap((durationMs) => delay(durationMs as number, scheduler)),
-    map(() => ({ set: `timer/${number}/trigger`, value: true })),
+function runTimer(context: ConnectionContext<Settings>, number: number): Observable<ConnectionEvent> {
+  const { inbox, scheduler, memory } = context;
+  const name = `timer/${number}`;
+  const recalled$ = memory === undefined ? EMPTY : recallMs(memory, name, scheduler);
+  return merge(recalled$, inbox(`${name}/start`)).pipe(
+    switchMap((durationMs) => {
+      const endsAt = scheduler.now() + (durationMs as number);
+      memory?.changed(name, () => ({ endsAt: Math.round(memory.timeOf(endsAt)) }));
+      return delay(durationMs as number, scheduler);
+    }),
+    map(() => {
+      memory?.changed(name, () => undefined);
+      return { set: `${name}/trigger`, value: true };
+    }),
   );
 }

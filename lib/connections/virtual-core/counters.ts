@@ -2,15 +2,15 @@
 // parameter. A reset goes before a load, and a load before counting. An edge up and an edge down at the same time cancel out.
 
 import type { Value } from '../../model/value.ts';
-import { createRisingEdge, type Logic } from './logic.ts';
+import { type Logic, RisingEdge } from './logic.ts';
 
 const most = Number.MAX_SAFE_INTEGER;
 
 /** CTU: `up`, `reset`, `pv` → done (count >= pv), count. */
 export function createCtu(): Logic {
-  const isUp = createRisingEdge();
-  return createCounter((count, values) => {
-    const change = isUp(values[0] as boolean) ? 1 : 0;
+  const up = new RisingEdge();
+  return createCounter([up], (count, values) => {
+    const change = up.rises(values[0] as boolean) ? 1 : 0;
     const next = values[1] ? 0 : saturate(count + change);
     return [next >= (values[2] as number), next];
   });
@@ -18,9 +18,9 @@ export function createCtu(): Logic {
 
 /** CTD: `down`, `load`, `pv` → done (count <= 0), count; `load` sets the count to pv. */
 export function createCtd(): Logic {
-  const isDown = createRisingEdge();
-  return createCounter((count, values) => {
-    const change = isDown(values[0] as boolean) ? -1 : 0;
+  const down = new RisingEdge();
+  return createCounter([down], (count, values) => {
+    const change = down.rises(values[0] as boolean) ? -1 : 0;
     const next = values[1] ? saturate(values[2] as number) : saturate(count + change);
     return [next <= 0, next];
   });
@@ -28,17 +28,20 @@ export function createCtd(): Logic {
 
 /** CTUD: `up`, `down`, `reset`, `load`, `pv` → done (count >= pv), count, down-done (count <= 0). */
 export function createCtud(): Logic {
-  const isUp = createRisingEdge();
-  const isDown = createRisingEdge();
-  return createCounter((count, values) => {
-    const change = (isUp(values[0] as boolean) ? 1 : 0) - (isDown(values[1] as boolean) ? 1 : 0);
+  const up = new RisingEdge();
+  const down = new RisingEdge();
+  return createCounter([up, down], (count, values) => {
+    const change = (up.rises(values[0] as boolean) ? 1 : 0) - (down.rises(values[1] as boolean) ? 1 : 0);
     const next = values[2] ? 0 : saturate(values[3] ? (values[4] as number) : count + change);
     return [next >= (values[4] as number), next, next <= 0];
   });
 }
 
 /** Creates a counter from how it finds its next outputs; the count is the second of them. */
-function createCounter(next: (count: number, values: readonly Value[]) => readonly Value[]): Logic {
+function createCounter(
+  edges: readonly RisingEdge[],
+  next: (count: number, values: readonly Value[]) => readonly Value[],
+): Logic {
   let outputs: readonly Value[] = [false, 0];
   return {
     get outputs() {
@@ -47,6 +50,11 @@ function createCounter(next: (count: number, values: readonly Value[]) => readon
     wakeAt: Infinity,
     step: (values) => {
       outputs = next(outputs[1] as number, values);
+    },
+    remember: () => ({ outputs: [outputs[1]!], edges: edges.map(({ wasFalse }) => wasFalse) }),
+    recall: (remembered) => {
+      outputs = [false, remembered.outputs[0]!];
+      for (const [index, edge] of edges.entries()) edge.wasFalse = remembered.edges[index]!;
     },
   };
 }

@@ -91,6 +91,7 @@ export class Engine {
     }
     for (let index = 0; index < gives.length; index++) this.#give(gives[index]!, logic.outputs[index]!, unit.because);
     this.#wakeLater(unit, logic.wakeAt);
+    if (unit.onStep !== undefined) unit.onStep();
   }
 
   #give(cell: Cell, value: Value, because: Change | undefined): void {

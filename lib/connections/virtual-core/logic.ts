@@ -10,14 +10,29 @@ export interface Logic {
   readonly wakeAt: number;
   /** Computes the outputs from the arguments, all of which are known, and the present time. Throws when there is no result. */
   step(values: readonly Value[], now: number): void;
+  /** Gives its memory as data; left out: it has none. */
+  remember?(): Remembered;
+  /** Takes over the memory of an earlier run, before the first step. A time that is over by now ends right after the start. */
+  recall?(remembered: Remembered, now: number): void;
+}
+
+/** The memory of a piece of logic; times are of the clock that drives it. */
+export interface Remembered {
+  readonly outputs: readonly Value[];
+  /** For each input whose edges count, whether it was false. */
+  readonly edges: readonly boolean[];
+  /** When the time that runs began, and how long it is to run; undefined: none runs. */
+  readonly startedAt?: number | undefined;
+  readonly ptMs?: number | undefined;
 }
 
 /** Tells whether a value has just become true. The first value is never an edge. */
-export function createRisingEdge(): (value: boolean) => boolean {
-  let wasFalse = false;
-  return (value) => {
-    const rises = value && wasFalse;
-    wasFalse = !value;
-    return rises;
-  };
+export class RisingEdge {
+  wasFalse = false;
+
+  rises(value: boolean): boolean {
+    const isEdge = value && this.wasFalse;
+    this.wasFalse = !value;
+    return isEdge;
+  }
 }

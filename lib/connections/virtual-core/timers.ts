@@ -2,7 +2,7 @@
 // clock. The elapsed time is told at the start, every 100 ms while it runs, and at the end, so that it floods nobody. A new
 // `pt` counts at once, from the same start; it is held within 0..2^31−1.
 
-import { createRisingEdge, type Logic } from './logic.ts';
+import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
 /** The steps in which a running timer tells its elapsed time. */
 export const elapsedGridMs = 100;
@@ -31,21 +31,21 @@ export const createTof = (): Logic =>
  * pulse is over and `in` is false. With pt 0 there is no pulse.
  */
 export const createTp = (): Logic => {
-  const rises = createRisingEdge();
+  const edge = new RisingEdge();
   return createTimer((watch, isIn, ptMs, now) => {
-    const isEdge = rises(isIn);
+    const isEdge = edge.rises(isIn);
     if (watch.q && watch.hasRun(ptMs, now)) watch.end(false, ptMs);
     if (watch.q) return;
     if (isEdge && ptMs > 0) {
       watch.clear(true);
       watch.hasRun(ptMs, now);
     } else if (!isIn) watch.clear(false);
-  });
+  }, edge);
 };
 
 type TimerStep = (watch: Stopwatch, isIn: boolean, ptMs: number, now: number) => void;
 
-function createTimer(step: TimerStep): Logic {
+function createTimer(step: TimerStep, edge = new RisingEdge()): Logic {
   const watch = new Stopwatch();
   return {
     get outputs() {
@@ -58,6 +58,11 @@ function createTimer(step: TimerStep): Logic {
       const ptMs = Math.trunc(Math.max(0, Math.min(longestMs, values[1] as number)));
       step(watch, values[0] as boolean, ptMs, now);
     },
+    remember: () => ({ ...watch.remember(), edges: [edge.wasFalse] }),
+    recall: (remembered, now) => {
+      edge.wasFalse = remembered.edges[0]!;
+      watch.recall(remembered, now);
+    },
   };
 }
 
@@ -66,6 +71,7 @@ class Stopwatch {
   readonly outputs: [boolean, number] = [false, 0];
   wakeAt = Infinity;
   #startedAt: number | undefined = undefined;
+  #ptMs = 0;
 
   get q(): boolean {
     return this.outputs[0];
@@ -90,11 +96,24 @@ class Stopwatch {
    */
   hasRun(ptMs: number, now: number): boolean {
     this.#startedAt ??= now;
+    this.#ptMs = ptMs;
     const elapsedMs = Math.round((now - this.#startedAt) * 1000) / 1000; // whole microseconds: 0.3 − 0.1 is not 0.2
     if (elapsedMs >= ptMs) return true;
     const toldMs = Math.floor(elapsedMs / elapsedGridMs) * elapsedGridMs;
     this.outputs[1] = toldMs;
     this.wakeAt = this.#startedAt + Math.min(ptMs, toldMs + elapsedGridMs);
     return false;
+  }
+
+  remember(): Omit<Remembered, 'edges'> {
+    const ptMs = this.#startedAt === undefined ? undefined : this.#ptMs;
+    return { outputs: [...this.outputs], startedAt: this.#startedAt, ptMs };
+  }
+
+  /** A time that is over by now has a millisecond left: what its end leads to listens by then. */
+  recall({ outputs: [q, elapsedMs], startedAt, ptMs = 0 }: Remembered, now: number): void {
+    this.outputs[0] = q as boolean;
+    this.outputs[1] = elapsedMs as number;
+    if (startedAt !== undefined) this.#startedAt = Math.min(now, Math.max(startedAt, now - ptMs + 1));
   }
 }

@@ -33,6 +33,8 @@ export class Unit {
   /** The values of `reads`, for one step. */
   readonly values: Value[] = [];
   wakeAt = Infinity;
+  /** Hears of each step, where the memory of the logic is kept. */
+  onStep: (() => void) | undefined = undefined;
   /** The change of an input that marked it last. */
   because: Change | undefined = undefined;
   /** The change of an input after which it asked to be woken. */

@@ -7,9 +7,11 @@ import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { createAlarm } from './alarm.ts';
 import { Engine } from './engine.ts';
+import { keepMemory } from './keep-memory.ts';
 import { followInputs, parametersOf } from './names.ts';
 import { compile } from './program.ts';
 import { type CoreSettings, settingsSchema } from './settings.ts';
+import { createStartClock } from './start-clock.ts';
 
 export const virtualCore = defineConnectionType({
   type: 'virtual-core',
@@ -23,7 +25,7 @@ export const virtualCore = defineConnectionType({
 });
 
 function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscriber<ConnectionEvent>): Subscription {
-  const { scheduler, log } = context;
+  const { scheduler, log, memory } = context;
   const { inputs, units } = compile(context.settings, context.inputTypes);
   const engine = new Engine(units, {
     onSet: (name, value, because) => subscriber.next({ set: name, value, because }),
@@ -32,20 +34,23 @@ function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscribe
       log.warn({ output }, `output "${output}" failed and keeps its last value: ${reason}`, `output ${output}`);
     },
   });
+  const running = new Subscription();
+  const clock = memory === undefined ? () => scheduler.now() : createStartClock(scheduler, running);
+  if (memory !== undefined) keepMemory(units, context.settings, memory, clock());
   const alarm = createAlarm(scheduler, () => {
-    engine.wake(scheduler.now());
+    engine.wake(clock());
     evaluateSoon();
   });
   const evaluateSoon = context.atSettle(() => {
     if (subscriber.closed) return;
     try {
-      engine.evaluate(scheduler.now());
+      engine.evaluate(clock());
       alarm.setTo(engine.nextWakeAt);
     } catch (error) {
       subscriber.error(error);
     }
   });
-  const running = new Subscription(alarm.clear);
+  running.add(alarm.clear);
   let isLive = false;
   for (const [name, cell] of inputs)
     running.add(

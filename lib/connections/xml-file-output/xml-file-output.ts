@@ -38,6 +38,7 @@ type XmlSettings = z.output<typeof settingsSchema>;
 export const xmlFileOutput = defineConnectionType({
   type: 'xml-file-output',
   isExternal: true,
+  isKept: true,
   settingsSchema,
   parameters: (settings, resolvePath) => readTemplateIfAny(settings, resolvePath)?.names.map(declare) ?? [],
   presume: (settings, parameterId, resolvePath) =>
@@ -51,12 +52,19 @@ export const xmlFileOutput = defineConnectionType({
       const { resolvePath, scheduler, finish } = context;
       const template = readTemplate(context.settings, resolvePath);
       const path = resolvePath(context.settings.filename);
-      const values = new Map<string, string>();
+      const values = new Map(context.restored as ReadonlyMap<string, string>);
+      let isSet = false;
       const sets = template.names.map((name) =>
-        inboxOf(context, name).pipe(tap((value) => values.set(name, value as string))),
+        inboxOf(context, name).pipe(
+          tap((value) => {
+            values.set(name, value as string);
+            isSet = true;
+          }),
+        ),
       );
       const save = async () => {
-        if (values.size === 0) await removeLeftovers(path);
+        if (!isSet)
+          await removeLeftovers(path); // what was restored is in the file already
         else await replaceFile(path, template.encoding.encode(fillTemplate(template, values)));
       };
       const sweep$ = timer(leftoverAgeMs, scheduler).pipe(

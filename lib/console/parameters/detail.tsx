@@ -74,7 +74,8 @@ export function Detail(props: {
             <time datetime={time()} title={formatDate(time())}>
               {formatClock(time())}
             </time>{' '}
-            by {info()?.origin?.kind} <strong>{info()?.origin?.name}</strong>
+            {info()?.origin?.kind === 'restored' ? 'restored by' : `by ${info()?.origin?.kind}`}{' '}
+            <strong>{info()?.origin?.name}</strong>
           </p>
         )}
       </Show>

@@ -22,8 +22,8 @@ export function Chain(props: { readonly explanation: Explanation }) {
                 <WhatHappened change={change()} />
               </span>
               <span>
-                by <Author origin={change().origin} />
-                <Show when={isOutside(index)}>
+                <Author origin={change().origin} />
+                <Show when={isOutside(index) && change().origin.kind !== 'restored'}>
                   {' '}
                   <strong>This came from outside.</strong>
                 </Show>
@@ -63,11 +63,12 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
     if (kind === 'rule') return linkTo('flows', { rule: name, file });
-    return kind === 'connection' ? linkTo('connections', { search: name }) : linkTo('clients');
+    return kind === 'client' ? linkTo('clients') : linkTo('connections', { search: name });
   };
   return (
     <>
-      {props.origin.kind} <a href={link()}>{props.origin.name}</a>
+      {props.origin.kind === 'restored' ? 'restored by' : `by ${props.origin.kind}`}{' '}
+      <a href={link()}>{props.origin.name}</a>
       <Show when={props.origin.file}>
         {' '}
         <span class="muted">{props.origin.file}</span>

@@ -14,6 +14,7 @@ import type { ConnectionPlan } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
+import type { Keeping } from './keeping.ts';
 import {
   type ComingConnection,
   clashOf,
@@ -29,6 +30,7 @@ export interface ConnectionRuntime {
   readonly graph: Graph;
   readonly hub: HubPort;
   readonly scheduler: SchedulerLike;
+  readonly keeping: Keeping;
   readonly logOf: (connectionId: string) => Log;
 }
 
@@ -169,13 +171,14 @@ export class RunningConnections {
   }
 
   #supervise(plan: ConnectionPlan): Supervisor {
-    const { graph, hub, scheduler, logOf } = this.#runtime;
+    const { graph, hub, scheduler, keeping, logOf } = this.#runtime;
     return new Supervisor({
       plan: withoutDeclarations(plan),
       owner: this.#parameters.ownerOf(plan.id),
       graph,
       hub,
       scheduler,
+      keeping,
       log: logOf(plan.id),
       resolvePath: (path) => resolve(plan.folder, path),
     });

@@ -13,6 +13,7 @@ import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 import { HeldWrites } from './held-writes.ts';
+import type { Keeping } from './keeping.ts';
 import { LiveStatus, type SupervisedStatus } from './live-status.ts';
 import { OwnParameters } from './own-parameters.ts';
 import { UnfinishedWork } from './unfinished-work.ts';
@@ -26,6 +27,7 @@ export interface SupervisorOptions {
   readonly graph: Graph;
   readonly hub: HubPort;
   readonly scheduler: SchedulerLike;
+  readonly keeping: Keeping;
   readonly log: Log;
   readonly resolvePath: (path: string) => string;
 }
@@ -130,7 +132,7 @@ export class Supervisor {
   }
 
   #createContext(): ConnectionContext<unknown> {
-    const { plan, graph, scheduler, log, resolvePath } = this.#options;
+    const { plan, graph, scheduler, keeping, log, resolvePath } = this.#options;
     return {
       id: plan.id,
       settings: plan.settings,
@@ -144,6 +146,8 @@ export class Supervisor {
       turn: (work) => graph.turn(work),
       atSettle: (work) => this.#prepareToSettle(work),
       finish: (work) => this.#unfinished.add(work),
+      restored: keeping.valuesOf(plan),
+      memory: keeping.memoryOf(plan.id),
     };
   }
 

@@ -55,7 +55,10 @@ const texts = list(text);
 const address = describe(text, '<Connection ID>/<Parameter ID>');
 const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigger');
 const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
-const origin = object<Origin>({ kind: oneOf(['connection', 'rule', 'client']), name: text }, { file: text });
+const origin = object<Origin>(
+  { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
+  { file: text },
+);
 const pattern = anyOf(text, object<{ readonly regex: string }>({ regex: text }));
 const connection: Properties<ConnectionHealth> = {
   id: text,

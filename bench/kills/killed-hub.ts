@@ -1,0 +1,51 @@
+// A hub that is going to be killed, as its users run it.
+
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { dependent } from '../dependent.ts';
+import { within } from '../load/deadline.ts';
+
+const main = join(import.meta.dirname, '../../lib/main.ts');
+const deadlineMs = 60_000;
+
+export interface KilledHub {
+  readonly process: ChildProcess;
+  readonly port: number;
+  /** From the start of the process until the hub says that it runs. */
+  readonly startMs: number;
+  /** How long the values took of that. */
+  readonly restoreMs: number;
+  /** Warnings and errors of its log. */
+  readonly complaints: readonly string[];
+}
+
+interface Entry {
+  readonly level: number;
+  readonly msg: string;
+  readonly port?: number;
+  readonly ms?: number;
+}
+
+const warning = 40;
+
+/** Starts the flow of a folder. Errors: when it does not come to run. */
+export async function startKilledHub(folder: string): Promise<KilledHub> {
+  const startedAt = performance.now();
+  const args = [main, 'run', join(folder, 'flow.json5'), '--log-format', 'json', '--no-watch'];
+  const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const complaints: string[] = [];
+  let port = 0;
+  let restoreMs = Number.NaN;
+  const running = Promise.withResolvers<number>();
+  child.once('exit', (status, signal) => running.reject(new Error(`the hub ended with ${status ?? signal}`)));
+  createInterface(child.stdout!).on('line', (line) => {
+    const entry = JSON.parse(line) as Entry;
+    if (entry.level >= warning) complaints.push(entry.msg);
+    if (entry.msg.startsWith('listens on ')) port = entry.port!;
+    else if (entry.msg.startsWith('restored ')) restoreMs = entry.ms!;
+    else if (/^patchbay \S+ runs /.test(entry.msg)) running.resolve(performance.now() - startedAt);
+  });
+  const startMs = await within(deadlineMs, 'the hub to run', running.promise);
+  return { process: child, port, startMs, restoreMs, complaints };
+}

@@ -1,0 +1,73 @@
+// Store: keeps what the hub knows on the disk, and gives it back after a restart. It never keeps a hub from starting.
+
+import { defer } from 'rxjs';
+import { within } from '../../model/deadline.ts';
+import { defineGatewayType } from '../connection.ts';
+import type { ResolvePath } from '../setting.ts';
+import { createSelection } from './selection.ts';
+import { type StoreSettings, settingsSchema } from './settings.ts';
+import { filesOf } from './thread/files.ts';
+import type { Opened } from './thread/messages.ts';
+import { HourlyCopy } from './values/hourly-copy.ts';
+import { keepValues } from './values/keep-values.ts';
+import { ValuesWriter } from './values/values-writer.ts';
+
+/** How long the start of the hub waits for the disk. */
+const restoreDeadlineMs = 30_000;
+/** What the log before the database takes at most, about; the rest is for the database and its hourly copy. */
+const logBytes = 8_000_000;
+
+/** A database that was opened for the start of the hub, until the connection runs. */
+interface Restoring {
+  readonly writer: ValuesWriter;
+  readonly opened: Promise<Opened>;
+}
+
+const restoring = new WeakMap<StoreSettings, Restoring>();
+
+export const store = defineGatewayType({
+  type: 'store',
+  isExternal: true,
+  settingsSchema,
+  parameters: () => [],
+  claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
+  async restore({ settings, resolvePath }) {
+    const writer = new ValuesWriter();
+    const opening = writer.open(openRequest(settings, resolvePath, true));
+    const result = await within(
+      opening.catch(() => undefined),
+      restoreDeadlineMs,
+    );
+    const opened = result === undefined ? opening.then(tooLate) : opening;
+    opened.catch(() => {}); // the connection tells it when it runs
+    restoring.set(settings, { writer, opened });
+    const { values, memories } = result?.held ?? { values: [], memories: [] };
+    const isSelected = createSelection(settings.values);
+    return { values: values.filter(({ address }) => isSelected(address)), memories };
+  },
+  run: ({ settings, resolvePath, scheduler, finish }, hub) =>
+    defer(() => {
+      const restored = restoring.get(settings);
+      restoring.delete(settings);
+      const writer = restored?.writer ?? new ValuesWriter();
+      return keepValues({
+        hub,
+        writer,
+        copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'values')),
+        scheduler,
+        opened: restored?.opened,
+        isSelected: createSelection(settings.values),
+        open: () => writer.open(openRequest(settings, resolvePath, false)),
+        finish,
+      });
+    }),
+});
+
+function tooLate(opened: Opened): Opened {
+  const loss = `the disk did not answer within ${restoreDeadlineMs / 1000} s: the hub has started without the values kept there`;
+  return { ...opened, losses: [...opened.losses, loss] };
+}
+
+function openRequest({ folder, maxSize }: StoreSettings, resolvePath: ResolvePath, isRead: boolean) {
+  return { folder: resolvePath(folder), maxBytes: Math.floor((maxSize - logBytes) / 2), isRead };
+}

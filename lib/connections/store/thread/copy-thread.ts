@@ -1,0 +1,34 @@
+// The thread that copies a database while it is written: it reads one moment of it, and whoever writes does not wait. The copy is in
+// its place once it is whole and has been checked.
+
+import { renameSync, rmSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { parentPort, workerData } from 'node:worker_threads';
+import { messageOf } from '../../../model/error.ts';
+import { type DatabaseFiles, sync } from './files.ts';
+import type { Copied } from './messages.ts';
+import { troubleOf } from './trouble.ts';
+import { ValuesDatabase } from './values-database.ts';
+
+const { path, copy } = workerData as DatabaseFiles;
+const part = `${copy}.part`;
+
+parentPort!.postMessage(makeCopy());
+
+function makeCopy(): Copied {
+  try {
+    rmSync(part, { force: true });
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      database.prepare('VACUUM INTO ?').run(part);
+    } finally {
+      database.close();
+    }
+    ValuesDatabase.check(part, false);
+    sync(part);
+    renameSync(part, copy);
+    return { state: 'copied' };
+  } catch (error) {
+    return { state: troubleOf(error) === 'damaged' ? 'damaged' : 'failed', reason: messageOf(error) };
+  }
+}

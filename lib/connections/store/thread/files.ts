@@ -1,0 +1,74 @@
+// The files of a store in its folder.
+
+import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** Damaged files that are set aside: the newest so many stay. */
+export const keptAside = 5;
+
+const companions = ['', '-wal', '-shm'];
+
+/** Where a database is, and the copy of it that is made each hour. */
+export interface DatabaseFiles {
+  readonly folder: string;
+  /** `values`: the database is `values.db`. */
+  readonly name: string;
+  readonly path: string;
+  readonly copy: string;
+}
+
+export function filesOf(folder: string, name: string): DatabaseFiles {
+  return { folder, name, path: join(folder, `${name}.db`), copy: join(folder, `${name}.copy.db`) };
+}
+
+/** Renames a damaged database with all that belongs to it, and gives its new name: `values.damaged-2026-11-22T03-41-33.db`. */
+export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()): string {
+  const time = now.toISOString().slice(0, 19).replaceAll(':', '-');
+  let target = `${name}.damaged-${time}.db`;
+  for (let n = 2; exists(join(folder, target)); n++) target = `${name}.damaged-${time}-${n}.db`;
+  for (const companion of companions)
+    if (exists(path + companion)) renameSync(path + companion, join(folder, target + companion));
+  removeOldest(folder, name);
+  return target;
+}
+
+/** Puts the copy of the last hour where the database was. */
+export function useCopy({ path, copy }: DatabaseFiles): void {
+  const part = `${path}.part`;
+  copyFileSync(copy, part);
+  sync(part);
+  for (const companion of companions) rmSync(path + companion, { force: true });
+  renameSync(part, path);
+}
+
+/** When a file was last written, in milliseconds since 1970; undefined: there is none. */
+export function timeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs;
+}
+
+/** Whether there is anything of this name. */
+export function exists(path: string): boolean {
+  return timeOf(path) !== undefined;
+}
+
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+/** Forces a file to the disk. */
+export function sync(path: string): void {
+  const descriptor = openSync(path, 'r+');
+  try {
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+function removeOldest(folder: string, name: string): void {
+  const aside = readdirSync(folder)
+    .filter((file) => file.startsWith(`${name}.damaged-`) && file.endsWith('.db'))
+    .sort((a, b) => timeOf(join(folder, a))! - timeOf(join(folder, b))!);
+  for (const file of aside.slice(0, -keptAside))
+    for (const companion of companions) rmSync(join(folder, file + companion), { recursive: true, force: true });
+}

@@ -1,0 +1,56 @@
+// What the hub's thread asks of the thread that writes values, and what it is answered: one question at a time.
+
+import type { Value, ValueType } from '../../../model/value.ts';
+import type { KeptMemory, KeptValue } from '../../keeping.ts';
+
+/** The folder of a store and the bound of its database. */
+export interface OpenRequest {
+  readonly ask: 'open';
+  readonly folder: string;
+  /** How large the database may become, in bytes. */
+  readonly maxBytes: number;
+  /** Whether what the database holds is wanted. */
+  readonly isRead: boolean;
+}
+
+/** The newest state of some parameters, and of what is under way, to be written in one transaction. */
+export interface Batch {
+  readonly values: readonly (readonly [address: string, type: ValueType, value: Value, time: number])[];
+  /** A memory as JSON; undefined: it is forgotten. */
+  readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
+}
+
+export type Request =
+  | OpenRequest
+  | { readonly ask: 'write'; readonly batch: Batch }
+  /** Forgets every value whose address is not one of these, since there is no room. */
+  | { readonly ask: 'make room'; readonly addresses: readonly string[] }
+  | { readonly ask: 'close' };
+
+/** What a database held when it was opened. */
+export interface Held {
+  readonly values: readonly KeptValue[];
+  readonly memories: readonly KeptMemory[];
+}
+
+/** What opening came to. */
+export interface Opened {
+  /** What was lost, and why, a sentence each; empty when all is well. */
+  readonly losses: readonly string[];
+  /** Undefined: it was not asked for, or it cannot be read. */
+  readonly held: Held | undefined;
+  /** Why nothing can be written at the moment; undefined: the database is open. */
+  readonly reason: string | undefined;
+  /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
+  readonly copyAgeMs: number | undefined;
+}
+
+/** What writing came to. After `damaged` and `closed` the database has to be opened again. */
+export type Written =
+  | { readonly state: 'written' }
+  | { readonly state: 'full' | 'damaged' | 'closed'; readonly reason: string };
+
+/** What copying came to. */
+export type Copied = { readonly state: 'copied' } | { readonly state: 'failed' | 'damaged'; readonly reason: string };
+
+export type Answer = { readonly opened: Opened } | { readonly written: Written } | { readonly done: true };

@@ -1,0 +1,52 @@
+// The copy of the database that is used when the database is damaged: one each hour, made by a thread of its own.
+
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../../model/error.ts';
+import type { DatabaseFiles } from '../thread/files.ts';
+import type { Copied } from '../thread/messages.ts';
+import { quiet } from './values-writer.ts';
+
+/** How often a copy is made; the first one comes soon, and one that failed is tried again earlier. */
+export const copyEveryMs = 3_600_000;
+const firstMs = 60_000;
+const againMs = 300_000;
+
+const program = new URL(`../thread/copy-thread${extname(import.meta.filename)}`, import.meta.url);
+
+export class HourlyCopy {
+  readonly #files: DatabaseFiles;
+  #dueAt = Infinity;
+  #worker: Worker | undefined;
+
+  constructor(files: DatabaseFiles) {
+    this.#files = files;
+  }
+
+  /** Takes over how old the copy is that is there already; undefined: there is none. */
+  plan(now: number, ageMs: number | undefined): void {
+    this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
+  }
+
+  isDue(now: number): boolean {
+    return now >= this.#dueAt && this.#worker === undefined;
+  }
+
+  /** Makes a copy now; `now` tells the time when it is done. Never rejects. */
+  async make(now: () => number): Promise<Copied> {
+    const worker = new Worker(program, { workerData: this.#files, execArgv: quiet });
+    this.#worker = worker;
+    const copied = await new Promise<Copied>((resolve) => {
+      worker.once('message', resolve);
+      worker.once('error', (error) => resolve({ state: 'failed', reason: messageOf(error) }));
+      worker.once('exit', () => resolve({ state: 'failed', reason: 'its thread was ended' }));
+    });
+    this.#worker = undefined;
+    this.#dueAt = now() + (copied.state === 'copied' ? copyEveryMs : againMs);
+    return copied;
+  }
+
+  async end(): Promise<void> {
+    await this.#worker?.terminate();
+  }
+}

@@ -1,0 +1,210 @@
+// Keeps the values on the disk those of the hub: every 100 ms what has changed since is written in one transaction. What
+// cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
+
+import { Observable, type SchedulerLike } from 'rxjs';
+import { Backoff } from '../../../model/backoff.ts';
+import type { Parameter } from '../../../model/parameter.ts';
+import type { ConnectionEvent } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Batch, Opened } from '../thread/messages.ts';
+import { gather } from './gather.ts';
+import type { HourlyCopy } from './hourly-copy.ts';
+import { Memories } from './memories.ts';
+import type { ValuesWriter } from './values-writer.ts';
+
+/** How often changes are written. */
+export const tickMs = 100;
+/** A commit that takes longer is told: changes may be older than half a second when they are safe. */
+export const slowMs = 300;
+/** So long after the last slow commit the disk counts as well again. */
+const recoveredMs = 2000;
+
+export interface KeepValuesOptions {
+  readonly hub: HubPort;
+  readonly writer: ValuesWriter;
+  readonly copy: HourlyCopy;
+  readonly scheduler: SchedulerLike;
+  /** What the first opening comes to, where the hub has restored its values from it. */
+  readonly opened: Promise<Opened> | undefined;
+  readonly isSelected: (address: string) => boolean;
+  open(): Promise<Opened>;
+  /** Takes over the last write when unsubscribed. */
+  finish(work: Promise<unknown>): void;
+}
+
+/** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
+export function keepValues(options: KeepValuesOptions): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const keeper = new ValuesKeeper(options, (event) => subscriber.next(event));
+    const kept = keeper.keep().catch((error) => subscriber.error(error));
+    return () => options.finish(keeper.end(kept));
+  });
+}
+
+class ValuesKeeper {
+  readonly #options: KeepValuesOptions;
+  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #memories: Memories;
+  readonly #wanted = new WeakMap<Parameter, boolean>();
+  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  /** What was lost; shown until the connection is started anew. */
+  #losses: readonly string[] = [];
+  /** Why nothing is written at the moment. */
+  #trouble: string | undefined;
+  /** Why there is no copy of the last hour. */
+  #copyTrouble: string | undefined;
+  #slow: { readonly ms: number; readonly at: number } | undefined;
+  #told: string | undefined;
+  /** All changes up to this revision are on the disk. */
+  #written: number;
+  #isOpen = false;
+  #isEnding = false;
+  #wake = () => {};
+
+  constructor(options: KeepValuesOptions, tell: (event: ConnectionEvent) => void) {
+    this.#options = options;
+    this.#tell = tell;
+    this.#memories = new Memories(options.hub.keeping);
+    this.#written = options.hub.revision;
+  }
+
+  async keep(): Promise<void> {
+    const { opened, scheduler } = this.#options;
+    if (opened === undefined) this.#renew();
+    else this.#take(await opened);
+    while (!this.#isEnding) {
+      const startedAt = scheduler.now();
+      if (!this.#isOpen) this.#take(await this.#options.open());
+      const isBehind = this.#isOpen && (await this.#write());
+      if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
+      this.#tellState();
+      const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
+      await this.#pause(startedAt + pauseMs - scheduler.now());
+    }
+  }
+
+  /** Writes what has changed up to now, and ends the thread. */
+  async end(kept: Promise<unknown>): Promise<void> {
+    this.#isEnding = true;
+    this.#wake();
+    await kept;
+    try {
+      while (this.#isOpen && (await this.#write()));
+    } finally {
+      await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
+    }
+  }
+
+  async #makeCopy(): Promise<void> {
+    const copied = await this.#options.copy.make(() => this.#options.scheduler.now());
+    this.#copyTrouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
+    if (copied.state === 'damaged') this.#openAnew();
+  }
+
+  /** Has the database opened again, and written anew. */
+  #openAnew(): void {
+    this.#isOpen = false;
+    this.#renew();
+  }
+
+  #take({ losses, reason, copyAgeMs }: Opened): void {
+    this.#losses = [...this.#losses, ...losses];
+    this.#isOpen = reason === undefined;
+    this.#trouble = reason;
+    if (this.#isOpen) {
+      this.#backoff.reset();
+      this.#options.copy.plan(this.#options.scheduler.now(), copyAgeMs);
+    } else this.#renew();
+    this.#tellState();
+  }
+
+  /** Everything is to be written: what the disk has of it is not known. */
+  #renew(): void {
+    this.#written = 0;
+    this.#memories.renew();
+  }
+
+  /** Writes one batch; returns whether there is more to write at once. */
+  async #write(): Promise<boolean> {
+    const { values, revision, isFull } = gather(this.#options.hub, this.#written, (parameter) =>
+      this.#isWanted(parameter),
+    );
+    const memories = this.#memories.take();
+    if (values.length + memories.length > 0 && !(await this.#commit({ values, memories }))) return false;
+    this.#written = revision;
+    this.#memories.written(memories);
+    return isFull;
+  }
+
+  /** Whether the batch is on the disk. */
+  async #commit(batch: Batch): Promise<boolean> {
+    const { writer, hub } = this.#options;
+    const stopwatch = this.#watch();
+    let written = await writer.write(batch);
+    if (written.state === 'full' && this.#trouble === undefined) {
+      await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
+      written = await writer.write(batch);
+    }
+    stopwatch.stop();
+    this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
+    if (written.state === 'written') {
+      this.#backoff.reset();
+      return true;
+    }
+    if (written.state === 'full') this.#memories.renew();
+    else this.#openAnew();
+    return false;
+  }
+
+  /** Tells the lag of a commit that takes long, also while it does. */
+  #watch(): { stop(): void } {
+    const { scheduler } = this.#options;
+    const startedAt = scheduler.now();
+    const tell = () => {
+      const now = scheduler.now();
+      this.#slow = { ms: Math.round(now - startedAt), at: now };
+      this.#tellState();
+    };
+    const telling = scheduler.schedule(function () {
+      tell();
+      this.schedule(undefined, 1000);
+    }, slowMs);
+    return {
+      stop: () => {
+        telling.unsubscribe();
+        if (scheduler.now() - startedAt > slowMs) tell();
+      },
+    };
+  }
+
+  #tellState(): void {
+    const { scheduler } = this.#options;
+    if (this.#slow !== undefined && scheduler.now() - this.#slow.at > recoveredMs) this.#slow = undefined;
+    const lag = this.#slow && `values are written with a lag of ${this.#slow.ms} ms: the disk is slow`;
+    const reason = [this.#trouble, lag, this.#copyTrouble, ...this.#losses]
+      .filter((text) => text !== undefined)
+      .join('; ');
+    if (reason === this.#told || this.#isEnding) return;
+    this.#told = reason;
+    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+  }
+
+  #isWanted(parameter: Parameter): boolean {
+    let isWanted = this.#wanted.get(parameter);
+    if (isWanted === undefined) {
+      isWanted = this.#options.hub.keeping.isKept(parameter) && this.#options.isSelected(parameter.address);
+      this.#wanted.set(parameter, isWanted);
+    }
+    return isWanted;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
+      this.#wake = () => {
+        action.unsubscribe();
+        resolve();
+      };
+    });
+  }
+}

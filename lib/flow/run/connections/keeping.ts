@@ -1,0 +1,134 @@
+// What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
+
+import type { KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
+import type { Graph } from '../../../graph/graph.ts';
+import { formatAddress } from '../../../model/address.ts';
+import type { Parameter } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { ConnectionPlan, Plan } from '../../plan.ts';
+
+const nothing: ReadonlyMap<string, Value> = new Map();
+
+/** The time of day counts whole milliseconds, so that it differs a little from one moment to the next. */
+const clockToleranceMs = 20;
+
+type Read = () => unknown;
+
+export class Keeping implements KeepingPort {
+  readonly #graph: Graph;
+  readonly #clock: () => number;
+  readonly #timeOfDay: () => number;
+  #connections: ReadonlySet<string> = new Set();
+  /** Connections whose values may be kept. */
+  #kept: ReadonlySet<string> = new Set();
+  #hasStore = false;
+  #lastOffset = Number.NaN;
+  /** What connections had under way when the hub ended, until they start. */
+  readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
+  /** What is under way, by connection and name. */
+  readonly #known = new Map<string, Map<string, Read>>();
+  readonly #changed = new Map<string, Set<string>>();
+
+  /** `clock` tells the time of connections in milliseconds, and `timeOfDay` milliseconds since 1970. */
+  constructor(graph: Graph, clock: () => number, timeOfDay: () => number = Date.now) {
+    this.#graph = graph;
+    this.#clock = clock;
+    this.#timeOfDay = timeOfDay;
+  }
+
+  /** Takes over which connections there are. */
+  plan({ connections }: Pick<Plan, 'connections'>): void {
+    this.#connections = new Set(connections.map(({ id }) => id));
+    this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
+    this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
+  }
+
+  /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */
+  recall(memories: readonly KeptMemory[]): void {
+    for (const { connection, name, memory } of memories) {
+      if (!this.#connections.has(connection)) {
+        this.#change(connection, name, () => undefined);
+        continue;
+      }
+      const recalled = new Map(this.#recalled.get(connection)).set(name, memory);
+      this.#recalled.set(connection, recalled);
+      this.#know(connection, name, () => memory);
+    }
+  }
+
+  isKept({ address, type, access }: Parameter): boolean {
+    return type !== 'T' && access !== 'read-only' && this.#kept.has(address.slice(0, address.indexOf('/')));
+  }
+
+  /** The values that a connection is given when it starts. */
+  valuesOf({ id, type, parameters }: ConnectionPlan): ReadonlyMap<string, Value> {
+    if (!this.#hasStore || !type.isKept) return nothing;
+    const values = new Map<string, Value>();
+    for (const parameter of parameters) {
+      const node = this.#graph.find(formatAddress(id, parameter.id));
+      if (node?.value !== undefined && this.isKept(node)) values.set(parameter.id, node.value);
+    }
+    return values;
+  }
+
+  /** The memory of a connection that starts. Only the first life after the start of the hub recalls something. */
+  memoryOf(connection: string): Memory | undefined {
+    if (!this.#hasStore) return undefined;
+    const recalled = this.#recalled.get(connection);
+    this.#recalled.delete(connection);
+    if (recalled === undefined)
+      for (const name of this.#known.get(connection)?.keys() ?? []) this.#change(connection, name, () => undefined);
+    return {
+      recalled: recalled ?? nothing,
+      changed: (name, read) => this.#change(connection, name, read),
+      timeOf: (clockMs) => clockMs + this.#offset(),
+      clockOf: (timeMs) => timeMs - this.#offset(),
+    };
+  }
+
+  takeMemories(): readonly KeptMemory[] {
+    if (this.#changed.size === 0) return [];
+    const taken: KeptMemory[] = [];
+    for (const [connection, names] of this.#changed) {
+      const known = this.#known.get(connection)!;
+      for (const name of names) {
+        const memory = known.get(name)!();
+        if (memory === undefined) known.delete(name);
+        taken.push({ connection, name, memory });
+      }
+    }
+    this.#changed.clear();
+    return taken;
+  }
+
+  renewMemories(): void {
+    for (const [connection, known] of this.#known)
+      for (const [name, read] of known) this.#change(connection, name, read);
+  }
+
+  /** From the clock of connections to the time of day; it stays the same unless somebody sets the clock of the machine. */
+  #offset(): number {
+    const offset = this.#timeOfDay() - this.#clock();
+    if (!(Math.abs(offset - this.#lastOffset) < clockToleranceMs)) this.#lastOffset = offset;
+    return this.#lastOffset;
+  }
+
+  #change(connection: string, name: string, read: Read): void {
+    this.#know(connection, name, read);
+    let changed = this.#changed.get(connection);
+    if (changed === undefined) {
+      changed = new Set();
+      this.#changed.set(connection, changed);
+    }
+    changed.add(name);
+  }
+
+  #know(connection: string, name: string, read: Read): void {
+    let known = this.#known.get(connection);
+    if (known === undefined) {
+      known = new Map();
+      this.#known.set(connection, known);
+    }
+    known.set(name, read);
+  }
+}

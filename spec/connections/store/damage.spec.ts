@@ -1,0 +1,143 @@
+// Whatever has become of the database, the hub starts and serves, says what was lost, sets the bad file aside, and goes on.
+
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../support/deadline.ts';
+import { statusOf, writer } from '../../support/hub.ts';
+import { type Installation, install } from '../../support/store.ts';
+
+const count = 200;
+const desk = { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) };
+
+/** Runs a hub that writes `value` into all parameters, and ends. */
+async function fill({ start }: Installation, value: number): Promise<void> {
+  const hub = await start();
+  for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, value, writer);
+  await hub.stop();
+}
+
+async function damaged(t: ExecutionContext, damage: (path: string) => Promise<unknown>) {
+  const installation = await install(t, { desk });
+  await fill(installation, 7);
+  await damage(installation.values);
+  const hub = await installation.start();
+  return { hub, installation, status: statusOf(hub, 'store') };
+}
+
+const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  noise: async (path) => writeFile(path, randomBytes((await readFile(path)).length)),
+  'nothing in it': (path) => truncate(path, 0),
+  'half of it': async (path) => truncate(path, 4096),
+  'a folder in its place': async (path) => {
+    await rm(path);
+    await mkdir(path);
+  },
+  'another database in its place': async (path) => {
+    await rm(path);
+    const other = new DatabaseSync(path);
+    other.exec('CREATE TABLE other (a)');
+    other.close();
+  },
+};
+
+for (const [what, damage] of Object.entries(damages))
+  test(`${what}: the file is set aside, the hub runs without the values and keeps new ones`, async (t) => {
+    const { hub, installation, status } = await damaged(t, damage);
+    t.is(status.state, 'degraded');
+    t.regex(status.reason, /values\.db is damaged \(.+\), set aside as values\.damaged-\S+\.db: all values are lost$/);
+    const [, aside] = /set aside as (\S+):/.exec(status.reason)!;
+    t.true((await readdir(join(installation.folder, 'data'))).includes(aside!));
+    t.is(hub.find('desk/p0')!.value, undefined);
+    hub.write('desk/p0', 8, writer);
+    await hub.stop();
+    const next = await installation.start();
+    t.is(next.find('desk/p0')!.value, 8);
+    t.is(statusOf(next, 'store').state, 'running');
+  });
+
+test('the copy of the last hour is used, and the time of it told', async (t) => {
+  const installation = await install(t, { desk });
+  await fill(installation, 7);
+  await copyFile(installation.values, installation.values.replace('.db', '.copy.db'));
+  await fill(installation, 8);
+  await writeFile(installation.values, randomBytes(20_000));
+  const hub = await installation.start();
+  t.is(hub.find('desk/p0')!.value, 7);
+  t.regex(statusOf(hub, 'store').reason, /: the copy of \d{4}-\S+Z is used, later changes are lost$/);
+});
+
+test('a database that is missing is replaced by its copy; a copy that is damaged too is set aside', async (t) => {
+  const installation = await install(t, { desk });
+  await fill(installation, 7);
+  const copy = installation.values.replace('.db', '.copy.db');
+  await copyFile(installation.values, copy);
+  await rm(installation.values);
+  const hub = await installation.start();
+  t.is(hub.find('desk/p0')!.value, 7);
+  t.regex(statusOf(hub, 'store').reason, /values\.db is missing: the copy of \S+ is used, later changes are lost$/);
+  await hub.stop();
+  for (const path of [installation.values, copy]) await writeFile(path, randomBytes(20_000));
+  const next = await installation.start();
+  t.is(next.find('desk/p0')!.value, undefined);
+  t.regex(statusOf(next, 'store').reason, /is used, .*; its copy is damaged .*: all values are lost$/);
+});
+
+test('a database that is damaged while the hub runs costs nothing: the hub writes it anew', async (t) => {
+  const installation = await install(t, { desk });
+  const hub = await installation.start();
+  for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, 7, writer);
+  await eventually(() => valueIn(installation.values, 'desk/p9') === 7);
+  await rm(installation.values);
+  hub.write('desk/p0', 8, writer);
+  await hub.logged(/^connection "store" is degraded: /);
+  await eventually(() => valueIn(installation.values, 'desk/p0') === 8);
+  await hub.stop();
+  const next = await installation.start();
+  t.deepEqual([next.find('desk/p0')!.value, next.find('desk/p9')!.value], [8, 7]);
+});
+
+test('a folder that cannot be used for a while costs nothing', async (t) => {
+  const installation = await install(t, { desk });
+  const folder = join(installation.folder, 'data');
+  await writeFile(folder, 'a file');
+  const hub = await installation.start();
+  t.regex(statusOf(hub, 'store').reason, /^cannot write /);
+  hub.write('desk/p0', 8, writer);
+  await rm(folder);
+  await hub.logged(/^connection "store" is running$/);
+  await hub.stop();
+  const next = await installation.start();
+  t.is(next.find('desk/p0')!.value, 8);
+});
+
+test('a database that is full says so, forgets what no flow file has any more, and goes on', async (t) => {
+  const text = 'x'.repeat(60_000);
+  const ids = Array.from({ length: 60 }, (_, index) => `p${index}`);
+  const parts = { many: { type: 'dummy', parameters: ids } };
+  const installation = await install(t, parts, { store: { maxSize: '16MB' } });
+  const before = await installation.start();
+  for (const id of ids) before.write(`many/${id}`, text, writer);
+  await before.stop();
+  await installation.change({ others: { type: 'dummy', parameters: ids } });
+  const hub = await installation.start();
+  for (const id of ids) hub.write(`others/${id}`, text, writer);
+  await eventually(() => valueIn(installation.values, 'others/p59') === text);
+  await eventually(() => statusOf(hub, 'store').state === 'running');
+  t.is(valueIn(installation.values, 'many/p0'), undefined);
+});
+
+function valueIn(path: string, address: string): unknown {
+  try {
+    const database = new DatabaseSync(path, { readOnly: true });
+    try {
+      return database.prepare('SELECT value FROM parameter WHERE address = ?').get(address)?.value;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined; // it is not there yet
+  }
+}
