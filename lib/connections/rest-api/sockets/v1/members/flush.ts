@@ -15,11 +15,16 @@ export interface Audience {
   readonly clients: Client[];
 }
 
-/** Finds the members that are not live for a flush; `before` is the revision up to which everything had left. */
+/**
+ * Finds the members that are not live for a flush, but for those whose losses are counted with others. `before` is the revision up
+ * to which everything had left.
+ */
 export function audiencesOf({ apart }: Members, shared: Packer, before: number, isExact: boolean): Audience[] {
   const audiences = new Map<number | undefined, Audience>();
   for (const client of apart) {
-    const from = startOf(client.membership, before, isExact);
+    const { membership } = client;
+    if ('segment' in membership && membership.segment !== undefined) continue;
+    const from = startOf(membership, before, isExact);
     let audience = audiences.get(from);
     if (audience === undefined) {
       audience = { from, packer: from === undefined ? shared : new Packer(), clients: [] };
@@ -62,9 +67,7 @@ type Missing = readonly [client: Client, first: number];
 function tellFires(members: Members, clients: readonly Client[], { batches }: Packer, missing: Missing[]): void {
   const frames = fireFrames(batches);
   for (const client of clients) {
-    const { membership } = client;
-    if ('segment' in membership && membership.segment !== undefined) continue;
-    if (membership.name === 'behind') members.miss(client, batches);
+    if (client.membership.name === 'behind') members.miss(client, batches);
     else if (frames.length > 0 && client.isFull) missing.push([client, 0]);
     else if (frames.length > 0) client.sendAll(frames);
   }
