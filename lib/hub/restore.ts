@@ -2,30 +2,37 @@
 // so that no rule fires because of it.
 
 import { resolve } from 'node:path';
-import type { GatewayType } from '../connections/connection.ts';
-import type { ConnectionPlan, Plan } from '../flow/plan.ts';
+import type { Log } from '../connections/connection.ts';
+import type { Kept } from '../connections/keeping.ts';
+import type { Plan } from '../flow/plan.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
+import type { Journal } from './journal.ts';
 import type { Parts } from './parts.ts';
 
-/** A connection that gives back what it has kept. */
-interface Store {
-  readonly plan: ConnectionPlan;
-  readonly restore: NonNullable<GatewayType['restore']>;
+/** What a store is asked for while the hub gets ready. */
+interface Asked {
+  readonly id: string;
+  readonly log: Log;
+  readonly kept: Promise<Kept>;
+  readonly askedAt: number;
 }
 
-export function storesOf({ connections }: Plan): Store[] {
-  return connections.flatMap((plan) => {
-    const restore = plan.enabled && plan.type.isGateway ? plan.type.restore : undefined;
-    return restore === undefined ? [] : [{ plan, restore }];
+/** Asks the stores of a plan for what they have kept. */
+export function askStores({ connections }: Plan, log: Journal): Asked[] {
+  return connections.flatMap(({ id, enabled, type, settings, folder }) => {
+    if (!enabled || !type.isGateway || type.restore === undefined) return [];
+    const askedAt = performance.now();
+    const logOfStore = log.child({ connection: id });
+    const resolvePath = (path: string) => resolve(folder, path);
+    return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }), askedAt }];
   });
 }
 
-export async function restoreFrom(store: Store, { graph, keeping, log }: Parts): Promise<void> {
-  const { id, settings, folder } = store.plan;
-  const logOfStore = log.child({ connection: id });
-  const startedAt = performance.now();
-  const kept = await store.restore({ id, settings, log: logOfStore, resolvePath: (path) => resolve(folder, path) });
+/** Gives the parameters what a store has kept; they are declared by now. */
+export async function restoreFrom(asked: Asked, { graph, keeping }: Parts): Promise<void> {
+  const { id, log: logOfStore, askedAt } = asked;
+  const kept = await asked.kept;
   const origin: Origin = { kind: 'restored', name: id };
   let restored = 0;
   for (const { address, value, time } of kept.values) {
@@ -40,6 +47,6 @@ export async function restoreFrom(store: Store, { graph, keeping, log }: Parts):
     }
   }
   keeping.recall(kept.memories);
-  const ms = Math.round(performance.now() - startedAt);
+  const ms = Math.round(performance.now() - askedAt);
   logOfStore.info({ values: restored, ms }, `restored ${restored} values in ${ms} ms`);
 }

@@ -15,7 +15,7 @@ import { logFault } from './flow-guard.ts';
 import { type HubLog, Journal } from './journal.ts';
 import { createParts, type Parts } from './parts.ts';
 import type { Reload } from './reload.ts';
-import { restoreFrom, storesOf } from './restore.ts';
+import { askStores, restoreFrom } from './restore.ts';
 import { monotonicScheduler } from './scheduler.ts';
 import { version } from './version.ts';
 
@@ -58,9 +58,10 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     await within(connections.stop(), stopDeadlineMs);
   };
   try {
+    const stores = askStores(plan, log);
     connections.declare(plan.connections);
     keeping.plan(plan);
-    for (const store of storesOf(plan)) await restoreFrom(store, parts);
+    for (const store of stores) await restoreFrom(store, parts);
     options.prepare?.(graph);
     swapPlan(parts, plan, isSafe);
     await expectGateways(connections.gateways());
