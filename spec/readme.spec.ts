@@ -10,7 +10,17 @@ import { createFolder } from './support/folder.ts';
 import { freePort } from './support/port.ts';
 import { start } from './support/process.ts';
 import { needs } from './support/programs.ts';
-import { type Block, blocksOf, type Clone, change, createClone, readmes, readReadme, save } from './support/readme.ts';
+import {
+  type Block,
+  blocksOf,
+  type Clone,
+  change,
+  createClone,
+  readmes,
+  readReadme,
+  save,
+  shellEnvironment,
+} from './support/readme.ts';
 import { openClient } from './support/socket.ts';
 
 needs('curl');
@@ -67,7 +77,7 @@ for (const readme of readmes)
 
 /** What a command prints on a terminal of the clone. */
 function runIn({ folder, url }: Clone, command: string): Promise<string> {
-  const env = { ...process.env, PATCHBAY_URL: url };
+  const env = { ...shellEnvironment, PATCHBAY_URL: url };
   return new Promise((resolve) => {
     execFile('sh', ['-c', `${command} 2>&1`], { cwd: folder, env }, (_, output) => resolve(output));
   });

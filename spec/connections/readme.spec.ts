@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { blocksOf, change, createClone, readReadme, save } from '../support/readme.ts';
+import { blocksOf, change, createClone, readReadme, save, shellEnvironment } from '../support/readme.ts';
 
 const run = promisify(execFile);
 const readme = 'lib/connections/README.md';
@@ -30,7 +30,7 @@ test('the example is complete: who does what it shows has a connection type that
   t.true(table.includes('(lib/connections/udp-text/README.md) | Text over UDP, in both directions. |'));
 
   const [, command] = /`(npx ava .*?)`/.exec(readReadme(readme))!;
-  const { stdout } = await run('sh', ['-c', command!], { cwd: clone.folder });
+  const { stdout } = await run('sh', ['-c', command!], { cwd: clone.folder, env: shellEnvironment });
   t.regex(stdout, /udp-text: when its port is taken it is failed/);
   t.regex(stdout, /\d+ tests passed/);
 });

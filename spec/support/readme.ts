@@ -48,6 +48,11 @@ export interface Clone {
 
 const notCopied = new Set(['node_modules', 'dist', '.git', 'results']);
 
+/** The environment of a shell that somebody has just opened: npm and npx, which run the specs, tell their commands what they were told. */
+export const shellEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
+);
+
 export async function createClone(t: ExecutionContext, port: number): Promise<Clone> {
   const folder = await createFolder(t);
   cpSync(root, folder, {
