@@ -59,14 +59,15 @@ function install(names: readonly ProgramName[]): void {
 function runAva(): number {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
-  const atOnce = `--concurrency=${availableParallelism() + 1}`; // some of them wait for time to pass
+  const atOnce = `--concurrency=${2 * availableParallelism()}`; // half of their time they wait
   const ava = dependent(process.execPath, [
     join(root, 'node_modules/ava/entrypoints/cli.js'),
     atOnce,
     ...options,
     ...files,
   ]);
-  return spawnSync(...ava, { cwd: root, stdio: 'inherit' }).status ?? 1;
+  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...process.env }; // each file is a process
+  return spawnSync(...ava, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 }
 
 /** `for want of chromium: client/browser, console/why; for want of git: bench/compare`. */

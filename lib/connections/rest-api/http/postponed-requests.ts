@@ -8,7 +8,7 @@ import type { Pace } from '../pacing/pace.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
 /** For so long, within one round, requests are answered as they come. */
-const roundMs = 20;
+const roundMs = 10;
 /**
  * After that so many more are answered, unless they take long. They fit into 64 KiB, so a client that pipelines no more than that and
  * reads the answers is not cut because of others.
