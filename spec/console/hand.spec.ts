@@ -152,18 +152,22 @@ for (const [name, viewport] of [
     const finger = await createFinger(page);
     const scrolled = () => page.evaluate<number>(`document.querySelector('.panel-page').scrollTop`);
     for (const css of ['.cap', '.push', '.rail']) {
+      await page.evaluate(standsStill); // what was flung goes on for a while
       const from = await scrolled();
       const boxes = await Promise.all((await page.locator(css).all()).map((one) => one.boundingBox()));
       const box = boxes.find((one) => one!.y > viewport.height * 0.45 && one!.y < viewport.height * 0.85)!;
-      await finger.down(box.x + box.width / 2, box.y + 20);
-      await finger.move(box.x + box.width / 2, box.y - viewport.height * 0.35, 5);
+      const swipe = [
+        finger.down(box.x + box.width / 2, box.y + 20),
+        finger.move(box.x + box.width / 2, box.y - viewport.height * 0.35, 5), // at once, or it would be held
+      ];
+      await Promise.all(swipe);
       await finger.up();
       await waitUntil(page, `document.querySelector('.panel-page').scrollTop > ${from + 40}`);
     }
     await settled();
     t.deepEqual(written, []);
 
-    await page.evaluate(standsStill); // what was flung goes on for a while
+    await page.evaluate(standsStill);
     await page.evaluate(`document.querySelector('.panel-page').scrollTo(0, 0)`);
     const cap = await middleOf(page.locator('.cap').first());
     await finger.down(cap.x, cap.y);
