@@ -23,8 +23,6 @@ export class Client {
   subscriptions: readonly Subscription[] = [];
   /** Assigned by `members/members.ts` alone. */
   membership: Membership = { name: 'idle' };
-  /** It has just subscribed, and may do so again. */
-  mayWantMore = false;
   readonly definitions = new KnownDefinitions();
   readonly missed = new Missed();
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */

@@ -14,12 +14,6 @@ import type { Subscription } from './subscription.ts';
 /** How much of each round of the event loop is for clients that are not live. */
 const catchUpRoundMs = 2;
 
-/**
- * No end is told for so long after a subscription. A client that sends several in a row is told no revision before the hub knows
- * all of them.
- */
-const moreMayComeMs = 20;
-
 const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], ends: [] };
 
 export class Groups {
@@ -107,13 +101,6 @@ export class Groups {
     this.#groupOf.set(client, group);
     group.members.enter(client, change(handover));
     this.#queue.add(client);
-    if (client.mayWantMore) return;
-    client.mayWantMore = true;
-    const settled = () => {
-      client.mayWantMore = false;
-      this.resume(client);
-    };
-    setTimeout(settled, moreMayComeMs).unref();
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */

@@ -79,21 +79,6 @@ test('who keeps the revision of the end of a small subscription, and is cut whil
   expectAll(t, hub, third.picture);
 });
 
-test('of subscriptions that are sent in one go no end comes, and no revision, before all are answered', async (t) => {
-  const hub = await startDesk(t);
-  const client = await openV1(t, hub.port);
-  const before = performance.now();
-  client.send(small);
-  await new Promise(setImmediate);
-  client.send({ ...small, sub: 2 });
-  const messages = await client.until(({ rev }) => rev !== undefined, 'a revision');
-  t.true(performance.now() - before > 19);
-  t.deepEqual(
-    messages.map(({ sub }) => sub).filter((sub) => sub !== undefined),
-    [1, 2],
-  );
-});
-
 test('a revision never goes back on a connection, also when changes of before wait for their time', async (t) => {
   const hub = await startDesk(t);
   const subscriptions = [

@@ -88,7 +88,7 @@ export class Members {
     }
     if (client.isFull || (membership.name !== 'catching up' && membership.name !== 'extending')) return false;
     const stopped = membership.catchUp.run(client, endMs);
-    if (stopped === 'done' && !client.mayWantMore) this.#finish(client, membership);
+    if (stopped === 'done') this.#finish(client, membership);
     return stopped === 'more';
   }
 
