@@ -25,6 +25,7 @@ export interface V1Message {
   readonly rev?: number;
   readonly end?: number;
   readonly ack?: number;
+  readonly pong?: number;
   readonly errors?: readonly unknown[];
   readonly error?: string;
 }

@@ -2,6 +2,7 @@
 // that it was told, by address, and one number, the highest revision that it may keep.
 
 import { WebSocket } from 'ws';
+import type { V1Message } from '../load/v1-socket.ts';
 
 /** A subscription. */
 export interface Wish {
@@ -22,18 +23,6 @@ export interface Listener {
   dropped(): void;
   /** The hub closed the link, or refused a message. */
   broke(reason: string): void;
-}
-
-interface Message {
-  readonly hello?: { readonly epoch: string };
-  readonly sub?: number;
-  readonly mode?: 'snapshot' | 'resume';
-  readonly def?: readonly (readonly [id: number, address: string, type: string, access: string])[];
-  readonly set?: readonly (readonly [id: number, value: number])[];
-  readonly rev?: number;
-  readonly end?: number;
-  readonly pong?: number;
-  readonly error?: string;
 }
 
 export class Client {
@@ -85,7 +74,7 @@ export class Client {
     return promise;
   }
 
-  #take(link: Link, { hello, sub, mode, def = [], set = [], rev, end, pong, error }: Message): void {
+  #take(link: Link, { hello, sub, mode, def = [], set = [], rev, end, pong, error }: V1Message): void {
     if (error !== undefined) this.#listener.broke(error);
     if (hello !== undefined) this.#greet(link, hello.epoch);
     if (sub !== undefined && mode === 'snapshot') this.#begin(sub);

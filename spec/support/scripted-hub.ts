@@ -122,3 +122,13 @@ export function playHub({
     },
   };
 }
+
+/** What the observers of a parameter were told. */
+export function follow(script: Script, address: string): unknown[] {
+  const told: unknown[] = [];
+  script.hub.param(address).subscribe((value) => told.push(value));
+  return told;
+}
+
+/** Resolves when what the client has put off until the end of its turn is done. */
+export const microtasks = () => new Promise<void>((resolve) => setImmediate(resolve));
