@@ -2,8 +2,10 @@
 
 import { defer } from 'rxjs';
 import { within } from '../../model/deadline.ts';
-import { defineGatewayType } from '../connection.ts';
+import { type ConnectionContext, defineGatewayType } from '../connection.ts';
+import type { HubPort } from '../hub-port.ts';
 import type { ResolvePath } from '../setting.ts';
+import { type Part, runParts } from './parts.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
 import { filesOf } from './thread/files.ts';
@@ -22,6 +24,8 @@ interface Restoring {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
 }
+
+type Context = ConnectionContext<StoreSettings>;
 
 const restoring = new WeakMap<StoreSettings, Restoring>();
 
@@ -45,23 +49,26 @@ export const store = defineGatewayType({
     const isSelected = createSelection(settings.values);
     return { values: values.filter(({ address }) => isSelected(address)), memories };
   },
-  run: ({ settings, resolvePath, scheduler, finish }, hub) =>
-    defer(() => {
-      const restored = restoring.get(settings);
-      restoring.delete(settings);
-      const writer = restored?.writer ?? new ValuesWriter();
-      return keepValues({
-        hub,
-        writer,
-        copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'values')),
-        scheduler,
-        opened: restored?.opened,
-        isSelected: createSelection(settings.values),
-        open: () => writer.open(openRequest(settings, resolvePath, false)),
-        finish,
-      });
-    }),
+  run: (context, hub) => runParts({ values: valuesOf(context, hub) }, context.scheduler),
 });
+
+function valuesOf({ settings, resolvePath, scheduler, finish }: Context, hub: HubPort): Part {
+  return defer(() => {
+    const restored = restoring.get(settings);
+    restoring.delete(settings);
+    const writer = restored?.writer ?? new ValuesWriter();
+    return keepValues({
+      hub,
+      writer,
+      copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'values')),
+      scheduler,
+      opened: restored?.opened,
+      isSelected: createSelection(settings.values),
+      open: () => writer.open(openRequest(settings, resolvePath, false)),
+      finish,
+    });
+  });
+}
 
 function tooLate(opened: Opened): Opened {
   const loss = `the disk did not answer within ${restoreDeadlineMs / 1000} s: the hub has started without the values kept there`;

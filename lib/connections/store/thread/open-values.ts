@@ -30,7 +30,7 @@ export function openValues(request: OpenRequest): OpenValues {
     mkdirSync(folder, { recursive: true });
     lock = new FolderLock(folder);
     held = recover(files, isRead, losses);
-    const database = ValuesDatabase.open(files.path, maxBytes);
+    const database = new ValuesDatabase(files.path, maxBytes);
     const close = () => {
       database.close();
       lock?.free();

@@ -1,18 +1,15 @@
 // The copy of the database that is used when the database is damaged: one each hour, made by a thread of its own.
 
-import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
+import { programOf, quiet } from '../store-thread.ts';
 import type { DatabaseFiles } from '../thread/files.ts';
 import type { Copied } from '../thread/messages.ts';
-import { quiet } from './values-writer.ts';
 
 /** How often a copy is made; the first one comes soon, and one that failed is tried again earlier. */
 export const copyEveryMs = 3_600_000;
 const firstMs = 60_000;
 const againMs = 300_000;
-
-const program = new URL(`../thread/copy-thread${extname(import.meta.filename)}`, import.meta.url);
 
 export class HourlyCopy {
   readonly #files: DatabaseFiles;
@@ -34,7 +31,7 @@ export class HourlyCopy {
 
   /** Makes a copy now; `now` tells the time when it is done. Never rejects. */
   async make(now: () => number): Promise<Copied> {
-    const worker = new Worker(program, { workerData: this.#files, execArgv: quiet });
+    const worker = new Worker(programOf('copy-thread'), { workerData: this.#files, execArgv: quiet });
     this.#worker = worker;
     const copied = await new Promise<Copied>((resolve) => {
       worker.once('message', resolve);

@@ -1,5 +1,6 @@
 // What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
 
+import type { Archive } from '../../../connections/archive.ts';
 import type { KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { formatAddress } from '../../../model/address.ts';
@@ -22,6 +23,7 @@ export class Keeping implements KeepingPort {
   /** Connections whose values may be kept. */
   #kept: ReadonlySet<string> = new Set();
   #hasStore = false;
+  #archive: Archive | undefined;
   #lastOffset = Number.NaN;
   /** What connections had under way when the hub ended, until they start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
@@ -54,6 +56,17 @@ export class Keeping implements KeepingPort {
       this.#recalled.set(connection, recalled);
       this.#know(connection, name, () => memory);
     }
+  }
+
+  get archive(): Archive | undefined {
+    return this.#archive;
+  }
+
+  offer(archive: Archive): () => void {
+    this.#archive = archive;
+    return () => {
+      if (this.#archive === archive) this.#archive = undefined;
+    };
   }
 
   isKept({ address, type, access }: Parameter): boolean {

@@ -1,0 +1,65 @@
+// A store has parts that run by themselves: values, history, audit, snapshots. What is wrong with one of them costs none of the
+// others, and all of it together is the state of the connection.
+
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { Backoff } from '../../model/backoff.ts';
+import { messageOf } from '../../model/error.ts';
+import type { ConnectionEvent } from '../connection.ts';
+
+/**
+ * A part tells its state soon after it was subscribed to: the store has started once all have. When it errs it is subscribed to
+ * again, after 1 s, 2 s, … 30 s. Cold; never completes.
+ */
+export type Part = Observable<ConnectionEvent>;
+
+/** Runs the parts of a store, by name. The reason of what is wrong begins with the name, but for that of values. */
+export function runParts(parts: Readonly<Record<string, Part>>, scheduler: SchedulerLike): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const reasons = new Map<string, string>();
+    const names = Object.keys(parts);
+    let told: string | undefined;
+    const tell = (name: string, reason: string) => {
+      reasons.set(name, reason);
+      if (reasons.size < names.length) return;
+      const wrong = names.map((one) => reasons.get(one)!).filter((text) => text !== '');
+      const all = wrong.join('; ');
+      if (all === told) return;
+      told = all;
+      subscriber.next(all === '' ? { state: 'running' } : { state: 'degraded', reason: all });
+    };
+    const running = Object.entries(parts).map(([name, part]) =>
+      keepRunning(part, scheduler, (event) => {
+        if ('set' in event) subscriber.next(event);
+        else tell(name, event.state === 'running' ? '' : name === 'values' ? event.reason : `${name}: ${event.reason}`);
+      }),
+    );
+    return () => {
+      for (const stop of running) stop();
+    };
+  });
+}
+
+function keepRunning(part: Part, scheduler: SchedulerLike, tell: (event: ConnectionEvent) => void): () => void {
+  const backoff = new Backoff({ firstMs: 1000, longestMs: 30_000, provenMs: 60_000 });
+  let waiting: Subscription | undefined;
+  let running: Subscription | undefined;
+  let isStopped = false;
+  const start = () => {
+    const startedAt = scheduler.now();
+    running = part.subscribe({
+      next: tell,
+      error: (error: unknown) => {
+        if (isStopped) return;
+        backoff.ran(scheduler.now() - startedAt);
+        tell({ state: 'degraded', reason: messageOf(error) });
+        waiting = scheduler.schedule(start, backoff.next());
+      },
+    });
+  };
+  start();
+  return () => {
+    isStopped = true;
+    waiting?.unsubscribe();
+    running?.unsubscribe();
+  };
+}

@@ -1,0 +1,56 @@
+// A thread of the store, seen from the hub's: one question at a time, each with its answer.
+
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { messageOf } from '../../model/error.ts';
+
+/** SQLite is part of Node.js, which calls it experimental: that is no news for operators. */
+export const quiet = ['--disable-warning=ExperimentalWarning'];
+
+/** The program of a thread, by its name in `thread/`: `values-thread`. */
+export function programOf(name: string): URL {
+  return new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
+}
+
+/** A question and its answer are data that threads can hand to each other. */
+export class StoreThread<Question, Answer> {
+  readonly #what: string;
+  readonly #worker: Worker;
+  #last: Promise<unknown> = Promise.resolve();
+  #isEnded = false;
+
+  /** Starts `thread/<program>`; `what` says what it does: 'writes values'. */
+  constructor(program: string, what: string) {
+    this.#what = what;
+    this.#worker = new Worker(programOf(program), { name: `store ${program}`, execArgv: quiet });
+    this.#worker.once('exit', () => {
+      this.#isEnded = true;
+    });
+    this.#worker.on('error', () => {}); // who waits for an answer is told
+  }
+
+  /** Asks once all earlier questions are answered. Errors: when the thread has ended. */
+  ask(question: Question, transfer: readonly ArrayBuffer[] = []): Promise<Answer> {
+    const answer = this.#last.then(() => this.#askNow(question, transfer));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  /** Ends the thread once all questions are answered. */
+  async end(): Promise<void> {
+    await this.#last;
+    await this.#worker.terminate();
+  }
+
+  #askNow(question: Question, transfer: readonly ArrayBuffer[]): Promise<Answer> {
+    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+    const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));
+    const exit = () => fail('it did so by itself');
+    if (this.#isEnded) exit();
+    else {
+      this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
+      this.#worker.postMessage(question, transfer);
+    }
+    return promise.finally(() => this.#worker.off('message', resolve).off('error', fail).off('exit', exit));
+  }
+}

@@ -1,0 +1,101 @@
+// What the databases of a store have in common: how one is created, opened, recognised and written.
+
+import { renameSync, rmSync, statSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { sync } from './files.ts';
+import { DamagedError } from './trouble.ts';
+
+/** Names files of ours among all of SQLite: "Ptch". */
+const applicationId = 0x50746368;
+const version = 1;
+/** How long a statement waits for another program that has the database, such as one that looks at it. */
+const busyMs = 2000;
+/** How large the log before the database stays, in bytes. */
+const keptLogBytes = 4 * 1024 * 1024;
+
+/** Creates a database with nothing in its tables: it is in its place once it is whole. Errors: those of SQLite and of the file system. */
+export function createDatabase(path: string, tables: string): void {
+  const part = `${path}.part`;
+  rmSync(part, { force: true });
+  const database = new DatabaseSync(part);
+  try {
+    database.exec(tables);
+    identify(database);
+  } finally {
+    database.close();
+  }
+  sync(part);
+  renameSync(part, path);
+}
+
+/** Opens a database that is there, to write it. Errors: those of SQLite, also when we may not write; nothing is open then. */
+export function openDatabase(path: string, maxBytes: number): DatabaseSync {
+  const database = new DatabaseSync(path);
+  try {
+    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    database.exec(`PRAGMA journal_size_limit = ${keptLogBytes}`);
+    const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get() as { page_size: number };
+    database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}`);
+    identify(database); // tells at once whether we may write
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Opens a database to read it: it stays as it is. Errors: those of SQLite, `DamagedError`; nothing is open then. */
+export function readDatabase(path: string): DatabaseSync {
+  const found = statSync(path);
+  if (!found.isFile()) throw new DamagedError('it is no file');
+  if (found.size === 0) throw new DamagedError('it is empty');
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
+    if (id !== applicationId) throw new DamagedError('it is no database of a store');
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+/** Reads the whole of a database for damage. Errors: those of SQLite, `DamagedError`. */
+export function checkDatabase(database: DatabaseSync): void {
+  const results = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
+  const [{ quick_check: result } = { quick_check: 'ok' }] = results;
+  if (result !== 'ok') throw new DamagedError(result.split('\n')[0]!);
+}
+
+/** Writes as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite and of `work`. */
+export function inTransaction(database: DatabaseSync, work: () => void): void {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    work();
+    database.exec('COMMIT');
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** A database that is open, as long as its file is in its place. */
+export class OpenFile {
+  readonly #path: string;
+  readonly #inode: number;
+
+  constructor(path: string) {
+    this.#path = path;
+    this.#inode = statSync(path).ino;
+  }
+
+  /** Errors: `DamagedError` when somebody has moved or deleted the file. */
+  expectInPlace(): void {
+    if (statSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode)
+      throw new DamagedError('the file is no longer in its place');
+  }
+}
+
+function identify(database: DatabaseSync): void {
+  database.exec(`BEGIN; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}; COMMIT`);
+}
