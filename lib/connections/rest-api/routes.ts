@@ -8,11 +8,12 @@ import type { Log } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import { createDisk } from './files/disk.ts';
 import { serveFile } from './files/document-root.ts';
+import type { Handler } from './http/admission.ts';
 import { acceptsJson } from './http/answer/accept.ts';
 import { begin } from './http/answer/headers.ts';
 import { replyError } from './http/answer/reply.ts';
 import { decodePath } from './http/path.ts';
-import type { Handler, Route } from './http/router.ts';
+import type { Route } from './http/router.ts';
 import { asHubError } from './input/fault-gate.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
 import type { TaskQueue } from './pacing/work-queue.ts';
@@ -56,16 +57,22 @@ export interface RouteContext {
 type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 export function routesOf(context: RouteContext): Route[] {
-  const { id, hub, settings, log, tasks, sockets, originOf, resolvePath, consoleFolder } = context;
-  const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
-  const dashboards = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
-  const dashboardDisk = createDisk(dashboards ?? '');
-  const consoleDisk = createDisk(consoleFolder);
-  const json = (read: (request: PageRequest) => Page) => servePage(read, tasks, log);
-  const later =
-    (serve: Serve): Handler =>
-    (response, request) =>
-      void serve(response, request).catch((error) => asHubError(error, log));
+  return [
+    { path: '/ws', get: refusePlainHttp },
+    ...parameterRoutes(context),
+    ...stateRoutes(context),
+    ...operationRoutes(context),
+    ...dashboardRoutes(context),
+    ...browserRoutes(context),
+    { path: '/hub/*', get: replyNotFound },
+    ...documentRoutes(context),
+  ];
+}
+
+/** Values of parameters, and why they are so. */
+function parameterRoutes(context: RouteContext): Route[] {
+  const { hub, settings, log, originOf } = context;
+  const json = pagesOf(context);
   return [
     { path: `${parametersPath}*`, get: (response, request) => readParameter(hub, response, request) },
     {
@@ -76,60 +83,75 @@ export function routesOf(context: RouteContext): Route[] {
       }),
       post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
     },
-    { path: '/ws', get: refusePlainHttp },
-    { path: '/hub', get: redirectToHub },
-    {
-      path: '/hub/',
-      get: settings.console
-        ? later((response, request) => serveConsolePage(consoleFolder, consoleDisk, hub, response, request, log))
-        : (response) => replyContents(hub, response),
-    },
-    {
-      path: `${consolePath}*`,
-      get: settings.console
-        ? later((response, request) => serveConsoleFile(consoleFolder, consoleDisk, response, request, log))
-        : replyNotFound,
-    },
-    {
-      path: '/hub/client.js',
-      get: later((response, request) => serveClientScript(consoleDisk, response, request, log)),
-    },
-    {
-      path: connectionsPath,
-      get: json(() => connectionsOf(hub)),
-    },
-    {
-      path: `${connectionsPath}/*`,
-      post: (response, request) => controlConnection(operationOf(response), response, request),
-    },
-    { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
-    { path: dashboardsPath, get: servePageOfFiles(dashboardDisk, () => listDashboards(dashboards), log) },
-    {
-      path: `${dashboardsPath}/*`,
-      get: servePageOfFiles(
-        dashboardDisk,
-        (path) => readDashboard(dashboards, decodePath(path.slice(dashboardsPath.length + 1))),
-        log,
-      ),
-    },
+    { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
     { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
+  ];
+}
+
+/** How the hub is, and what it has. */
+function stateRoutes(context: RouteContext): Route[] {
+  const { hub, settings, sockets } = context;
+  const json = pagesOf(context);
+  return [
+    { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
     { path: '/hub/files', get: json(() => filesOf(hub)) },
     { path: '/hub/health', get: json(() => healthOf(hub)) },
     { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
     { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
-    { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
+    { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
+  ];
+}
+
+/** What can be switched, stopped and started again. */
+function operationRoutes(context: RouteContext): Route[] {
+  const { id, hub, log, originOf } = context;
+  const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
+  const json = pagesOf(context);
+  return [
+    { path: connectionsPath, get: json(() => connectionsOf(hub)) },
+    {
+      path: `${connectionsPath}/*`,
+      post: (response, request) => controlConnection(operationOf(response), response, request),
+    },
     {
       path: '/hub/rules',
       get: json(() => hub.rules()),
       post: (response, request) => switchRule(operationOf(response), response, request),
     },
-    { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
-    { path: '/hub/*', get: replyNotFound },
-    ...documentRoutes(settings.documentRoot && resolvePath(settings.documentRoot), log, later),
   ];
 }
 
-function documentRoutes(root: string, log: Log, later: (serve: Serve) => Handler): Route[] {
+function dashboardRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
+  const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
+  const disk = createDisk(folder ?? '');
+  const read = (path: string) => readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)));
+  return [
+    { path: dashboardsPath, get: servePageOfFiles(disk, () => listDashboards(folder), log) },
+    { path: `${dashboardsPath}/*`, get: servePageOfFiles(disk, read, log) },
+  ];
+}
+
+/** What browsers open: the console, or where it would be, and the client library. */
+function browserRoutes({ hub, settings, log, consoleFolder: folder }: RouteContext): Route[] {
+  const disk = createDisk(folder);
+  const script = later((response, request) => serveClientScript(disk, response, request, log), log);
+  const others: Route[] = [
+    { path: '/hub', get: redirectToHub },
+    { path: '/hub/client.js', get: script },
+  ];
+  if (!settings.console)
+    return [
+      ...others,
+      { path: '/hub/', get: (response) => replyContents(hub, response) },
+      { path: `${consolePath}*`, get: replyNotFound },
+    ];
+  const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), log);
+  const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), log);
+  return [...others, { path: '/hub/', get: page }, { path: `${consolePath}*`, get: file }];
+}
+
+function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
+  const root = settings.documentRoot && resolvePath(settings.documentRoot);
   if (root === '')
     return [
       { path: '/', get: redirectToHub },
@@ -137,7 +159,16 @@ function documentRoutes(root: string, log: Log, later: (serve: Serve) => Handler
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const disk = createDisk(root);
-  return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log)) }];
+  return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log), log) }];
+}
+
+/** Makes handlers of what reads pages. */
+function pagesOf({ tasks, log }: RouteContext): (read: (request: PageRequest) => Page) => Handler {
+  return (read) => servePage(read, tasks, log);
+}
+
+function later(serve: Serve, log: Log): Handler {
+  return (response, request) => void serve(response, request).catch((error) => asHubError(error, log));
 }
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {

@@ -1,24 +1,13 @@
-// Routes, and what holds for each of them: the guard comes first, what a handler throws is answered, HEAD gets no body, and other methods
-// get 405.
+// Routes, and what holds for each of them: HEAD gets no body, other methods get 405, and what comes when the hub is busy waits.
 
-import { type ErrorCode, HubError } from '../../../model/error.ts';
+import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
-import type { Log } from '../../connection.ts';
-import { asHubError } from '../input/fault-gate.ts';
-import type { LimitHits } from '../limits/limit-hits.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { Admission, type AdmissionContext, type Handler } from './admission.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
-import type { Header, OpenAnswer } from './answer/headers.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
-import { serveFor } from './answer/served-hits.ts';
-import { ambiguityOf, refuseAndClose } from './framing.ts';
-import { retryAfterSeconds } from './guard/attempts.ts';
-import type { Act, Guard } from './guard/guard.ts';
+import type { Act } from './guard/guard.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
-
-/** Answers a request, or keeps the response for later. It may throw a `HubError` before it returns. */
-export type Handler = (response: HttpResponse, request: HttpRequest) => void;
 
 /** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */
 export interface Route {
@@ -40,59 +29,29 @@ export function methodsOf({ get, post, getWrites = false }: Route): string[] {
   return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
 
-interface RouterContext {
+interface RouterContext extends AdmissionContext {
   readonly app: TemplatedApp;
-  readonly guard: Guard;
-  readonly openAnswer: OpenAnswer;
-  readonly log: Log;
-  readonly hits: LimitHits;
   readonly postponed: PostponedRequests;
 }
 
-export function createRouter({ app, guard, openAnswer, log, hits, postponed }: RouterContext): Router {
-  const challenges = guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
-
-  const headersOf = (code: ErrorCode): readonly Header[] => {
-    if (code === 'unauthorized') return challenges;
-    return code === 'too-many-attempts' ? [['Retry-After', String(retryAfterSeconds)]] : [];
-  };
-
-  /** Refuses what could be two requests. This comes before a request is postponed, since a kept request has each header only once. */
-  const isRefused = (response: HttpResponse, request: HttpRequest, act: Act) => {
-    const ambiguity = ambiguityOf(request, act === 'read');
-    if (ambiguity === undefined) return false;
-    openAnswer(response, request);
-    refuseAndClose(response, request, ambiguity);
-    return true;
-  };
-
-  const answer: Router['admit'] = (response, request, act, handler) => {
-    openAnswer(response, request);
-    serveFor(hits);
-    try {
-      guard.check(request, act, () => remoteAddress(response));
-      handler(response, request);
-    } catch (error) {
-      const known = asHubError(error, log);
-      const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-      replyError(response, known, asJson, headersOf(known.code));
-    }
-  };
+export function createRouter({ app, postponed, ...context }: RouterContext): Router {
+  const { guard, openAnswer } = context;
+  const admission = new Admission(context);
 
   const guarded =
     (handler: Handler, act: Act): Handler =>
     (response, request) => {
-      if (isRefused(response, request, act)) return;
+      if (admission.isRefused(response, request, act)) return;
       if (postponed.hasTime()) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
-        if (postponed.isRoundLong) response.cork(() => answer(response, request, act, handler));
-        else answer(response, request, act, handler);
-      } else postponed.put(response, request, (kept) => answer(response, kept, act, handler));
+        if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, act, handler));
+        else admission.answer(response, request, act, handler);
+      } else postponed.put(response, request, (kept) => admission.answer(response, kept, act, handler));
     };
 
   return {
     admit(response, request, act, handler) {
-      if (!isRefused(response, request, act)) answer(response, request, act, handler);
+      if (!admission.isRefused(response, request, act)) admission.answer(response, request, act, handler);
     },
     add(route) {
       const { path, get, post, getWrites = false } = route;
@@ -104,7 +63,7 @@ export function createRouter({ app, guard, openAnswer, log, hits, postponed }: R
       if (post !== undefined) app.post(path, guarded(post, 'write'));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
-        if (isRefused(response, request, 'write')) return;
+        if (admission.isRefused(response, request, 'write')) return;
         openAnswer(response, request);
         replyPreflight(response, request, methods);
       });
