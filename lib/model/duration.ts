@@ -2,12 +2,23 @@
 
 import { describe, HubError } from './error.ts';
 
-const unitMs: Readonly<Record<string, number>> = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+const unitMs: Readonly<Record<string, number>> = {
+  y: 365 * 86_400_000,
+  d: 86_400_000,
+  h: 3_600_000,
+  m: 60_000,
+  s: 1000,
+  ms: 1,
+};
 const pattern = /^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$/;
-const part = /(\d+(?:\.\d+)?)(ms|d|h|m|s)/g;
+const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;
+const part = /(\d+(?:\.\d+)?)(ms|y|d|h|m|s)/g;
 
 /** The longest duration in milliseconds. A timer of the platform cannot wait longer. */
 export const longestDurationMs = 2 ** 31 - 1;
+
+/** The longest time that something is kept, in milliseconds: a thousand years. */
+const longestKeptMs = 1000 * unitMs.y!;
 
 /** Reads a duration in milliseconds: `1500` → 1500, `'1m30s'` → 90000. Errors: `not-convertible`, `out-of-range`. */
 export function readDurationMs(input: unknown): number {
@@ -22,8 +33,14 @@ export function readDurationMs(input: unknown): number {
   return durationMs;
 }
 
-function readText(text: string): number | undefined {
-  if (!pattern.test(text)) return undefined;
+/** Reads a duration that no timer waits for: `'90d'`, `'1y'`, which is 365 days; undefined if it is none, or over 1000 years. */
+export function readLongDurationMs(text: string): number | undefined {
+  const durationMs = readText(text, longPattern);
+  return durationMs !== undefined && durationMs <= longestKeptMs ? durationMs : undefined;
+}
+
+function readText(text: string, shape = pattern): number | undefined {
+  if (!shape.test(text)) return undefined;
   let durationMs = 0;
   for (const [, amount, unit] of text.matchAll(part)) durationMs += Number(amount) * unitMs[unit!]!;
   return durationMs;

@@ -1,7 +1,7 @@
 // Durations as people write them.
 
 import test from 'ava';
-import { readDurationMs } from '../../lib/model/duration.ts';
+import { readDurationMs, readLongDurationMs } from '../../lib/model/duration.ts';
 
 const rows: [unknown, number][] = [
   [0, 0],
@@ -30,3 +30,10 @@ for (const input of [-1, '30d', Number.POSITIVE_INFINITY])
       { code: 'out-of-range' },
     );
   });
+
+test('a year and more is a duration that no timer waits for', (t) => {
+  t.is(readLongDurationMs('1y'), 365 * 86_400_000);
+  t.is(readLongDurationMs('1y30d'), 395 * 86_400_000);
+  t.is(readLongDurationMs('1h'), 3_600_000);
+  for (const text of ['', '1', 'forever', '-1d', '1001y', '1w']) t.is(readLongDurationMs(text), undefined, text);
+});

@@ -1,0 +1,26 @@
+// Points in time as clients ask for them.
+
+import { readLongDurationMs } from '../../../model/duration.ts';
+import { describe, HubError } from '../../../model/error.ts';
+
+const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
+
+/**
+ * Reads the parameter `name` of a query as milliseconds since 1970: `2026-11-22T03:00Z`, `1795316400000`, or before now, `-1h`, `-1y`.
+ * Without a zone it is the time where the hub is. Errors: `bad-request`.
+ */
+export function readMoment(name: string, text: string, now: number): number {
+  const timeMs = readText(text, now);
+  if (timeMs !== undefined && Number.isFinite(timeMs) && Math.abs(timeMs) <= 8.64e15) return timeMs;
+  const expected = 'a time such as 2026-11-22T03:00Z, milliseconds since 1970, or -1h for an hour before now';
+  throw new HubError('bad-request', `${name}: expected ${expected}, got ${describe(text)}`);
+}
+
+function readText(text: string, now: number): number | undefined {
+  if (text.startsWith('-')) {
+    const agoMs = readLongDurationMs(text.slice(1));
+    return agoMs === undefined ? undefined : now - agoMs;
+  }
+  if (/^\d{5,16}$/.test(text)) return Number(text);
+  return iso.test(text) ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : undefined;
+}
