@@ -109,7 +109,7 @@ export class ScriptedReader {
       const address = this.#addressOf(id);
       const value = numberOf(text);
       const known = this.values.get(address) ?? 0;
-      if (value < known && this.isComplete) this.faults.push(`${address}: ${value} after ${known}`);
+      if (value < known) this.faults.push(`${address}: ${value} after ${known}`);
       this.values.set(address, value);
       this.#count(address, 1);
     }

@@ -69,6 +69,7 @@ export class ModelClient {
     this.#asked.length = 0;
     this.#subscribed.clear();
     this.#held.clear();
+    this.#expected.clear();
     if (!this.#keepsIds) this.picture.addresses.clear();
     const watched = new JudgingPicture(
       this.picture,
@@ -182,25 +183,27 @@ export class ModelClient {
     this.#held.set(id, { wish, matches, isComplete: false });
   }
 
+  /** From here on every change of what it wants all of has to come. */
   #end(id: number): void {
     const held = this.#held.get(id);
     if (held === undefined) return;
     held.isComplete = true;
-    for (const address of [...this.#expected.keys()]) if (held.matches(address)) this.#expected.delete(address);
+    if (held.wish.delivery !== 'all') return;
+    for (const [address, value] of this.picture.values)
+      if (held.matches(address)) this.#expected.set(address, (value as number) + 1);
   }
 
-  /** A value of a parameter of which every change is told must follow the one before. */
+  /** No value goes back. One of a parameter of which every change is told follows the one before; a snapshot may repeat that. */
   #judgeValue(address: string, value: number): void {
     const held = [...this.#held.values()].filter(({ matches }) => matches(address));
-    const isExact = held.some(({ wish, isComplete }) => isComplete && wish.delivery === 'all');
-    const expected = this.#expected.get(address);
-    if (held.some(({ isComplete }) => !isComplete)) return;
     const known = this.picture.values.get(address) as number | undefined;
-    if (isExact && expected !== undefined && value !== expected)
-      this.faults.push(`${address}: ${value}, not ${expected}`);
-    if (!isExact && known !== undefined && value < known) this.faults.push(`${address}: ${value} after ${known}`);
-    if (isExact) this.#expected.set(address, value + 1);
-    else this.#expected.delete(address);
+    if (known !== undefined && value < known) this.faults.push(`${address}: ${value} after ${known}`);
+    if (held.some(({ wish, isComplete }) => isComplete && wish.delivery === 'all')) {
+      const expected = this.#expected.get(address) ?? value;
+      const isRepeated = value === expected - 1 && held.some(({ isComplete }) => !isComplete);
+      if (value !== expected && !isRepeated) this.faults.push(`${address}: ${value}, not ${expected}`);
+      this.#expected.set(address, value + 1);
+    } else this.#expected.delete(address);
   }
 }
 

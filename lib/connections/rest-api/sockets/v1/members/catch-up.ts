@@ -1,6 +1,7 @@
 // Sends a client the snapshots that it lacks: definitions, then the newest value of each parameter in the order of their last
 // changes, as fast as it reads. How far it has come is one number, the revision up to which it has walked. No revision is told
-// meanwhile: a parameter that changes again is not reached before its turn comes anew.
+// meanwhile: a parameter that changes again is not reached before its turn comes anew. Who is sent what its group flushes is sent
+// snapshots of before alone: a newer value would come ahead of changes that wait.
 
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { HubPort } from '../../../../hub-port.ts';
@@ -57,11 +58,11 @@ export class CatchUp {
     }));
   }
 
-  /** Sends what the socket takes, for some milliseconds at most; says what stopped it. */
-  run(recipient: Recipient, endMs: number): 'done' | 'full' | 'more' {
+  /** Sends what has changed up to a revision, as far as the socket takes it in some milliseconds; says what stopped it. */
+  run(recipient: Recipient, last: number, endMs: number): 'done' | 'full' | 'more' {
     for (;;) {
       if (recipient.isFull) return 'full';
-      if (!this.#define(recipient) && !this.#sendWalked(recipient)) return 'done';
+      if (!this.#define(recipient) && !this.#sendWalked(recipient, last)) return 'done';
       if (performance.now() >= endMs) return 'more';
     }
   }
@@ -87,7 +88,7 @@ export class CatchUp {
   }
 
   /** Sends a frame of values; returns whether there was anything to look at. */
-  #sendWalked(recipient: Recipient): boolean {
+  #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     this.#walk ??= changedSince(this.#sources.hub, this.#snapshots, this.#walked);
     let items = '';
@@ -95,7 +96,7 @@ export class CatchUp {
     let looked = 0;
     while (looked < stepSize && items.length + definitions.length < frameLength) {
       const { done, value: parameter } = this.#walk.next();
-      if (done) {
+      if (done || parameter.lastChange!.revision > last) {
         this.#walk = undefined;
         break;
       }

@@ -87,7 +87,8 @@ export class Members {
       this.#tellMissed(client);
     }
     if (client.isFull || (membership.name !== 'catching up' && membership.name !== 'extending')) return false;
-    const stopped = membership.catchUp.run(client, endMs);
+    const last = membership.name === 'extending' ? membership.from : Number.POSITIVE_INFINITY; // the outboxes bring the rest
+    const stopped = membership.catchUp.run(client, last, endMs);
     if (stopped === 'done') this.#finish(client, membership);
     return stopped === 'more';
   }

@@ -43,7 +43,7 @@ export interface CatchingUp {
   segment: Segment | undefined;
 }
 
-/** Snapshots bring it what it subscribed to anew. It is sent what the group flushes besides, without revisions. */
+/** Snapshots bring it what it subscribed to anew, up to `from`. What changes later comes with what the group flushes, without revisions. */
 export interface Extending {
   readonly name: 'extending';
   readonly from: number;

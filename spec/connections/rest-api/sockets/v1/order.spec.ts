@@ -1,0 +1,24 @@
+// What lib/client/README.md "Subscribing" says of `all`: every change, in order, also while more is subscribed to.
+
+import test from 'ava';
+import { api, startTestHub, writer } from '../../../../support/hub.ts';
+import { openV1 } from '../../../../support/v1.ts';
+
+const plant = Array.from({ length: 20_000 }, (_, index) => `p${index},I,0`);
+const rare = 0.1; // times a second: what changes meanwhile waits
+
+for (const delivery of ['latest', 'all'] as const)
+  test(`every change comes in order while a large subscription (${delivery}) that shares the parameter is on its way`, async (t) => {
+    const desk = { type: 'dummy', parameters: ['level,I,0'] };
+    const hub = await startTestHub(t, { connections: { api, plant: { type: 'dummy', parameters: plant }, desk } });
+    const client = await openV1(t, hub.port);
+    await client.subscribe({ sub: 1, include: ['desk/level'], delivery: 'all', rate: rare });
+    hub.write('desk/level', 1, writer);
+    await client.until(({ set }) => set !== undefined);
+    client.send({ sub: 2, delivery });
+    await client.until(({ sub }) => sub === 2);
+    for (let value = 2; value < 10; value++) hub.write('desk/level', value, writer);
+    await client.until(({ end }) => end === 2);
+    const told = client.picture.sequences.get('desk/level')!;
+    t.deepEqual(told.slice(told.lastIndexOf(1)), [1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
