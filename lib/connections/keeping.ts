@@ -1,7 +1,9 @@
 // What outlives the hub: values, and what connections have under way. A store reads and writes it, the hub hands it out before
 // anything runs, and connections tell what is under way.
 
-import type { Parameter } from '../model/parameter.ts';
+import type { Observable } from 'rxjs';
+import type { LogEntry } from '../model/log-entry.ts';
+import type { Change, Parameter } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { Archive } from './archive.ts';
 
@@ -19,10 +21,36 @@ export interface KeptMemory {
   readonly memory: unknown;
 }
 
+/** The log of earlier runs of the hub. */
+export interface KeptLog {
+  /** Names the count of the entries. */
+  readonly count: string;
+  /** The newest ones, oldest first. */
+  readonly entries: readonly LogEntry[];
+  /** When the last run ended, as far as is known. */
+  readonly endedAt: number;
+  readonly isClean: boolean;
+}
+
 /** What a store has kept of an earlier run of the hub. */
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
+  /** Undefined: there is none, or it could not be read in time. */
+  readonly log?: KeptLog | undefined;
+}
+
+/** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded. */
+export interface Deed {
+  readonly kind: 'rule' | 'connection' | 'reload' | 'recall' | 'stop';
+  /** Who did it: a client, `api 10.0.0.3`. */
+  readonly user: string;
+  /** What it was done to: the name of a rule or a connection; empty: the hub. */
+  readonly address: string;
+  readonly before?: Value | undefined;
+  readonly after?: Value | undefined;
+  /** A sentence that says more. */
+  readonly cause: string;
 }
 
 /** What one connection has under way. Only a hub with a store has a memory. */
@@ -41,6 +69,13 @@ export interface Memory {
 export interface KeepingPort {
   /** Whether a value of the parameter may be kept: others write it, and nothing outside of the hub knows better. */
   isKept(parameter: Parameter): boolean;
+  /**
+   * Whether a change came from outside of the hub: from a client, or from a connection such as a keyboard. What a device tells of
+   * itself first, default, computed and restored values and what timers do are not.
+   */
+  isFromOutside(change: Change): boolean;
+  /** What is done with the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly deeds$: Observable<Deed>;
   /** Takes what has changed of all that is under way since it was taken last. */
   takeMemories(): readonly KeptMemory[];
   /** All that is under way counts as changed, as when it is kept for the first time. */

@@ -38,6 +38,13 @@ export function formatDate(time: string | number): string {
   return calendar.format(new Date(time));
 }
 
+const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full' });
+
+/** `Sunday 22 November 2026` */
+export function formatDay(time: string | number): string {
+  return days.format(new Date(time));
+}
+
 const sizes = [
   ['GB', 1e9],
   ['MB', 1e6],

@@ -1,12 +1,13 @@
 // The log of a hub. It keeps the newest entries for operators: the sentences, without the data beside them. Every entry goes
 // through a gate, so that no client and no value can flood the log.
 
+import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
-import { type LogEntry, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/log-entry.ts';
+import type { KeptLog } from '../connections/keeping.ts';
+import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/log-entry.ts';
+import { Entries, keptEntries } from './entries.ts';
 import { createLogGate, timesText } from './log-gate.ts';
 
-/** How many entries are kept. */
-const keptEntries = 2000;
 /** Longer sentences are cut. */
 const keptLength = 2000;
 
@@ -27,9 +28,9 @@ export class Journal implements HubLog {
   readonly #log: HubLog;
   readonly #createGate: typeof createLogGate;
   readonly #levels: ReadonlySet<LogLevel>;
-  /** A ring: the entry of number n is at n − 1 modulo its size. */
-  readonly #entries: LogEntry[] = [];
-  #last = 0;
+  #entries = new Entries();
+  /** Names the count of entries. */
+  #count: string = randomUUID();
 
   private constructor(log: HubLog, createGate: typeof createLogGate) {
     this.#log = log;
@@ -61,17 +62,31 @@ export class Journal implements HubLog {
     return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
   }
 
+  /**
+   * Goes on after the entries of earlier runs of the hub, with one that tells of the restart. To be called before anybody reads:
+   * what this run has logged so far comes behind them, and gets new numbers. So many numbers are left out that none comes twice
+   * which was told and then not kept.
+   */
+  goOn({ entries, count, endedAt, isClean }: KeptLog): void {
+    const own = this.#entries.after(0);
+    this.#count = count;
+    this.#entries = new Entries(entries);
+    const now = Date.now();
+    const { n, time } = entries.at(-1) ?? { n: 0, time: now };
+    const first = n + keptEntries + Math.max(0, now - time);
+    const message = describeRestart(endedAt, isClean);
+    const level = isClean ? 'info' : 'warn';
+    this.#log[level]({}, message);
+    if (this.#levels.has(level)) this.#entries.add({ n: first, time: own[0]?.time ?? now, level, message });
+    for (const [index, entry] of own.entries()) this.#entries.add({ ...entry, n: first + 1 + index });
+  }
+
   /** The entries after a number, of a level or a graver one; all that are kept if the number is of another run of the hub. */
   read(after: number, least: LogLevel): LogPage {
-    const first = Math.max(1, this.#last - this.#entries.length + 1);
-    const from = after > this.#last ? first : Math.max(first, after + 1);
+    const { last } = this.#entries;
     const wanted = new Set(logLevels.slice(logLevels.indexOf(least)));
-    const entries: LogEntry[] = [];
-    for (let n = from; n <= this.#last; n++) {
-      const entry = this.#entries[(n - 1) % keptEntries]!;
-      if (wanted.has(entry.level)) entries.push(entry);
-    }
-    return { entries, next: this.#last };
+    const entries = this.#entries.after(after > last ? 0 : after).filter(({ level }) => wanted.has(level));
+    return { entries, next: last, count: this.#count };
   }
 
   #gated(log: Log, fixed: object): Log {
@@ -93,7 +108,6 @@ export class Journal implements HubLog {
 
   #keep(level: LogLevel, message: string, { connection, rule }: { connection?: string; rule?: string }): void {
     const text = message.length > keptLength ? `${message.slice(0, keptLength)}…` : message;
-    const n = ++this.#last;
-    this.#entries[(n - 1) % keptEntries] = { n, time: Date.now(), level, connection, rule, message: text };
+    this.#entries.add({ n: this.#entries.last + 1, time: Date.now(), level, connection, rule, message: text });
   }
 }

@@ -40,7 +40,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     connections: () => connections.statuses(),
     control: (id, action, by) => connections.control(id, action, by),
     rules: () => rules.statuses(),
-    switchRule: createSwitch(rules, log),
+    switchRule: createSwitch(rules, log, keeping),
     runsOf: (rule) => rules.runsOf(rule),
     files,
     log: (after, least) => log.read(after, least),
@@ -52,12 +52,14 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
   return { log, graph, port, keeping, connections, rules, states };
 }
 
-/** Switches a rule, and says so in the log. */
-function createSwitch(rules: RunningRules, log: Journal): Operation['switchRule'] {
+/** Switches a rule, and says so in the log and to the store. */
+function createSwitch(rules: RunningRules, log: Journal, keeping: Keeping): Operation['switchRule'] {
   return (name, file, isEnabled, by) => {
     const status = rules.switch(name, file, isEnabled, by);
     const text = `rule "${name}" (${status.file}) was switched ${isEnabled ? 'on' : 'off'} by ${by.name}`;
     log.info({ rule: name, file: status.file }, text);
+    const after = isEnabled ? 'on' : 'off';
+    keeping.note({ kind: 'rule', user: by.name, address: name, after, cause: `a rule of ${status.file}` });
     return status;
   };
 }

@@ -1,6 +1,7 @@
 // Reloads: flow files are read again, and what has changed is swapped, one reload after another.
 
 import type { Log } from '../connections/connection.ts';
+import type { Deed } from '../connections/keeping.ts';
 import type { FlowWatcher } from '../flow/files/watch.ts';
 import type { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
@@ -17,9 +18,14 @@ export interface ReloaderOptions {
   readonly loader: FlowLoader;
   /** Swaps what a plan has changed. Errors: `cannot-start`; then everything runs on as it was. */
   readonly swap: (plan: Plan) => Reload;
+  /** Tells the store. */
+  readonly note: (deed: Deed) => void;
   readonly log: Log;
   readonly watcher: FlowWatcher | undefined;
 }
+
+/** Nobody tells the hub who has saved them. */
+const byFiles = { kind: 'reload', user: 'flow files', address: '' } as const;
 
 /** Reloads flow files when it is asked to, and when the watcher has seen a save. */
 export class Reloader {
@@ -48,13 +54,13 @@ export class Reloader {
   }
 
   async #load(): Promise<Reload> {
-    const { loader, swap, log, watcher } = this.#options;
+    const { loader, swap, watcher } = this.#options;
     try {
       const plan = await loader.load();
       if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       const reload = swap(plan);
       watcher?.alsoWatch(plan.furtherFiles);
-      logReload(log, reload);
+      this.#tell(reload);
       return reload;
     } catch (error) {
       if (!this.#isStopped) this.#refuse(messageOf(error));
@@ -62,19 +68,22 @@ export class Reloader {
     }
   }
 
+  #tell({ connections, rules }: Reload): void {
+    const { log, note } = this.#options;
+    const parts = [
+      ['connections', formatDifference(connections)],
+      ['rules', formatDifference(rules)],
+    ].filter(([, text]) => text !== '');
+    const text = parts.map(([what, difference]) => `${what}: ${difference}`).join('; ') || 'nothing has changed';
+    log[parts.length === 0 ? 'debug' : 'info']({ connections, rules }, `reloaded: ${text}`);
+    if (parts.length > 0) note({ ...byFiles, after: 'reloaded', cause: text });
+  }
+
   #refuse(message: string): void {
-    const { loader, log } = this.#options;
+    const { loader, log, note } = this.#options;
     if (loader.report.isLoaded) loader.refuse(message);
     for (const line of message.split('\n')) log.error({}, line);
     log.error({}, 'not reloaded: the flow files as they were before run on');
+    note({ ...byFiles, after: 'refused', cause: message });
   }
-}
-
-function logReload(log: Log, { connections, rules }: Reload): void {
-  const parts = [
-    ['connections', formatDifference(connections)],
-    ['rules', formatDifference(rules)],
-  ].filter(([, text]) => text !== '');
-  if (parts.length === 0) log.debug({}, 'reloaded: nothing has changed');
-  else log.info({ connections, rules }, `reloaded: ${parts.map(([what, text]) => `${what}: ${text}`).join('; ')}`);
 }

@@ -2,6 +2,7 @@
 
 import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
+import type { Deed } from '../connections/keeping.ts';
 import { reportOf } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { FlowFault } from '../flow/programs/flow-code.ts';
@@ -38,6 +39,8 @@ export interface StartOptions {
 export interface PlanHub extends HubPort {
   /** Swaps what another plan has changed. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
   swap(plan: Plan): Reload;
+  /** Tells the store what was done with the hub itself. */
+  note(deed: Deed): void;
   /** Logs a fault of a flow outside of its rules, and shows all of them as failing. */
   report(fault: FlowFault): void;
   /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
@@ -55,6 +58,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const stop = async () => {
     drops.unsubscribe();
     rules.stop();
+    keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await within(connections.stop(), stopDeadlineMs);
   };
   try {
@@ -72,6 +76,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   logStart(parts, plan, isSafe);
   return Object.assign(port, {
     swap: (next: Plan) => swapPlan(parts, next, isSafe),
+    note: (deed: Deed) => keeping.note(deed),
     report: (fault: FlowFault) => reportFault(parts, fault),
     stop,
   });

@@ -61,7 +61,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     report = hub.report;
     watcher?.alsoWatch(plan.furtherFiles);
     const stopRunning = hub.stop;
-    const reloader = new Reloader({ loader, swap: hub.swap, log, watcher });
+    const reloader = new Reloader({ loader, swap: hub.swap, note: hub.note, log, watcher });
     return Object.assign(hub, {
       reload: () => reloader.reload(),
       stop: async () => void (await Promise.all([reloader.stop(), stopRunning()])),

@@ -4,7 +4,10 @@ export const logLevels = ['debug', 'info', 'warn', 'error'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
 
-/** One entry: `n` counts from 1 with each start of the hub, `time` is milliseconds since 1970. */
+/**
+ * One entry, `time` in milliseconds since 1970. `n` grows with each entry. It starts anew with the hub; in a hub with a store it goes
+ * on over restarts, and then leaves out numbers that the hub may have told before it ended.
+ */
 export interface LogEntry {
   readonly n: number;
   readonly time: number;
@@ -27,4 +30,19 @@ export interface LogStatus {
 export interface LogPage {
   readonly entries: readonly LogEntry[];
   readonly next: number;
+  /** Names the count of `n`: as long as it is the same, numbers tell which entry came first. */
+  readonly count: string;
+}
+
+/** The entry of a start of the hub that follows the entries of an earlier run. */
+const restartText = 'the hub was restarted';
+
+/** What the entry of a restart says: when the run before ended, as far as is known, and how. */
+export function describeRestart(endedAt: number, isClean: boolean): string {
+  const time = new Date(endedAt).toISOString();
+  return `${restartText}: it had ${isClean ? `ended cleanly at ${time}` : `not ended cleanly, at ${time} it was still running`}`;
+}
+
+export function isRestart({ connection, rule, message }: Omit<LogEntry, 'time'>): boolean {
+  return connection === undefined && rule === undefined && message.startsWith(restartText);
 }

@@ -7,7 +7,7 @@ import { createLogRecorder } from '../support/connection.ts';
 test('the newest 2,000 entries are kept, long ones cut', (t) => {
   const recorder = createLogRecorder();
   const journal = Journal.of(recorder);
-  t.deepEqual(journal.read(0, 'debug'), { entries: [], next: 0 });
+  t.like(journal.read(0, 'debug'), { entries: [], next: 0 });
   // The gate lets a hundred kinds of each connection through.
   const logs = Array.from({ length: 46 }, (_, index) => journal.child({ connection: `c${index}` }));
   for (let n = 1; n <= 4501; n++) logs[n % 46]!.warn({ rule: `r${n}` }, `entry ${n}`);
@@ -32,6 +32,34 @@ test('a page begins after an entry, and has a level and the graver ones', (t) =>
   t.deepEqual(read(3, 'debug'), ['error']);
   t.deepEqual(read(4, 'debug'), []);
   t.deepEqual(read(5, 'debug'), ['debug', 'info', 'warn', 'error'], 'a number of another run of the hub');
+});
+
+test('after a restart numbers go on, and what was logged meanwhile comes behind what was kept', (t) => {
+  const recorder = createLogRecorder();
+  const journal = Journal.of(recorder);
+  journal.warn({ connection: 'desk' }, 'early');
+  const kept = { n: 7, time: Date.now() - 60_000, level: 'info', message: 'of yesterday' } as const;
+  journal.goOn({ entries: [kept], count: 'kept', endedAt: Date.UTC(2026, 10, 22), isClean: false });
+  journal.info({}, 'later');
+  const { entries, next, count } = journal.read(0, 'debug');
+  t.is(count, 'kept');
+  t.deepEqual(
+    entries.map(({ level, message }) => [level, message]),
+    [
+      ['info', 'of yesterday'],
+      ['warn', 'the hub was restarted: it had not ended cleanly, at 2026-11-22T00:00:00.000Z it was still running'],
+      ['warn', 'early'],
+      ['info', 'later'],
+    ],
+  );
+  const [restarted] = entries.slice(1);
+  t.true(restarted!.n > 60_000, 'what was told and not kept has no number of those that follow');
+  t.deepEqual(
+    journal.read(60_000, 'debug').entries.map(({ n }) => n),
+    [restarted!.n, restarted!.n + 1, restarted!.n + 2],
+  );
+  t.is(next, restarted!.n + 2);
+  t.true(recorder.lines.some(({ message }) => message.startsWith('the hub was restarted')));
 });
 
 test('levels that are off are not kept, and all is passed on as it came', (t) => {

@@ -1,56 +1,74 @@
 // The lines of the log that the console holds: entries of the hub that runs now, after those it saw of earlier runs.
 
-import { type LogLevel, logLevels } from '../../model/log-entry.ts';
+import { isRestart, type LogLevel, logLevels } from '../../model/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/log.ts';
 
 /** How many lines are held. The hub keeps as many entries. */
 export const maxLines = 2000;
 
-/** An entry, or the line that says that the hub was restarted. */
+/** An entry, or the line that says that the hub was restarted, where the hub itself does not: it has no store. */
 export type LogLine = LogEntry | 'restarted';
 
 export interface Held {
   readonly lines: readonly LogLine[];
-  /** The newest entry of the hub that runs now; undefined: none is known yet. */
-  readonly last: LogEntry | undefined;
+  /** The name of the count of their numbers; undefined: nothing was asked since a restart. */
+  readonly count: string | undefined;
+  /** After which entry to ask. */
+  readonly next: number;
 }
 
-/** After which entry to ask. The newest that is held comes once more: it shows whether this is still the same hub. */
-export function afterOf({ last }: Held): number {
-  return last === undefined ? 0 : last.n - 1;
+export const nothingHeld: Held = { lines: [], count: undefined, next: 0 };
+
+/** Whether the numbers of a page go on after those of what is held. */
+export function goesOn({ count }: Held, page: LogPage): boolean {
+  return count === undefined || count === page.count;
 }
 
-/** Whether a page, asked for with `afterOf` or from 0 on, comes from the same run of the hub as what is held. */
-export function isSameHub({ last }: Held, { entries, next }: LogPage): boolean {
-  if (last === undefined) return true;
-  const again = entries.find(({ n }) => n === last.n);
-  if (again) return again.time === last.time && again.message === last.message;
-  return next - last.n >= maxLines; // it has logged so much since that it no longer keeps that entry
+/** Adds a page, asked for with `next`, after what is held. Nothing older than the lines of another count comes behind them. */
+export function append({ lines, count }: Held, page: LogPage): Held {
+  const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
+  const all = news.length === 0 ? lines : [...lines, ...news].slice(-maxLines);
+  return { lines: all, count: page.count, next: page.next };
 }
 
-/** Adds a page, asked for with `afterOf`, after what is held. */
-export function append({ lines, last }: Held, { entries }: LogPage): Held {
-  const news = entries.filter(({ n }) => n > (last?.n ?? 0));
-  if (news.length === 0) return { lines, last };
-  return { lines: [...lines, ...news].slice(-maxLines), last: news.at(-1) };
-}
-
-/** Replaces what is held of this run with a page asked for from 0 on. Unless it `goesOn`, nothing newer than `last` comes. */
-export function replace({ lines, last }: Held, { entries }: LogPage, goesOn: boolean): Held {
+/** Replaces what is held of this count with a page asked for from 0 on. While the log is paused nothing newer comes. */
+export function replace({ lines, next }: Held, page: LogPage, isPaused: boolean): Held {
   const former = lines.slice(0, lines.lastIndexOf('restarted') + 1);
-  const wanted = goesOn ? entries : entries.filter(({ n }) => n <= (last?.n ?? 0));
-  return append({ lines: former, last: undefined }, { entries: wanted, next: 0 });
+  const entries = isPaused ? page.entries.filter(({ n }) => n <= next) : page.entries;
+  return append({ lines: former, count: undefined, next: 0 }, { ...page, entries, next: isPaused ? next : page.next });
 }
 
-/** Adds the line that says that the hub was restarted. Its entries come after that line. */
+/** Adds the line that says that the hub was restarted and counts anew. */
 export function restart({ lines }: Held): Held {
-  return { lines: [...lines, 'restarted'], last: undefined };
+  return { lines: [...lines, 'restarted'], count: undefined, next: 0 };
 }
 
 /** Whether a line has this level or a graver one, and contains this text, in lower case. That of a restart is always shown. */
 export function isShown(line: LogLine, level: string, text: string): boolean {
-  if (line === 'restarted') return true;
+  if (line === 'restarted' || isRestart(line)) return true;
   const { message, connection = '', rule = '' } = line;
   const isGrave = logLevels.indexOf(line.level) >= logLevels.indexOf(level as LogLevel);
   return isGrave && `${connection} ${rule} ${message}`.toLowerCase().includes(text);
+}
+
+/** Which lines are the first of their day, where `dayOf` tells the day of a time. The first of all is not if it is of `today`. */
+export function beginsDay(
+  lines: readonly LogLine[],
+  dayOf: (time: string) => string,
+  today: string,
+): ReadonlySet<LogLine> {
+  const first = new Set<LogLine>();
+  let day = today;
+  for (const line of lines) {
+    if (line === 'restarted' || dayOf(line.time) === day) continue;
+    day = dayOf(line.time);
+    first.add(line);
+  }
+  return first;
+}
+
+/** A hub with a store tells of earlier runs what may be held already. */
+function laterThan(lines: readonly LogLine[], entries: readonly LogEntry[]): readonly LogEntry[] {
+  const last = lines.findLast((line) => line !== 'restarted');
+  return last === undefined ? entries : entries.filter(({ time }) => time > last.time);
 }

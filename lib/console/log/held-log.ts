@@ -4,7 +4,7 @@ import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { LogPage } from '../../wire/http/log.ts';
 import { getJson, messageOf } from '../request.ts';
 import { usePolling } from '../timers.ts';
-import { afterOf, append, type Held, isSameHub, type LogLine, replace, restart } from './entries.ts';
+import { append, goesOn, type Held, type LogLine, nothingHeld, replace, restart } from './entries.ts';
 
 const intervalMs = 1000;
 
@@ -16,7 +16,7 @@ export interface HeldLog {
 
 /** Follows the log for the scope that calls it. It reads entries of `debug` from when the level first is that one. */
 export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>): HeldLog {
-  const [held, setHeld] = createSignal<Held>({ lines: [], last: undefined });
+  const [held, setHeld] = createSignal<Held>(nothingHeld);
   const [error, setError] = createSignal('');
   /** The level that is read. The page chooses what it shows, also while the log is paused. */
   let read: 'info' | 'debug' = 'info';
@@ -24,16 +24,16 @@ export function useHeldLog(level: Accessor<string>, isPaused: Accessor<boolean>)
     const isFirstDebug = level() === 'debug' && read === 'info';
     if (isPaused() && !isFirstDebug) return;
     try {
-      const after = isFirstDebug ? 0 : afterOf(held());
+      const after = isFirstDebug ? 0 : held().next;
       const page = await getJson<LogPage>(`/hub/log?after=${after}&level=${isFirstDebug ? 'debug' : read}`);
       if (!isWanted()) return;
       setError('');
-      if (!isSameHub(held(), page)) {
+      if (!goesOn(held(), page)) {
         if (isPaused()) return;
         setHeld(restart(held()));
         return ask(isWanted);
       }
-      setHeld(isFirstDebug ? replace(held(), page, !isPaused()) : append(held(), page));
+      setHeld(isFirstDebug ? replace(held(), page, isPaused()) : append(held(), page));
       if (isFirstDebug) read = 'debug';
     } catch (problem) {
       if (isWanted()) setError(messageOf(problem));

@@ -1,13 +1,13 @@
 // Log: what the hub has logged lately, live, filtered by level and text.
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
-import { logLevels } from '../../model/log-entry.ts';
+import { isRestart, logLevels } from '../../model/log-entry.ts';
 import type { LogEntry } from '../../wire/http/log.ts';
-import { isShown } from '../log/entries.ts';
+import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
 import { route, setParams } from '../route.ts';
 import { StateMark } from '../state-mark.tsx';
-import { formatClock, formatCount, formatDate } from '../units.ts';
+import { formatClock, formatCount, formatDate, formatDay } from '../units.ts';
 import { Fault, Search, searched } from '../view-bar.tsx';
 
 export default function Log() {
@@ -17,6 +17,7 @@ export default function Log() {
   const level = () => route().params.level ?? 'info';
   const { lines, error } = useHeldLog(level, isPaused);
   const shown = createMemo(() => lines().filter((line) => isShown(line, level(), searched().toLowerCase())));
+  const firstOfDay = createMemo(() => beginsDay(shown(), formatDay, formatDay(Date.now())));
   createEffect(on(shown, () => isAtEnd && list.scrollTo(0, list.scrollHeight)));
 
   return (
@@ -47,13 +48,27 @@ export default function Log() {
       >
         <For each={shown()} fallback={<p class="note">Nothing of this level has been logged.</p>}>
           {(line) => (
-            <Show when={line !== 'restarted' && line} fallback={<p class="restart">The hub was restarted.</p>} keyed>
-              {(entry) => <Entry entry={entry} />}
-            </Show>
+            <>
+              <Show when={line !== 'restarted' && firstOfDay().has(line) && line} keyed>
+                {(entry) => <p class="day">{formatDay(entry.time)}</p>}
+              </Show>
+              <Show when={line !== 'restarted' && line} fallback={<p class="restart">The hub was restarted.</p>} keyed>
+                {(entry) => (isRestart(entry) ? <Restart entry={entry} /> : <Entry entry={entry} />)}
+              </Show>
+            </>
           )}
         </For>
       </section>
     </>
+  );
+}
+
+/** A hub with a store says itself when it was restarted, and how it had ended. */
+function Restart({ entry }: { readonly entry: LogEntry }) {
+  return (
+    <p class="restart" title={formatDate(entry.time)}>
+      {formatClock(entry.time)} {entry.message}
+    </p>
   );
 }
 

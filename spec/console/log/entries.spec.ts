@@ -2,57 +2,65 @@
 
 import test from 'ava';
 import {
-  afterOf,
   append,
+  beginsDay,
+  goesOn,
   type Held,
-  isSameHub,
   isShown,
   maxLines,
+  nothingHeld,
   replace,
   restart,
 } from '../../../lib/console/log/entries.ts';
-import type { LogLevel } from '../../../lib/model/log-entry.ts';
+import { describeRestart, type LogLevel } from '../../../lib/model/log-entry.ts';
 import type { LogEntry, LogPage } from '../../../lib/wire/http/log.ts';
 
-const entry = (n: number, run = 'a', level: LogLevel = 'info'): LogEntry => ({ n, time: run, level, message: `${n}` });
-/** The answer of a hub that has logged entries 1 to `last`. */
-const page = (after: number, last: number, run = 'a'): LogPage => {
-  const first = Math.max(after > last ? 1 : after + 1, last - maxLines + 1);
-  return { entries: Array.from({ length: last - first + 1 }, (_, index) => entry(first + index, run)), next: last };
+const startedAt = { a: Date.UTC(2026, 10, 22), b: Date.UTC(2026, 10, 23) };
+type Run = keyof typeof startedAt;
+
+const entry = (n: number, run: Run = 'a', level: LogLevel = 'info'): LogEntry => {
+  return { n, time: new Date(startedAt[run] + n).toISOString(), level, message: `${n}` };
 };
-const none: Held = { lines: [], last: undefined };
+/** The answer of a hub that has logged entries 1 to `last`. */
+const page = (after: number, last: number, run: Run = 'a'): LogPage => {
+  const first = Math.max(after > last ? 1 : after + 1, last - maxLines + 1);
+  const entries = Array.from({ length: last - first + 1 }, (_, index) => entry(first + index, run));
+  return { entries, next: last, count: run };
+};
 const numbers = ({ lines }: Held) => lines.map((line) => (line === 'restarted' ? line : line.n));
 
-test('what is asked for overlaps with what is held, and comes only once', (t) => {
-  const first = append(none, page(afterOf(none), 3));
-  t.is(afterOf(first), 2);
-  const same = page(afterOf(first), 3);
-  t.true(isSameHub(first, same));
-  t.is(append(first, same).lines, first.lines, 'no new line is no change');
-  t.deepEqual(numbers(append(first, page(afterOf(first), 5))), [1, 2, 3, 4, 5]);
+test('a page comes behind what is held', (t) => {
+  const first = append(nothingHeld, page(0, 3));
+  t.is(append(first, page(first.next, 3)).lines, first.lines, 'no new line is no change');
+  t.deepEqual(numbers(append(first, page(first.next, 5))), [1, 2, 3, 4, 5]);
 });
 
-test('a restart is seen whether the new hub has logged less, as much, or more', (t) => {
-  const held = append(none, page(0, 5));
-  for (const last of [0, 1, 4, 5, 6, 500]) t.false(isSameHub(held, page(afterOf(held), last, 'b')), `${last} entries`);
+test('a hub that counts anew was restarted; one that goes on was not, however much it has logged', (t) => {
+  const held = append(nothingHeld, page(0, 5));
+  for (const last of [0, 1, 5, 6, 500]) t.false(goesOn(held, page(held.next, last, 'b')), `${last} entries`);
   const after = append(restart(held), page(0, 2, 'b'));
   t.deepEqual(numbers(after), [1, 2, 3, 4, 5, 'restarted', 1, 2]);
-  t.true(after.last === after.lines.at(-1));
-});
-
-test('a hub that logs faster than it is asked is no other hub; the newest lines are held', (t) => {
-  const held = append(none, page(0, 5));
-  const flood = page(afterOf(held), 3 * maxLines);
-  t.true(isSameHub(held, flood));
+  t.is(after.next, 2);
+  const flood = page(held.next, 3 * maxLines);
+  t.true(goesOn(held, flood));
   const { lines } = append(held, flood);
   t.is(lines.length, maxLines);
   t.is((lines.at(-1) as LogEntry).n, 3 * maxLines);
 });
 
-test('more levels replace what is held of this run; while it is paused nothing newer comes', (t) => {
-  const held = append(restart(append(none, page(0, 2))), { entries: [entry(2, 'b'), entry(4, 'b')], next: 4 });
-  t.deepEqual(numbers(replace(held, page(0, 6, 'b'), true)), [1, 2, 'restarted', 1, 2, 3, 4, 5, 6]);
-  t.deepEqual(numbers(replace(held, page(0, 6, 'b'), false)), [1, 2, 'restarted', 1, 2, 3, 4]);
+test('a store that counts otherwise tells nothing twice', (t) => {
+  const held = restart(append(nothingHeld, page(0, 2)));
+  const entries = [entry(1), entry(2), entry(3, 'b')];
+  t.deepEqual(numbers(append(held, { entries, next: 3, count: 'c' })), [1, 2, 'restarted', 3]);
+});
+
+test('more levels replace what is held of this count; while it is paused nothing newer comes', (t) => {
+  const first = { entries: [entry(2, 'b'), entry(4, 'b')], next: 4, count: 'b' };
+  const held = append(restart(append(nothingHeld, page(0, 2))), first);
+  t.deepEqual(numbers(replace(held, page(0, 6, 'b'), false)), [1, 2, 'restarted', 1, 2, 3, 4, 5, 6]);
+  const paused = replace(held, page(0, 6, 'b'), true);
+  t.deepEqual(numbers(paused), [1, 2, 'restarted', 1, 2, 3, 4]);
+  t.deepEqual(numbers(append(paused, page(paused.next, 6, 'b'))), [1, 2, 'restarted', 1, 2, 3, 4, 5, 6]);
 });
 
 test('a line is shown by its level and its text; that the hub was restarted always is', (t) => {
@@ -61,4 +69,14 @@ test('a line is shown by its level and its text; that the hub was restarted alwa
   t.false(isShown(entry(1, 'a', 'info'), 'warn', ''));
   t.false(isShown(entry(1, 'a', 'error'), 'debug', 'x'));
   t.true(isShown('restarted', 'error', 'x'));
+  const told = { ...entry(1), message: describeRestart(0, true) };
+  t.true(isShown(told, 'error', 'x'));
+  t.false(isShown({ ...told, connection: 'desk' }, 'error', 'x'));
+});
+
+test('each day begins with its date, today where an earlier one is before it', (t) => {
+  const days = (lines: readonly LogEntry[]) =>
+    [...beginsDay(lines, (time) => time.slice(0, 10), '2026-11-23')].map((line) => (line as LogEntry).n);
+  t.deepEqual(days([entry(1, 'b'), entry(2, 'b')]), []);
+  t.deepEqual(days([entry(1), entry(2), entry(3, 'b'), entry(4, 'b')]), [1, 3]);
 });

@@ -18,11 +18,12 @@ export function logOf(hub: HubPort, query: string): LogPage {
     throw new HubError('bad-request', `after: expected the number of an entry, got ${describe(after)}`);
   if (!isLevel(level))
     throw new HubError('bad-request', `level: expected one of ${logLevels.join(', ')}, got ${describe(level)}`);
-  const { entries, next } = hub.log(Number(after), level);
-  const count = countOf(entries);
+  const { entries, next, count } = hub.log(Number(after), level);
+  const length = countOf(entries);
   return {
-    entries: entries.slice(0, count).map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
-    next: count < entries.length ? entries[count - 1]!.n : next,
+    entries: entries.slice(0, length).map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
+    next: length < entries.length ? entries[length - 1]!.n : next,
+    count,
   };
 }
 

@@ -1,10 +1,11 @@
 // What outlives the hub: which values a store may keep, and what connections have under way. Without a store nothing is noted.
 
+import { type Observable, Subject } from 'rxjs';
 import type { Archive } from '../../../connections/archive.ts';
-import type { KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
+import type { Deed, KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { formatAddress } from '../../../model/address.ts';
-import type { Parameter } from '../../../model/parameter.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan, Plan } from '../../plan.ts';
 
@@ -22,6 +23,10 @@ export class Keeping implements KeepingPort {
   #connections: ReadonlySet<string> = new Set();
   /** Connections whose values may be kept. */
   #kept: ReadonlySet<string> = new Set();
+  /** Connections that tell what happens outside. */
+  #outside: ReadonlySet<string> = new Set();
+  readonly #deeds = new Subject<Deed>();
+  readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
   #hasStore = false;
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
@@ -42,6 +47,7 @@ export class Keeping implements KeepingPort {
   plan({ connections }: Pick<Plan, 'connections'>): void {
     this.#connections = new Set(connections.map(({ id }) => id));
     this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
+    this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
     this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
   }
 
@@ -71,6 +77,19 @@ export class Keeping implements KeepingPort {
 
   isKept({ address, type, access }: Parameter): boolean {
     return type !== 'T' && access !== 'read-only' && this.#kept.has(address.slice(0, address.indexOf('/')));
+  }
+
+  isFromOutside({ depth, origin: { kind, name }, previous, parameter: { type } }: Change): boolean {
+    if (depth > 0) return false;
+    return (
+      kind === 'client' ||
+      (kind === 'connection' && this.#outside.has(name) && (type === 'T' || previous !== undefined))
+    );
+  }
+
+  /** Tells the store what is done with the hub itself. */
+  note(deed: Deed): void {
+    this.#deeds.next(deed);
   }
 
   /** The values that a connection is given when it starts. */

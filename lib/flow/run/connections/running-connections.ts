@@ -74,13 +74,16 @@ export class RunningConnections {
         `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
       );
     const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' } };
+    if (isStopped) this.#assertFree(changed.plan);
+    // a store hears of its own start after it, and of its own end before
+    const note = () =>
+      this.#runtime.keeping.note({ kind: 'connection', user: by.name, address: id, after: action, cause: '' });
+    if (!isStopped) note();
     if (action === 'stop') {
       this.#stop(connection.supervisor, `stopped by ${by.name}`);
       this.#running = new Map(this.#running).set(id, changed);
-    } else {
-      if (isStopped) this.#assertFree(changed.plan);
-      this.#start([changed], this.#stopAll([connection]));
-    }
+    } else this.#start([changed], this.#stopAll([connection]));
+    if (isStopped) note();
     return statusOf(this.#running.get(id)!);
   }
 

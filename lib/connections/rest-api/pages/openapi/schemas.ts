@@ -122,6 +122,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       object<LogEntry>({ n: count, time, level: oneOf(logLevels), message: text }, { connection: text, rule: text }),
     ),
     next: schema<number>({ type: 'integer', description: 'What to ask for `after` next time' }),
+    count: describe(text, 'Names the count of the numbers: another name says that they have begun anew'),
   }),
   Clients: object<ClientList>({
     count,
