@@ -1,5 +1,15 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
-/** Each part of a store adds what it can be asked for. All of it is read elsewhere than on the hub's thread. */
-// biome-ignore lint/suspicious/noEmptyInterface: the parts of a store fill it
-export interface Archive {}
+import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
+
+/** Each part of a store adds what it can be asked for. */
+export interface Archive {
+  readonly snapshots: SnapshotArchive;
+}
+
+export interface SnapshotArchive {
+  /** All selections with their snapshots. */
+  list(): readonly SnapshotSelection[];
+  /** A snapshot beside what is now. Errors: `not-found` with the nearest name. */
+  compare(selection: string, name: string): Snapshot;
+}

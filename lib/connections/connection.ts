@@ -112,8 +112,11 @@ export interface ConnectionContext<Settings> {
   readonly id: string;
   /** The settings of the connection, as the schema has parsed them. */
   readonly settings: Settings;
-  /** What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. */
-  inbox(parameterId: string): Observable<Value>;
+  /**
+   * What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. While it is subscribed
+   * to, `accept` replaces that of the declaration, where what is possible is known to the running connection alone.
+   */
+  inbox(parameterId: string, accept?: ParameterDeclaration['accept']): Observable<Value>;
   /**
    * The only clock of the connection; `now()` counts milliseconds and never jumps. It remembers causes: what a connection
    * emits while it is told a change, or in work that it scheduled then, has that change as its cause.

@@ -32,6 +32,7 @@ import { listParameters } from './pages/parameters/list.ts';
 import { parametersPath, readParameter } from './pages/parameters/read.ts';
 import { updateByGet, updateByPost } from './pages/parameters/update.ts';
 import { switchRule } from './pages/rules.ts';
+import { compareSnapshot, snapshotsOf, snapshotsPath } from './pages/store/snapshots.ts';
 import { traceRule } from './pages/trace.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
@@ -62,6 +63,7 @@ export function routesOf(context: RouteContext): Route[] {
     ...parameterRoutes(context),
     ...stateRoutes(context),
     ...operationRoutes(context),
+    ...storeRoutes(context),
     ...dashboardRoutes(context),
     ...browserRoutes(context),
     { path: '/hub/*', get: replyNotFound },
@@ -118,6 +120,16 @@ function operationRoutes(context: RouteContext): Route[] {
       get: json(() => hub.rules()),
       post: (response, request) => switchRule(operationOf(response), response, request),
     },
+  ];
+}
+
+/** What the store keeps. */
+function storeRoutes(context: RouteContext): Route[] {
+  const { hub } = context;
+  const json = pagesOf(context);
+  return [
+    { path: snapshotsPath, get: json(() => snapshotsOf(hub)) },
+    { path: `${snapshotsPath}/*`, get: json(({ path }) => compareSnapshot(hub, path)) },
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { selectionSettings } from './selection.ts';
+import { snapshotSettings } from './snapshots/settings.ts';
 
 const unitBytes: Readonly<Record<string, number>> = { MB: 1_000_000, GB: 1_000_000_000, TB: 1_000_000_000_000 };
 const sizePattern = /^(\d+(?:\.\d+)?)\s?(MB|GB|TB)$/;
@@ -17,6 +18,7 @@ export const settingsSchema = z.strictObject({
     .strictObject(selectionSettings)
     .prefault({})
     .describe('Which values are kept, so that a restart of the hub gives them back; left out: all that can be'),
+  snapshots: snapshotSettings,
   maxSize: z
     .string({ error: expectedSize })
     .default('2GB')

@@ -8,6 +8,9 @@ import type { ResolvePath } from '../setting.ts';
 import { type Part, runParts } from './parts.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
+import { maxBytesOfAll } from './snapshots/bounds.ts';
+import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
+import { SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf } from './thread/files.ts';
 import type { Opened } from './thread/messages.ts';
 import { HourlyCopy } from './values/hourly-copy.ts';
@@ -23,6 +26,8 @@ const logBytes = 8_000_000;
 interface Restoring {
   readonly writer: ValuesWriter;
   readonly opened: Promise<Opened>;
+  /** Undefined: the disk did not answer in time. */
+  readonly result: Opened | undefined;
 }
 
 type Context = ConnectionContext<StoreSettings>;
@@ -33,7 +38,7 @@ export const store = defineGatewayType({
   type: 'store',
   isExternal: true,
   settingsSchema,
-  parameters: () => [],
+  parameters: ({ snapshots }) => declareSnapshots(snapshots),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore({ settings, resolvePath }) {
     const writer = new ValuesWriter();
@@ -44,25 +49,48 @@ export const store = defineGatewayType({
     );
     const opened = result === undefined ? opening.then(tooLate) : opening;
     opened.catch(() => {}); // the connection tells it when it runs
-    restoring.set(settings, { writer, opened });
+    restoring.set(settings, { writer, opened, result });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
     const isSelected = createSelection(settings.values);
     return { values: values.filter(({ address }) => isSelected(address)), memories };
   },
-  run: (context, hub) => runParts({ values: valuesOf(context, hub) }, context.scheduler),
+  run: (context, hub) =>
+    defer(() => {
+      const { settings, scheduler } = context;
+      const restored = restoring.get(settings);
+      restoring.delete(settings);
+      const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
+      if (restored?.result !== undefined) shelf.adopt(restored.result);
+      return runParts(
+        {
+          values: valuesOf(context, hub, restored, shelf),
+          snapshots: keepSnapshots({
+            selections: settings.snapshots,
+            context,
+            hub,
+            shelf,
+            offer: (snapshots) => hub.keeping.offer({ snapshots }),
+          }),
+        },
+        scheduler,
+      );
+    }),
 });
 
-function valuesOf({ settings, resolvePath, scheduler, finish }: Context, hub: HubPort): Part {
+function valuesOf(context: Context, hub: HubPort, restored: Restoring | undefined, snapshots: SnapshotShelf): Part {
+  const { settings, resolvePath, scheduler, finish } = context;
+  let first = restored;
   return defer(() => {
-    const restored = restoring.get(settings);
-    restoring.delete(settings);
-    const writer = restored?.writer ?? new ValuesWriter();
+    const opened = first?.opened;
+    const writer = first?.writer ?? new ValuesWriter();
+    first = undefined;
     return keepValues({
       hub,
       writer,
       copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'values')),
+      snapshots,
       scheduler,
-      opened: restored?.opened,
+      opened,
       isSelected: createSelection(settings.values),
       open: () => writer.open(openRequest(settings, resolvePath, false)),
       finish,
@@ -75,6 +103,10 @@ function tooLate(opened: Opened): Opened {
   return { ...opened, losses: [...opened.losses, loss] };
 }
 
-function openRequest({ folder, maxSize }: StoreSettings, resolvePath: ResolvePath, isRead: boolean) {
-  return { folder: resolvePath(folder), maxBytes: Math.floor((maxSize - logBytes) / 2), isRead };
+function openRequest(settings: StoreSettings, resolvePath: ResolvePath, isRead: boolean) {
+  return { folder: resolvePath(settings.folder), maxBytes: valuesBytes(settings), isRead };
+}
+
+function valuesBytes({ maxSize }: StoreSettings): number {
+  return Math.floor((maxSize - logBytes) / 2);
 }

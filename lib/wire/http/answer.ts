@@ -10,6 +10,7 @@ import type { Health } from './health.ts';
 import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
+import type { Snapshot, SnapshotList } from './snapshots.ts';
 import type { RuleTraces } from './trace.ts';
 
 export type Answer =
@@ -24,4 +25,6 @@ export type Answer =
   | OpenApiDocument
   | RuleList
   | RuleStatus
-  | RuleTraces;
+  | RuleTraces
+  | Snapshot
+  | SnapshotList;

@@ -19,7 +19,7 @@ test('the example keeps the lamp, and the queries show it', async (t) => {
   const hub = await start();
   t.true(hub.find('desk/lamp')!.value as boolean);
   const queries = blocks
-    .find(({ language }) => language === 'sh')!
+    .find(({ language, text }) => language === 'sh' && text.includes('under_way'))!
     .text.trim()
     .split('\n');
   t.is(queries.length, 3);
@@ -29,4 +29,21 @@ test('the example keeps the lamp, and the queries show it', async (t) => {
   t.regex(newest!, /^desk\/lamp\|1\|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n$/);
   t.is(on, 'desk/lamp\n');
   t.is(underWay, '');
+});
+
+test('the example of snapshots recalls in listed order, and the query shows what was saved', async (t) => {
+  const ofSnapshots = (language: string) =>
+    blocks.find((block) => block.language === language && block.text.includes('studio-1'))!;
+  const [example, query] = [ofSnapshots('json5'), ofSnapshots('sh')];
+  const { start, folder } = await installText(t, example.text);
+  const hub = await start();
+  hub.write('s1/fader', 0.5, writer);
+  hub.write('store/studio-1/save', 'evening', writer);
+  hub.turn(() => ['s1/fader', 's1/router'].map((address) => hub.write(address, 7, writer)));
+  const written: string[] = [];
+  hub.changes$.subscribe({ next: ({ parameter }) => written.push(parameter.address) });
+  hub.write('store/studio-1/recall', 'evening', writer);
+  t.deepEqual(written.slice(1, 3), ['s1/router', 's1/fader']);
+  await hub.stop();
+  t.is(execFileSync('/bin/sh', ['-c', query.text], { cwd: folder, encoding: 'utf8' }), 's1/router|1\ns1/fader|0.5\n');
 });

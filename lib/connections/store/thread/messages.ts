@@ -18,7 +18,32 @@ export interface Batch {
   readonly values: readonly (readonly [address: string, type: ValueType, value: Value, time: number])[];
   /** A memory as JSON; undefined: it is forgotten. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
+  /** Undefined: nothing of them has changed. */
+  readonly snapshots: SnapshotBatch | undefined;
 }
+
+/** A snapshot. `contents` has its values as `snapshots/saved-value.ts` writes them; `bytes` is how long that is. */
+export interface SnapshotRow {
+  readonly selection: string;
+  readonly name: string;
+  readonly time: number;
+  readonly parameters: number;
+  readonly contents: string;
+  readonly bytes: number;
+}
+
+/** What has changed of the snapshots. */
+export interface SnapshotBatch {
+  /** Whether these are all: what else the disk has is forgotten. */
+  readonly isAnew: boolean;
+  readonly saved: readonly SnapshotRow[];
+  readonly forgotten: readonly (readonly [selection: string, name: string])[];
+  /** The snapshot of a selection that was last saved or recalled; undefined: none. */
+  readonly last: readonly (readonly [selection: string, name: string | undefined])[];
+}
+
+/** All snapshots, oldest first. */
+export type KeptSnapshots = Pick<SnapshotBatch, 'saved' | 'last'>;
 
 export type Request =
   | OpenRequest
@@ -31,6 +56,7 @@ export type Request =
 export interface Held {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
+  readonly snapshots: KeptSnapshots;
 }
 
 /** What opening came to. */

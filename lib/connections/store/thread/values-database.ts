@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
 import type { Batch, Held } from './messages.ts';
+import { readSnapshots, snapshotTables, writeSnapshots } from './snapshot-tables.ts';
 import {
   checkDatabase,
   createDatabase,
@@ -18,7 +19,7 @@ const tables = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS under_way (
     connection TEXT NOT NULL, name TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (connection, name)
-  ) STRICT, WITHOUT ROWID;`;
+  ) STRICT, WITHOUT ROWID;${snapshotTables}`;
 
 const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value, time = excluded.time`;
@@ -51,19 +52,23 @@ export class ValuesDatabase {
     createDatabase(path, tables);
   }
 
-  /** Checks a database, and reads what it holds where that is wanted; it stays as it is. Errors: those of SQLite, `DamagedError`. */
-  static check(path: string, isRead: boolean): Held | undefined {
+  /**
+   * Checks a database and reads it, values and what is under way where these are wanted; it stays as it is. Errors: those of SQLite,
+   * `DamagedError`.
+   */
+  static check(path: string, isRead: boolean): Held {
     const database = readDatabase(path);
     try {
       checkDatabase(database);
-      return isRead ? readAll(database) : undefined;
+      const snapshots = readSnapshots(database);
+      return isRead ? { ...readAll(database), snapshots } : { values: [], memories: [], snapshots };
     } finally {
       database.close();
     }
   }
 
   /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
-  write({ values, memories }: Batch): void {
+  write({ values, memories, snapshots }: Batch): void {
     this.#file.expectInPlace();
     inTransaction(this.#database, () => {
       for (const [address, type, value, time] of values)
@@ -71,6 +76,7 @@ export class ValuesDatabase {
       for (const [connection, name, memory] of memories)
         if (memory === undefined) this.#dropMemory.run(connection, name);
         else this.#putMemory.run(connection, name, memory);
+      if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
     });
   }
 
@@ -89,7 +95,7 @@ export class ValuesDatabase {
   }
 }
 
-function readAll(database: DatabaseSync): Held {
+function readAll(database: DatabaseSync): Pick<Held, 'values' | 'memories'> {
   const rows = database.prepare('SELECT address, type, value, time FROM parameter ORDER BY time').all() as unknown as {
     address: string;
     type: ValueType;

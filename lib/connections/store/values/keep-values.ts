@@ -6,6 +6,7 @@ import { Backoff } from '../../../model/backoff.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened } from '../thread/messages.ts';
 import { gather } from './gather.ts';
 import type { HourlyCopy } from './hourly-copy.ts';
@@ -23,6 +24,8 @@ export interface KeepValuesOptions {
   readonly hub: HubPort;
   readonly writer: ValuesWriter;
   readonly copy: HourlyCopy;
+  /** The snapshots, which are written with the values. */
+  readonly snapshots: SnapshotShelf;
   readonly scheduler: SchedulerLike;
   /** What the first opening comes to, where the hub has restored its values from it. */
   readonly opened: Promise<Opened> | undefined;
@@ -107,9 +110,11 @@ class ValuesKeeper {
     this.#renew();
   }
 
-  #take({ losses, reason, copyAgeMs }: Opened): void {
+  #take(opened: Opened): void {
+    const { losses, reason, copyAgeMs } = opened;
     this.#losses = [...this.#losses, ...losses];
     this.#isOpen = reason === undefined;
+    this.#options.snapshots.adopt(opened);
     this.#trouble = reason;
     if (this.#isOpen) {
       this.#backoff.reset();
@@ -122,6 +127,7 @@ class ValuesKeeper {
   #renew(): void {
     this.#written = 0;
     this.#memories.renew();
+    this.#options.snapshots.renew();
   }
 
   /** Writes one batch; returns whether there is more to write at once. */
@@ -130,9 +136,12 @@ class ValuesKeeper {
       this.#isWanted(parameter),
     );
     const memories = this.#memories.take();
-    if (values.length + memories.length > 0 && !(await this.#commit({ values, memories }))) return false;
+    const snapshots = this.#options.snapshots.take();
+    const isEmpty = values.length + memories.length === 0 && snapshots === undefined;
+    if (!isEmpty && !(await this.#commit({ values, memories, snapshots }))) return false;
     this.#written = revision;
     this.#memories.written(memories);
+    if (snapshots !== undefined) this.#options.snapshots.written(snapshots);
     return isFull;
   }
 

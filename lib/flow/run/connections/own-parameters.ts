@@ -1,11 +1,14 @@
 // The parameters of one connection, as the connection finds and sets them while it runs.
 
+import { defer, type Observable } from 'rxjs';
+import { finalize } from 'rxjs/operators';
 import type { Log } from '../../../connections/connection.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import type { ParameterNode } from '../../../graph/parameter-node.ts';
+import type { ParameterNode, StateNode } from '../../../graph/parameter-node.ts';
 import { formatAddress } from '../../../model/address.ts';
 import { messageOf } from '../../../model/error.ts';
-import type { Change, Origin } from '../../../model/parameter.ts';
+import type { Change, Origin, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
 
 export class OwnParameters {
   readonly #graph: Graph;
@@ -26,6 +29,22 @@ export class OwnParameters {
     const node = this.#graph.find(formatAddress(this.#owner.name, parameterId));
     if (node !== undefined) this.#found.set(parameterId, node);
     return node;
+  }
+
+  /** The inbox of a parameter, which takes what `accept` returns while the inbox is subscribed to; undefined: as declared. */
+  accepting(parameterId: string, accept: ParameterDeclaration['accept'], inbox: Observable<Value>): Observable<Value> {
+    const node = this.find(parameterId);
+    if (accept === undefined || node === undefined || node.type === 'T') return inbox;
+    const state = node as StateNode;
+    return defer(() => {
+      const declared = state.accept;
+      state.accept = accept;
+      return inbox.pipe(
+        finalize(() => {
+          state.accept = declared;
+        }),
+      );
+    });
   }
 
   /** Sets a parameter, caused by a change. A value that cannot be set is logged. */

@@ -139,7 +139,7 @@ export class Supervisor {
       scheduler: createCausalScheduler(graph, scheduler),
       log,
       resolvePath,
-      inbox: (parameterId) => this.#held.inbox(parameterId),
+      inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#held.inbox(parameterId)),
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,

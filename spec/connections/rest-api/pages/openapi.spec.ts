@@ -30,6 +30,7 @@ const files = {
       api: { ...api, dashboards: '_boards' },
       desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'text', 'flag,B,true', 'go,T'] },
       off: { type: 'timer', enabled: false },
+      store: { type: 'store', folder: '_data', snapshots: { 'studio-1': { include: ['desk/**'] } } },
     },
     rules: [
       { folder: 'f', rules: [rule] },
@@ -65,7 +66,7 @@ test('it has every path and method that the hub answers, and no other', async (t
     .flatMap((route) => methodsOf(route).map((method) => `${method} ${route.path}`))
     .filter((line) => !line.startsWith('HEAD '));
   const documented = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}$/, '*')}`),
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}.*/, '*')}`),
   );
   t.deepEqual([...documented].sort(), [...answered].sort());
   t.true(answered.length > 20);
@@ -120,6 +121,10 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/rules', '/hub/rules', 200],
   ['/hub/rules', '/hub/rules', 200, { rule: 'off', enabled: true }, json],
   ['/hub/rules', '/hub/rules', 404, { rule: 'none', enabled: true }, json],
+  ['/update', '/update', 200, { parameter: 'store/studio-1/save', value: 'now' }, json],
+  ['/hub/snapshots', '/hub/snapshots', 200],
+  ['/hub/snapshots/{selection}/{name}', '/hub/snapshots/studio-1/now', 200],
+  ['/hub/snapshots/{selection}/{name}', '/hub/snapshots/studio-1/none', 404],
   ['/hub/trace', '/hub/trace?rule=loop%3F', 200],
   ['/hub/trace', '/hub/trace?rule=off', 200],
   ['/hub/trace', '/hub/trace', 400],

@@ -18,6 +18,13 @@ import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
 import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
+import type {
+  SavedSnapshot,
+  Snapshot,
+  SnapshotList,
+  SnapshotSelection,
+  SnapshotValue,
+} from '../../../../wire/http/snapshots.ts';
 import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 
@@ -42,6 +49,8 @@ interface Described {
   readonly Health: Health;
   readonly Explanation: Explanation;
   readonly Traces: RuleTraces;
+  readonly Snapshots: SnapshotList;
+  readonly Snapshot: Snapshot;
 }
 
 export type SchemaName = keyof Described;
@@ -209,6 +218,28 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       ),
     }),
   ),
+  Snapshots: object<SnapshotList>({
+    selections: list(
+      object<SnapshotSelection>(
+        { name: text, saved: list(object<SavedSnapshot>({ name: text, time, parameters: count })) },
+        { matches: describe(text, 'The one last saved or recalled, while a recall of it would write nothing') },
+      ),
+    ),
+  }),
+  Snapshot: object<Snapshot>({
+    selection: text,
+    name: text,
+    time,
+    values: describe(
+      list(
+        object<SnapshotValue>(
+          { parameter: address, type: valueType, value, differs: describe(flag, 'Whether a recall writes it') },
+          { present: value },
+        ),
+      ),
+      'In the order in which they are recalled',
+    ),
+  }),
 };
 
 function ref<Name extends SchemaName>(name: Name): Schema<Described[Name]> {

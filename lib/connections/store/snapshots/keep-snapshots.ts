@@ -1,0 +1,153 @@
+// The part of a store that keeps snapshots: for each selection the parameters `save`, `recall`, `forget` and `matches`.
+
+import { Observable, Subscription } from 'rxjs';
+import { unknownName } from '../../../json5/mistake.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type { Change, Origin, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { SnapshotArchive } from '../../archive.ts';
+import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Part } from '../parts.ts';
+import type { Selection } from '../selection.ts';
+import { LiveSelection } from './live-selection.ts';
+import type { SnapshotShelf } from './shelf.ts';
+
+export type Selections = Readonly<Record<string, Selection>>;
+
+export function declareSnapshots(selections: Selections): ParameterDeclaration[] {
+  return Object.keys(selections).flatMap((name): ParameterDeclaration[] => [
+    { id: `${name}/save`, type: 'S', access: 'write-only' },
+    { id: `${name}/recall`, type: 'S', access: 'write-only' },
+    { id: `${name}/forget`, type: 'S', access: 'write-only' },
+    { id: `${name}/matches`, type: 'B', access: 'read-only', defaultValue: false },
+  ]);
+}
+
+type Context = Pick<ConnectionContext<unknown>, 'id' | 'inbox' | 'atSettle' | 'scheduler' | 'log'>;
+
+export interface KeepSnapshotsOptions {
+  readonly selections: Selections;
+  readonly context: Context;
+  readonly hub: HubPort;
+  readonly shelf: SnapshotShelf;
+  /** Takes over what can be asked for; returns what ends that. */
+  offer(archive: SnapshotArchive): () => void;
+}
+
+/** Serves the parameters of snapshots until it is unsubscribed. Cold, never errs. */
+export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSnapshotsOptions): Part {
+  return new Observable((subscriber) => {
+    const store: Origin = { kind: 'connection', name: context.id };
+    const served = Object.entries(selections).map(([name, selection]) => {
+      const live = new LiveSelection({ name, selection, store, hub, shelf, log: context.log });
+      return new ServedSelection(live, context, (event) => subscriber.next(event));
+    });
+    const serving = new Subscription();
+    for (const one of served) serving.add(one.serve());
+    let renewing: Subscription | undefined;
+    const renew = () => {
+      renewing = undefined;
+      for (const one of served) one.renew();
+    };
+    const noteReload = () => {
+      for (const { selection } of served) selection.noteReload();
+      renewing ??= context.scheduler.schedule(renew);
+    };
+    if (served.length > 0) {
+      const take = (change: Change) => {
+        for (const one of served) one.take(change);
+      };
+      serving.add(hub.changes$.subscribe({ next: take }));
+      for (const reloaded$ of [hub.declared$, hub.removed$]) serving.add(reloaded$.subscribe({ next: noteReload }));
+    }
+    shelf.onAdopted = renew;
+    serving.add(offer(archiveOf(served.map(({ selection }) => selection))));
+    serving.add(() => {
+      shelf.onAdopted = () => {};
+      renewing?.unsubscribe();
+    });
+    subscriber.next({ state: 'running' });
+    for (const one of served) one.tell();
+    return serving;
+  });
+}
+
+/** A selection with its parameters. */
+class ServedSelection {
+  readonly selection: LiveSelection;
+  readonly #context: Context;
+  readonly #settle: () => void;
+  /** As `matches` was told last. */
+  #told = false;
+
+  constructor(selection: LiveSelection, context: Context, emit: (event: ConnectionEvent) => void) {
+    this.selection = selection;
+    this.#context = context;
+    this.#settle = context.atSettle(() => {
+      if (selection.matches === this.#told) return;
+      this.#told = selection.matches;
+      emit({ set: `${selection.name}/matches`, value: selection.matches });
+    });
+  }
+
+  serve(): Subscription {
+    const serving = new Subscription();
+    const { selection } = this;
+    const { name } = selection;
+    const on = (parameterId: string, accept: (input: unknown) => string, act: (snapshot: string) => void) => {
+      const next = (snapshot: Value) => {
+        try {
+          act(String(snapshot));
+        } catch (error) {
+          this.#context.log.warn({ snapshot }, messageOf(error)); // the room was taken within the same turn
+        }
+        this.tell();
+      };
+      serving.add(this.#context.inbox(`${name}/${parameterId}`, accept).subscribe({ next, error: () => {} }));
+    };
+    on(
+      'save',
+      (input) => selection.nameToSave(input),
+      (snapshot) => selection.save(snapshot),
+    );
+    on(
+      'recall',
+      (input) => selection.knownName('recall', input),
+      (snapshot) => selection.recall(snapshot),
+    );
+    on(
+      'forget',
+      (input) => selection.knownName('forget', input),
+      (snapshot) => selection.forget(snapshot),
+    );
+    return serving;
+  }
+
+  take(change: Change): void {
+    this.selection.take(change);
+    this.tell();
+  }
+
+  renew(): void {
+    this.selection.renew();
+    this.tell();
+  }
+
+  /** Sets `matches` once the turn has settled, so that a recall is told as one step. */
+  tell(): void {
+    if (this.selection.matches !== this.#told) this.#settle();
+  }
+}
+
+function archiveOf(selections: readonly LiveSelection[]): SnapshotArchive {
+  return {
+    list: () => selections.map((selection) => selection.list()),
+    compare(selection, name) {
+      const found = selections.find((one) => one.name === selection);
+      if (found !== undefined) return found.compare(name);
+      const known = selections.map((one) => one.name);
+      throw new HubError('not-found', unknownName('selection', selection, known));
+    },
+  };
+}

@@ -1,0 +1,23 @@
+// A snapshot as it is kept: a text of JSON, from which it is read whenever it is recalled or compared.
+
+import type { Parameter } from '../../../model/parameter.ts';
+import { convert, type Value, type ValueType } from '../../../model/value.ts';
+
+export type SavedValue = readonly [address: string, type: ValueType, value: Value];
+
+/** The present values as a snapshot: `[["desk/lamp","B",true]]`; unknown ones are left out. */
+export function writeContents(parameters: Iterable<Parameter>): { contents: string; parameters: number } {
+  const values = [...parameters]
+    .filter(({ value }) => value !== undefined)
+    .map(({ address, type, value }): SavedValue => [address, type, value!]);
+  return { contents: JSON.stringify(values), parameters: values.length };
+}
+
+export function readContents(contents: string): SavedValue[] {
+  return JSON.parse(contents) as SavedValue[];
+}
+
+/** What a parameter becomes when a saved value is written to it. Errors: as those of a write. */
+export function expectedValue({ type, accept }: Parameter, value: Value): Value {
+  return accept === undefined ? convert(type, value) : accept(value);
+}
