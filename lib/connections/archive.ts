@@ -2,9 +2,9 @@
 
 import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
 
-/** Each part of a store adds what it can be asked for. */
+/** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */
 export interface Archive {
-  readonly snapshots: SnapshotArchive;
+  readonly snapshots?: SnapshotArchive;
 }
 
 export interface SnapshotArchive {

@@ -82,6 +82,6 @@ export interface KeepingPort {
   renewMemories(): void;
   /** What the running store can be asked for; undefined: the hub has none that runs. */
   readonly archive: Archive | undefined;
-  /** A store offers what it can be asked for, while it runs; returns what ends that. */
-  offer(archive: Archive): () => void;
+  /** A part of a store offers what it can be asked for, while it runs; returns what ends that. */
+  offer(part: Archive): () => void;
 }

@@ -28,6 +28,8 @@ export class Keeping implements KeepingPort {
   readonly #deeds = new Subject<Deed>();
   readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
   #hasStore = false;
+  /** By parts of the store, the newest last. */
+  readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
   /** What connections had under way when the hub ended, until they start. */
@@ -68,10 +70,12 @@ export class Keeping implements KeepingPort {
     return this.#archive;
   }
 
-  offer(archive: Archive): () => void {
-    this.#archive = archive;
+  offer(part: Archive): () => void {
+    this.#offered.add(part);
+    this.#archive = Object.assign({}, ...this.#offered);
     return () => {
-      if (this.#archive === archive) this.#archive = undefined;
+      this.#offered.delete(part);
+      this.#archive = this.#offered.size === 0 ? undefined : Object.assign({}, ...this.#offered);
     };
   }
 

@@ -115,7 +115,7 @@ test('what cannot be saved or recalled is refused, with a sentence', async (t) =
   hub.write(at.forget, 'n3', writer);
   t.notThrows(() => hub.write(at.save, 'n101', writer));
   const large = { 'desk/title': 'x'.repeat(60_000) };
-  t.is(hub.keeping.archive!.snapshots.list()[0]!.saved.length, 100);
+  t.is(hub.keeping.archive!.snapshots!.list()[0]!.saved.length, 100);
   set(hub, large);
   t.notThrows(() => hub.write(at.save, 'n101', writer), 'under a name that there is');
 });
@@ -149,7 +149,7 @@ test('snapshots are there after a restart, and the database shows them', async (
   t.false(matches(hub));
   set(hub, { 'desk/router': 2 });
   t.true(matches(hub), 'evening was recalled last');
-  const [{ saved, matches: name } = { saved: [], matches: '' }] = hub.keeping.archive!.snapshots.list();
+  const [{ saved, matches: name } = { saved: [], matches: '' }] = hub.keeping.archive!.snapshots!.list();
   t.deepEqual([saved.map((one) => one.name), name], [['night', 'evening'], 'evening']);
   set(hub, { 'desk/router': 7 });
   hub.control('store', 'restart', writer);
@@ -167,7 +167,7 @@ test('what is no more, or converts no longer, is left out of a recall with a war
   await installation.change({ desk: { type: 'dummy', parameters: ['far,B', 'title,I', 'fader,I', 'title2'] } });
   const hub = await installation.start();
   set(hub, { 'desk/far': false, 'desk/fader': 8 });
-  const { values } = hub.keeping.archive!.snapshots.compare('studio-1', 'evening');
+  const { values } = hub.keeping.archive!.snapshots!.compare('studio-1', 'evening');
   t.deepEqual(values, [
     { parameter: 'desk/fader', type: 'I', value: 0.5, present: 8, differs: true },
     { parameter: 'desk/far', type: 'B', value: true, present: false, differs: true },

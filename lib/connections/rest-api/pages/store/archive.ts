@@ -4,8 +4,13 @@ import { HubError } from '../../../../model/error.ts';
 import type { Archive } from '../../../archive.ts';
 import type { HubPort } from '../../../hub-port.ts';
 
-/** Errors: `not-found` when the hub has no store that runs. */
-export function archiveOf({ keeping }: Pick<HubPort, 'keeping'>): Archive {
-  if (keeping.archive === undefined) throw new HubError('not-found', 'this hub has no store');
-  return keeping.archive;
+/** What a part of the store can be asked for. Errors: `not-found` when the hub has no store, or one without this part, that runs. */
+export function archived<Part extends keyof Archive>(
+  { keeping: { archive } }: Pick<HubPort, 'keeping'>,
+  part: Part,
+): NonNullable<Archive[Part]> {
+  if (archive === undefined) throw new HubError('not-found', 'this hub has no store');
+  const found = archive[part];
+  if (found === undefined) throw new HubError('not-found', `the store of this hub has no ${part}`);
+  return found;
 }

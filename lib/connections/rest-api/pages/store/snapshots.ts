@@ -4,13 +4,13 @@ import type { Snapshot, SnapshotList } from '../../../../wire/http/snapshots.ts'
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
-import { archiveOf } from './archive.ts';
+import { archived } from './archive.ts';
 
 export const snapshotsPath = '/hub/snapshots';
 
 /** All snapshots, by selection. Errors: `not-found`. */
 export function snapshotsOf(hub: HubPort): SnapshotList {
-  const selections = archiveOf(hub).snapshots.list();
+  const selections = archived(hub, 'snapshots').list();
   return {
     selections: selections.map(({ saved, ...selection }) => ({
       ...selection,
@@ -24,6 +24,6 @@ export function compareSnapshot(hub: HubPort, path: string): Snapshot {
   const rest = path.slice(snapshotsPath.length + 1);
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];
-  const { time, ...snapshot } = archiveOf(hub).snapshots.compare(selection, name);
+  const { time, ...snapshot } = archived(hub, 'snapshots').compare(selection, name);
   return { ...snapshot, time: toIsoTime(time) };
 }
