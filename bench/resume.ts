@@ -16,6 +16,7 @@ const usage = `node bench/resume.ts [options]
   --seed <n>      what chance is made of (1)
   --large <n>     how many parameters the large subscription has (20000)
   --rate <n>      how many changes a second go on meanwhile, at most (5000)
+  --client <c>    careful: it keeps revisions while it waits for no end; naive: every revision (careful)
   --hub <folder>  the source tree whose hub it is (this one)
 `;
 
@@ -25,6 +26,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: '1' },
     large: { type: 'string', default: '20000' },
     rate: { type: 'string', default: '5000' },
+    client: { type: 'string', default: 'careful' },
     hub: { type: 'string', default: join(import.meta.dirname, '..') },
     help: { type: 'boolean' },
   },
@@ -46,12 +48,18 @@ async function run(cuts: number, large: number): Promise<string> {
     parameters: Array.from({ length: count }, (_, n) => `p${n},I,0`),
   });
   const flow = { connections: { desk: dummy(smallCount), plant: dummy(large) } };
+  const isNaive = isNaiveClient(values.client);
   const hub = await startHub(flow, folder, { hubFolder: values.hub, profileFolder: undefined });
   try {
-    const trial = new Trial(hub.port, { large, rate: Number(values.rate), seed: Number(values.seed) });
+    const trial = new Trial(hub.port, { large, rate: Number(values.rate), seed: Number(values.seed), isNaive });
     return await trial.run(cuts);
   } finally {
     await hub.stop();
     await rm(folder, { recursive: true });
   }
+}
+
+function isNaiveClient(client: string): boolean {
+  if (client === 'careful' || client === 'naive') return client === 'naive';
+  throw new Error(`--client: expected careful or naive, got ${JSON.stringify(client)} (string)`);
 }

@@ -1,5 +1,6 @@
 // A client of patchbay.v1 as somebody writes it who has read lib/client/README.md and nothing else: a plain WebSocket, the values
-// that it was told, by address, and one number, the highest revision that it may keep.
+// that it was told, by address, and one number, the highest revision that it may keep. A naive client keeps any, without a look at
+// which ends it waits for.
 
 import { WebSocket } from 'ws';
 import type { V1Message } from '../load/v1-socket.ts';
@@ -33,10 +34,12 @@ export class Client {
   readonly #listener: Listener;
   /** Subscriptions whose end has come, on this link or an earlier one of the same epoch. */
   readonly #had = new Set<number>();
+  readonly #isNaive: boolean;
   #epoch = '';
   #link = new Link([], []);
 
-  constructor(port: number, wishes: readonly Wish[], listener: Listener) {
+  constructor(port: number, wishes: readonly Wish[], isNaive: boolean, listener: Listener) {
+    this.#isNaive = isNaive;
     this.#url = `ws://127.0.0.1:${port}/ws`;
     this.#wishes = wishes;
     this.#listener = listener;
@@ -84,7 +87,7 @@ export class Client {
       this.#had.add(end);
       link.awaited.delete(end);
     }
-    if (rev !== undefined && this.isComplete) this.#keep(rev);
+    if (rev !== undefined && (this.#isNaive || this.isComplete)) this.#keep(rev);
     if (end !== undefined) for (const next of link.later.splice(0, 1)) this.#subscribe(link, next);
     if (pong !== undefined) link.onPong();
     this.#listener.took(end !== undefined);

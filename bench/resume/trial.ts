@@ -21,6 +21,8 @@ export interface TrialOptions {
   readonly large: number;
   readonly rate: number;
   readonly seed: number;
+  /** The client keeps every revision, and sends its subscriptions in one go. */
+  readonly isNaive: boolean;
 }
 
 interface Told {
@@ -31,6 +33,7 @@ interface Told {
 export class Trial {
   readonly #port: number;
   readonly #rate: number;
+  readonly #isNaive: boolean;
   readonly #random: Random;
   readonly #addresses: readonly string[];
   readonly #client: Client;
@@ -38,13 +41,14 @@ export class Trial {
   #log: WriteLog | undefined;
   #plan: Plan | undefined;
 
-  constructor(port: number, { large, rate, seed }: TrialOptions) {
+  constructor(port: number, { large, rate, seed, isNaive }: TrialOptions) {
     this.#port = port;
     this.#rate = rate;
+    this.#isNaive = isNaive;
     this.#random = new Random(seed, 0);
     this.#addresses = [...addressesOf('desk', smallCount), ...addressesOf('plant', large)];
     this.#failure.promise.catch(() => {});
-    this.#client = new Client(port, this.#wishes(), {
+    this.#client = new Client(port, this.#wishes(), isNaive, {
       took: (isEnd) => this.#plan?.took(isEnd),
       kept: (rev, values) => this.#expect(this.#log?.missingAt(rev, values)),
       dropped: () => this.#log?.forget(),
@@ -99,14 +103,14 @@ export class Trial {
     await this.#soon(within(deadlineMs, 'a cut', isCut));
   }
 
-  /** Both at once, or the second one when the first has come to its end. */
+  /** Both at once; or the second one when the first has come to its end, if the client knows what it may keep then. */
   #subscribe(): void {
     this.#client.connect(
       this.#random.pick([
         [0, 1],
         [1, 0],
       ]),
-      this.#random.once(3),
+      this.#random.once(3) && !this.#isNaive,
     );
   }
 

@@ -30,7 +30,7 @@ export class ScriptedDesk {
   readonly changes: { readonly address: string; readonly value: number; readonly revision: number }[] = [];
 
   constructor(declarations: readonly ParameterDeclaration[]) {
-    this.groups = new Groups(this.graph as unknown as HubPort, this.fanOut, () => {});
+    this.groups = new Groups(this.graph as unknown as HubPort, this.fanOut, () => {}, 1);
     this.graph.declare(owner, declarations);
     this.graph.changes$.subscribe((change) => {
       const { parameter, value, revision } = change;

@@ -23,6 +23,10 @@ export class Client {
   subscriptions: readonly Subscription[] = [];
   /** Assigned by `members/members.ts` alone. */
   membership: Membership = { name: 'idle' };
+  /** It has just come, and subscribed. Assigned by `groups.ts` alone. */
+  isNew = false;
+  /** The hub works on a subscription that it has asked for. Assigned by `session.ts` alone. */
+  isAsking = false;
   readonly definitions = new KnownDefinitions();
   readonly missed = new Missed();
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
@@ -59,6 +63,11 @@ export class Client {
 
   get unreadBytes(): number {
     return this.#socket?.getBufferedAmount() ?? 0;
+  }
+
+  /** Whether what it subscribes to is not all known yet. */
+  get mayWantMore(): boolean {
+    return this.isNew || this.isAsking;
   }
 
   /** Whether definitions of what it hears of may still be on their way to it. */

@@ -14,6 +14,12 @@ import type { Subscription } from './subscription.ts';
 /** How much of each round of the event loop is for clients that are not live. */
 const catchUpRoundMs = 2;
 
+/**
+ * A client that has just come is told no end for so long, and so no revision: it may be about to send further subscriptions, for
+ * which the revision must hold as well.
+ */
+const moreMayComeMs = 20;
+
 const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], ends: [] };
 
 export class Groups {
@@ -21,6 +27,7 @@ export class Groups {
   readonly structure: Structure;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
+  readonly #newMs: number;
   /** Clients that are not live take turns. */
   readonly #queue = new WorkQueue<Client>({
     roundMs: catchUpRoundMs,
@@ -31,8 +38,9 @@ export class Groups {
   readonly #groups = new Map<string, Group>();
   readonly #groupOf = new Map<Client, Group>();
 
-  /** `giveUp` ends a client that reads too slowly. */
-  constructor(hub: HubPort, fanOut: FanOut, giveUp: (client: Client) => void) {
+  /** `giveUp` ends a client that reads too slowly; `newMs` is how long an end waits for the first subscriptions of a client. */
+  constructor(hub: HubPort, fanOut: FanOut, giveUp: (client: Client) => void, newMs = moreMayComeMs) {
+    this.#newMs = newMs;
     this.#fanOut = fanOut;
     this.structure = new Structure(hub, this.#groups);
     const tellStructure = () => this.structure.tell();
@@ -101,6 +109,16 @@ export class Groups {
     this.#groupOf.set(client, group);
     group.members.enter(client, change(handover));
     this.#queue.add(client);
+    if (before === undefined) this.#awaitMore(client);
+  }
+
+  #awaitMore(client: Client): void {
+    client.isNew = true;
+    const settle = () => {
+      client.isNew = false;
+      this.resume(client);
+    };
+    setTimeout(settle, this.#newMs).unref();
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */

@@ -62,7 +62,10 @@ export class V1Session implements Session, Task {
       return;
     }
     if (this.#rest === undefined) this.#mistakes = 0;
-    else this.#shared.tasks.do(this);
+    else {
+      this.#client.isAsking = true;
+      this.#shared.tasks.do(this);
+    }
   }
 
   get isBusy(): boolean {
@@ -78,6 +81,8 @@ export class V1Session implements Session, Task {
     if (this.#client.isGone || this.#rest === undefined) return false;
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
+    this.#client.isAsking = false;
+    this.#shared.desk.groups.resume(this.#client);
     this.#shared.pace.request(); // more may wait
     return false;
   }

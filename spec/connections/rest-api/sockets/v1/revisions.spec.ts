@@ -79,6 +79,30 @@ test('who keeps the revision of the end of a small subscription, and is cut whil
   expectAll(t, hub, third.picture);
 });
 
+test.serial(
+  'the first end of a connection, and with it the first revision, waits 20 ms for further subscriptions',
+  async (t) => {
+    const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: many(5) } } });
+    const client = await openV1(t, hub.port);
+    const before = performance.now();
+    await client.subscribe(small);
+    t.true(performance.now() - before > 19);
+  },
+);
+
+test('no end comes, and no revision, while a subscription that has arrived is not answered', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  const include = Array.from({ length: 100 }, (_, index) => `*/q*${index}`);
+  client.send(small);
+  client.send({ sub: 2, include });
+  const messages = await client.until(({ rev }) => rev !== undefined, 'a revision');
+  t.deepEqual(
+    messages.flatMap(({ sub = [] }) => sub),
+    [1, 2],
+  );
+});
+
 test('a revision never goes back on a connection, also when changes of before wait for their time', async (t) => {
   const hub = await startDesk(t);
   const subscriptions = [

@@ -89,7 +89,7 @@ export class Members {
     if (client.isFull || (membership.name !== 'catching up' && membership.name !== 'extending')) return false;
     const last = membership.name === 'extending' ? membership.from : Number.POSITIVE_INFINITY; // the outboxes bring the rest
     const stopped = membership.catchUp.run(client, last, endMs);
-    if (stopped === 'done') this.#finish(client, membership);
+    if (stopped === 'done' && !client.mayWantMore) this.#finish(client, membership);
     return stopped === 'more';
   }
 
