@@ -1,0 +1,81 @@
+// People move what an element shows: by mouse and wheel, with one or two fingers, and by keys.
+
+import { onCleanup } from 'solid-js';
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** How listeners move what is shown: by a way, or by a factor about a point, both as the element has them. */
+export interface Moves {
+  pan(dx: number, dy: number): void;
+  zoomAt(at: Point, factor: number): void;
+}
+
+/** A pointer that has moved this far drags. One that has moved less clicks. */
+const dragDistance = 4;
+
+/** Listens to the mouse, its wheel, and one or two fingers on an element, for the scope that calls it. A drag is no click. */
+export function listenToPointers(element: HTMLElement, { pan, zoomAt }: Moves): void {
+  const signal = signalOfScope();
+  const pointers = new Map<number, Point>();
+  let moved = 0;
+  const within = ({ clientX, clientY }: MouseEvent): Point => {
+    const { left, top } = element.getBoundingClientRect();
+    return { x: clientX - left, y: clientY - top };
+  };
+  const wheel = (event: WheelEvent) => {
+    event.preventDefault();
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 24 : 1;
+    if (event.shiftKey) pan(-event.deltaY * lines, 0);
+    else zoomAt(within(event), Math.exp(-event.deltaY * lines * (event.ctrlKey ? 0.01 : 0.0015)));
+  };
+  const down = (event: PointerEvent) => {
+    if (event.button !== 0) return;
+    if (pointers.size === 0) moved = 0;
+    pointers.set(event.pointerId, within(event));
+  };
+  const move = (event: PointerEvent) => {
+    const before = pointers.get(event.pointerId);
+    if (!before) return;
+    const now = within(event);
+    const other = [...pointers].find(([id]) => id !== event.pointerId)?.[1];
+    moved += Math.hypot(now.x - before.x, now.y - before.y);
+    pointers.set(event.pointerId, now);
+    if (moved < dragDistance) return;
+    if (!element.hasPointerCapture(event.pointerId)) element.setPointerCapture(event.pointerId);
+    const share = other ? 0.5 : 1; // each of two fingers moves half
+    pan((now.x - before.x) * share, (now.y - before.y) * share);
+    if (!other) return;
+    const distance = (point: Point) => Math.hypot(point.x - other.x, point.y - other.y) || 1;
+    zoomAt({ x: (now.x + other.x) / 2, y: (now.y + other.y) / 2 }, distance(now) / distance(before));
+  };
+  const up = (event: PointerEvent) => void pointers.delete(event.pointerId);
+  const click = (event: MouseEvent) => {
+    if (moved >= dragDistance && event.detail > 0) event.stopPropagation(); // it was a drag
+  };
+  element.addEventListener('wheel', wheel, { passive: false, signal });
+  element.addEventListener('pointerdown', down, { signal });
+  element.addEventListener('pointermove', move, { signal });
+  element.addEventListener('pointerup', up, { signal });
+  element.addEventListener('pointercancel', up, { signal });
+  element.addEventListener('click', click, { capture: true, signal });
+}
+
+/** Listens to keys on an element, by their names, for the scope that calls it. */
+export function listenToKeys(element: HTMLElement, keys: Readonly<Record<string, () => void>>): void {
+  const press = (event: KeyboardEvent) => {
+    const act = keys[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || !act) return;
+    event.preventDefault();
+    act();
+  };
+  element.addEventListener('keydown', press, { signal: signalOfScope() });
+}
+
+function signalOfScope(): AbortSignal {
+  const end = new AbortController();
+  onCleanup(() => end.abort());
+  return end.signal;
+}
