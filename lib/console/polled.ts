@@ -12,6 +12,8 @@ export interface Polled<T> {
   readonly data: Accessor<T | undefined>;
   /** Why the last request failed; empty when it did not. */
   readonly error: Accessor<string>;
+  /** The same, as it was thrown; undefined when it did not. */
+  readonly fault: Accessor<unknown>;
   /** Asks now. */
   refresh(): void;
 }
@@ -23,7 +25,7 @@ export function usePolled<T>(
   intervalMs = defaultIntervalMs,
 ): Polled<T> {
   const [store, setStore] = createStore<{ answer?: T | undefined }>({});
-  const [error, setError] = createSignal('');
+  const [fault, setFault] = createSignal<unknown>();
   const wanted = typeof path === 'string' ? () => path : path;
   let etag: string | undefined;
 
@@ -38,9 +40,9 @@ export function usePolled<T>(
         etag = response.headers.get('etag') ?? undefined;
         setStore('answer', reconcile(answer, { key }));
       }
-      setError('');
+      setFault(undefined);
     } catch (problem) {
-      if (isWanted()) setError(messageOf(problem));
+      if (isWanted()) setFault(problem);
     }
   }, intervalMs);
 
@@ -48,9 +50,10 @@ export function usePolled<T>(
     on(wanted, () => {
       etag = undefined;
       setStore('answer', undefined);
-      setError('');
+      setFault(undefined);
       ask();
     }),
   );
-  return { data: () => store.answer, error, refresh: ask };
+  const error = () => (fault() === undefined ? '' : messageOf(fault()));
+  return { data: () => store.answer, error, fault, refresh: ask };
 }

@@ -1,8 +1,20 @@
 // Requests to the public HTTP endpoints of the hub, and its errors as people read them.
 
+import type { Problem } from '../wire/http/problem.ts';
+
 const deadlineMs = 10_000;
 
-/** Asks with JSON accepted. Errors: an `Error` with the sentence of the hub, or that it cannot be reached. */
+/** What the hub says no with: its sentence and the code of it. */
+export class Refusal extends Error {
+  readonly code: Problem['code'] | undefined;
+
+  constructor({ code, detail, title }: Partial<Problem>, status: string) {
+    super(detail ?? title ?? status);
+    this.code = code;
+  }
+}
+
+/** Asks with JSON accepted. Errors: a `Refusal`, or an `Error` that says that the hub cannot be reached. */
 export async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = { accept: 'application/json', ...init.headers };
   let response: Response;
@@ -12,23 +24,18 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
     throw new Error('the hub cannot be reached');
   }
   if (response.ok || response.status === 304) return response;
-  throw new Error(await sentenceOf(response));
+  const problem = (await response.json().catch(() => ({}))) as Partial<Problem>;
+  throw new Refusal(problem, `${response.status} ${response.statusText}`);
 }
 
 export async function getJson<T>(path: string): Promise<T> {
-  return (await request(path)).json();
+  return (await request(path)).json() as Promise<T>;
 }
 
 /** Has the hub do something; resolves with its answer. */
 export async function postJson<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
-  return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json();
-}
-
-/** The sentence of a problem (RFC 9457), or the status. */
-async function sentenceOf(response: Response): Promise<string> {
-  const problem = await response.json().catch(() => ({}));
-  return problem.detail ?? problem.title ?? `${response.status} ${response.statusText}`;
+  return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
 
 /** What went wrong, as a sentence. */

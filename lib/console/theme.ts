@@ -29,3 +29,12 @@ export function switchTheme(): void {
   setChoice(next);
   applyTheme();
 }
+
+/** Returns a colour of the style sheet, `--accent`, as it is within an element now. A canvas does not read it by its name. */
+export function colourOf(element: HTMLElement, name: string): string {
+  const { color } = element.style;
+  element.style.color = `var(${name})`;
+  const seen = getComputedStyle(element).color;
+  element.style.color = color;
+  return seen;
+}

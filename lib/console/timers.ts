@@ -49,3 +49,27 @@ export function usePolling(ask: (isWanted: () => boolean) => Promise<void>, inte
   });
   return poll;
 }
+
+/**
+ * Work that takes time, one piece after another: what is asked for meanwhile is done once, afterwards. `work` never rejects; it is
+ * told how to know whether its outcome is still wanted.
+ */
+export function useOneAtATime(work: (isWanted: () => boolean) => Promise<void>): () => void {
+  let isBusy = false;
+  let isAsked = false;
+  let isOver = false;
+  onCleanup(() => {
+    isOver = true;
+  });
+  const run = async () => {
+    isAsked = true;
+    if (isBusy) return;
+    isBusy = true;
+    while (isAsked && !isOver) {
+      isAsked = false;
+      await work(() => !isOver);
+    }
+    isBusy = false;
+  };
+  return () => void run();
+}

@@ -33,6 +33,15 @@ export function formatClock(time: string | number): string {
   return `${clock.format(date)}.${String(date.getMilliseconds()).padStart(3, '0')}`;
 }
 
+const day = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' });
+
+/** `14:03:07.250` of today, `21 Nov, 14:03:07.250` of another day. */
+export function formatMoment(time: string | number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date().toDateString();
+  return isToday ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
+}
+
 /** `21 Nov 2026, 14:03:07` */
 export function formatDate(time: string | number): string {
   return calendar.format(new Date(time));

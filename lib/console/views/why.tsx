@@ -1,18 +1,13 @@
 // Why: from any value the chain of causes back to the event outside. The page follows it live.
 
-import { createEffect, createResource, createSignal, For, on, Show } from 'solid-js';
-import type { Explanation } from '../../wire/http/explanation.ts';
-import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import { createEffect, on, Show } from 'solid-js';
+import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
 import { pathOf } from '../../wire/http/path.ts';
+import { AddressInput } from '../address-input.tsx';
 import { createLiveValue } from '../hub.ts';
 import { usePolled } from '../polled.ts';
-import { getJson } from '../request.ts';
 import { linkTo, route, setParams } from '../route.ts';
-import { Chain } from '../why/chain.tsx';
-
-const suggestions = 20;
-/** For a shorter text the hub would send half of its parameters. */
-const leastLength = 3;
+import { type Cause, Chain } from '../why/chain.tsx';
 
 export default function Why() {
   const address = () => route().params.address || undefined;
@@ -24,7 +19,14 @@ export default function Why() {
       <div class="bar">
         <h1>Why</h1>
         <AddressInput address={address() ?? ''} choose={(chosen) => setParams({ address: chosen })} />
-        <Show when={address()}>{(known) => <a href={linkTo('parameters', { address: known() })}>Parameter</a>}</Show>
+        <Show when={address()}>
+          {(known) => (
+            <>
+              <a href={linkTo('parameters', { address: known() })}>Parameter</a>
+              <a href={linkTo('history', { address: known() })}>History</a>
+            </>
+          )}
+        </Show>
       </div>
       <Show when={address()} fallback={<p class="note">Give the address of a parameter, to see why it is as it is.</p>}>
         <Show when={explanation.error()}>
@@ -35,7 +37,7 @@ export default function Why() {
         <Show when={!explanation.error() && explanation.data()}>
           {(known) => (
             <section class="why" aria-label={`Why ${address()} is as it is`}>
-              <Chain explanation={known()} />
+              <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} />
             </section>
           )}
         </Show>
@@ -44,42 +46,7 @@ export default function Why() {
   );
 }
 
-/** A text field that offers addresses which contain what people type. */
-function AddressInput(props: { readonly address: string; choose(address: string): void }) {
-  const [typed, setTyped] = createSignal('');
-  const [offered] = createResource(
-    () => typed().length >= leastLength && typed(),
-    async (text) => {
-      const filter = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-      const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ filter })}`);
-      return found.slice(0, suggestions);
-    },
-    { initialValue: [] }, // so that the field stays while the page waits
-  );
-  return (
-    <form
-      class="grow"
-      onSubmit={(event) => {
-        event.preventDefault();
-        props.choose(new FormData(event.currentTarget).get('address') as string);
-      }}
-    >
-      <input
-        type="search"
-        name="address"
-        class="wide"
-        list="addresses"
-        data-search
-        autocomplete="off"
-        aria-label="Address of the parameter"
-        placeholder="Address, such as desk/lamp  ( / )"
-        value={props.address}
-        onInput={(event) => setTyped(event.currentTarget.value)}
-        onChange={(event) => props.choose(event.currentTarget.value)}
-      />
-      <datalist id="addresses">
-        <For each={offered.latest}>{({ parameter }) => <option value={parameter} />}</For>
-      </datalist>
-    </form>
-  );
+/** An equal value that was written again has no revision. */
+function causeOf({ revision, ...change }: CausedChange): Cause {
+  return { ...change, isRepeated: revision === undefined };
 }

@@ -1,20 +1,31 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
-import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
+import type { ValueType } from '../../client/index.ts';
+import type { CausedChange } from '../../wire/http/explanation.ts';
 import { linkTo } from '../route.ts';
-import { formatClock, formatValue } from '../units.ts';
+import { formatDate, formatMoment, formatSpan, formatValue } from '../units.ts';
 
-export function Chain(props: { readonly explanation: Explanation }) {
-  const chain = () => props.explanation.chain;
-  const isOutside = (index: number) => index === chain().length - 1 && props.explanation.forgotten === 0;
+/** A change of the chain. */
+export interface Cause extends Omit<CausedChange, 'type' | 'revision'> {
+  /** Left out where it is not known. */
+  readonly type?: ValueType | undefined;
+  /** It was written once more with the value that it had. */
+  readonly isRepeated?: boolean;
+}
+
+export function Chain(props: { readonly causes: readonly Cause[]; readonly forgotten: number }) {
+  const chain = () => props.causes;
+  const isOutside = (index: number) => index === chain().length - 1 && props.forgotten === 0;
   return (
     <ol aria-label="Causes, newest first">
       <Index each={chain()}>
         {(change, index) => (
           <li>
             <div class="cause" classList={{ outside: isOutside(index) }}>
-              <time dateTime={change().time}>{formatClock(change().time)}</time>
+              <time dateTime={change().time} title={formatDate(change().time)}>
+                {formatMoment(change().time)}
+              </time>
               <span>
                 <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
                   {change().parameter}
@@ -37,21 +48,21 @@ export function Chain(props: { readonly explanation: Explanation }) {
           </li>
         )}
       </Index>
-      <Show when={props.explanation.forgotten > 0}>
-        <li class="note">{props.explanation.forgotten} earlier causes are not kept.</li>
+      <Show when={props.forgotten > 0}>
+        <li class="note">{props.forgotten} earlier causes are not kept.</li>
       </Show>
     </ol>
   );
 }
 
-function WhatHappened(props: { readonly change: CausedChange }) {
+function WhatHappened(props: { readonly change: Cause }) {
   return (
     <Show when={props.change.type !== 'T'} fallback={<strong>fired</strong>}>
       = <strong>{formatValue(props.change.value)}</strong>{' '}
       <Show when={props.change.previous !== undefined}>
         <span class="muted">was {formatValue(props.change.previous)}</span>
       </Show>
-      <Show when={props.change.revision === undefined}>
+      <Show when={props.change.isRepeated}>
         <span class="muted">again</span>
       </Show>
     </Show>
@@ -59,7 +70,7 @@ function WhatHappened(props: { readonly change: CausedChange }) {
 }
 
 /** Shows a rule, a connection or a client as a link to its view. */
-function Author(props: { readonly origin: CausedChange['origin'] }) {
+export function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
     if (kind === 'rule') return linkTo('flows', { rule: name, file });
@@ -77,10 +88,11 @@ function Author(props: { readonly origin: CausedChange['origin'] }) {
   );
 }
 
-/** Says how much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`. */
+/** Says how much later: `at once`, `12 ms after`, `3.0 s after`, `2 min 5 s after`, `3 h after`. */
 function formatLag(ms: number): string {
   if (ms === 0) return 'at once';
   if (ms < 1000) return `${Math.round(ms)} ms after`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(1)} s after`;
+  if (ms >= 3_600_000) return `${formatSpan(ms)} after`;
   return `${Math.floor(ms / 60_000)} min ${Math.floor((ms % 60_000) / 1000)} s after`;
 }
