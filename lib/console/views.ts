@@ -43,11 +43,32 @@ export const views: readonly View[] = [
     component: lazy(() => import('./views/why.tsx')),
   },
   {
+    name: 'history',
+    title: 'History',
+    key: 'h',
+    icon: 'M4.5 8A8.5 8.5 0 1 1 3.5 13M4 3.5V8h4.5M12 7.5V12l3.5 2',
+    component: lazy(() => import('./views/history.tsx')),
+  },
+  {
+    name: 'audit',
+    title: 'Audit',
+    key: 'a',
+    icon: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7M3 20c0-4 2.5-6 6-6 1.5 0 2.7.4 3.7 1M14 18.5l2.3 2.5 4.7-5',
+    component: lazy(() => import('./views/audit.tsx')),
+  },
+  {
     name: 'log',
     title: 'Log',
     key: 'l',
     icon: 'M4 6h16M4 10h10M4 14h16M4 18h7',
     component: lazy(() => import('./views/log.tsx')),
+  },
+  {
+    name: 'snapshots',
+    title: 'Snapshots',
+    key: 'n',
+    icon: 'M4 7h4l1.5-2.5h5L16 7h4v12H4zM12 10a3 3 0 1 0 0 6a3 3 0 0 0 0-6',
+    component: lazy(() => import('./views/snapshots.tsx')),
   },
   {
     name: 'clients',

@@ -1,13 +1,14 @@
-// A plot of up to four parameters that moves with the clock. It takes samples from when it was opened, but none while a value is
-// unknown or stale.
+// A plot of up to four parameters that moves with the clock. It shows what a store knows of the time before it was opened, and then
+// takes samples, but none while a value is unknown or stale.
 
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import type { WidgetOf } from '../../dashboard/format.ts';
 import { isStale } from '../hub.ts';
 import type { LiveParameter } from '../live-cells.ts';
-import { isDark } from '../theme.ts';
+import { colourOf, isDark } from '../theme.ts';
 import { useInterval } from '../timers.ts';
+import { askPast } from './plot-past.ts';
 import { showValue } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
@@ -29,10 +30,17 @@ export default function Plot(props: WidgetProps<'plot'>) {
     const now = Date.now() / 1000;
     times.push(now);
     for (const [index, row] of rows.entries()) row.push(isStale() ? null : numberOf(parameters[index]!));
-    if (times.length > samples + 1) for (const list of [times, ...rows]) list.shift();
+    while (times.length > samples + 1) for (const list of [times, ...rows]) list.shift();
     if (document.hidden) return;
     plot?.setData([times, ...rows], false);
     plot?.setScale('x', { min: now - seconds, max: now });
+  };
+  const showPast = async () => {
+    const past = await askPast(addresses, seconds, samples);
+    const first = times[0] ?? Number.POSITIVE_INFINITY;
+    const count = past.times.filter((time) => time < first).length;
+    times.unshift(...past.times.slice(0, count));
+    for (const [index, row] of rows.entries()) row.unshift(...past.rows[index]!.slice(0, count));
   };
   const create = () => {
     plot?.destroy();
@@ -40,6 +48,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   };
   onMount(() => {
     createEffect(on(isDark, create));
+    void showPast();
     useInterval(sample, Math.max(leastIntervalMs, (seconds * 1000) / samples));
     const observer = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: box.clientHeight }));
     observer.observe(box);
@@ -70,9 +79,8 @@ export default function Plot(props: WidgetProps<'plot'>) {
 
 /** Draws in the colours that the element has now. */
 function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'plot'>): uPlot.Options {
-  const style = getComputedStyle(box);
-  const grid = { stroke: style.getPropertyValue('--line'), width: 1 };
-  const axis = { stroke: style.getPropertyValue('--muted'), grid, ticks: grid, font: '11px system-ui' };
+  const grid = { stroke: colourOf(box, '--line'), width: 1 };
+  const axis = { stroke: colourOf(box, '--muted'), grid, ticks: grid, font: '11px system-ui' };
   return {
     width: box.clientWidth,
     height: box.clientHeight,
@@ -89,7 +97,7 @@ function optionsOf(box: HTMLElement, { addresses, min, max, digits }: WidgetOf<'
     series: [
       {},
       ...addresses.map((_, index) => ({
-        stroke: style.getPropertyValue(colours[index]!),
+        stroke: colourOf(box, colours[index]!),
         width: 2,
         points: { show: false },
       })),

@@ -1,7 +1,8 @@
-// One parameter: its value now, how to set it, its values over the last minutes, and links to more.
+// One parameter: its value now, how to set it, its values over the last hour, and links to more.
 
-import { lazy, Show, Suspense } from 'solid-js';
+import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import { hourMs, paramsOf, type Timeframe } from '../history/timeframe.ts';
 import { readableRate } from '../hub.ts';
 import { Icon } from '../icon.tsx';
 import { LiveText } from '../live-text.tsx';
@@ -16,7 +17,10 @@ import { typeNames } from './types.ts';
 /** Where it covers everything else, as on a phone. */
 const covers = matchMedia('(max-width: 700px)');
 
-const Plot = lazy(() => import('./plot.tsx'));
+const Timeline = lazy(async () => ({ default: (await import('../history/timeline.tsx')).Timeline }));
+const plotPx = 200;
+/** What the plot shows when it is opened. */
+const home: Timeframe = { lastMs: hourMs };
 
 export function Detail(props: {
   readonly address: string;
@@ -24,6 +28,7 @@ export function Detail(props: {
   readonly access: string;
   readonly onClose: () => void;
 }) {
+  const [frame, setFrame] = createSignal(home);
   const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
@@ -80,13 +85,24 @@ export function Detail(props: {
         )}
       </Show>
       <p>
-        <a href={linkTo('why', { address: props.address })}>Why is it so?</a>
+        <a href={linkTo('why', { address: props.address })}>Why is it so?</a>{' '}
+        <a href={linkTo('history', { address: props.address, ...(frame() !== home && paramsOf(frame())) })}>History</a>
       </p>
       <Editor address={props.address} type={props.type} access={props.access} value={value()} />
       <Show when={isPlottable()}>
-        <Suspense fallback={<p class="muted">Loading …</p>}>
-          <Plot address={props.address} isBoolean={props.type === 'B'} />
-        </Suspense>
+        <div class="plot">
+          <Suspense>
+            <Timeline
+              address={props.address}
+              type={props.type}
+              frame={frame()}
+              home={home}
+              height={plotPx}
+              hasStrip={false}
+              move={setFrame}
+            />
+          </Suspense>
+        </div>
       </Show>
       <CopyLines address={props.address} type={props.type} access={props.access} value={value()} />
     </aside>

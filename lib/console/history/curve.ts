@@ -1,0 +1,119 @@
+// What a plot draws of a history, and of what the page has seen since. Each point holds until the next one.
+
+import type { History, HistoryGap } from '../../wire/http/history.ts';
+
+/** Points in order of time, milliseconds since 1970; null: unknown. */
+export interface Curve {
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+  /** Of buckets: their least and largest values. Elsewhere the value. */
+  readonly low: readonly (number | null)[];
+  readonly high: readonly (number | null)[];
+}
+
+/** What the page itself has seen: the time of each value, and the value. */
+export interface Seen {
+  readonly times: readonly number[];
+  readonly values: readonly (number | null)[];
+}
+
+export const nothing: Curve = { times: [], values: [], low: [], high: [] };
+
+/** What happened: fires, or texts that were set. Each is a mark of its own, as high as its count. */
+export function isMarks({ kind }: History): boolean {
+  return kind === 'fires' || kind === 'texts';
+}
+
+/** Makes the curve of a history: the gaps in it are unknown, and its last value holds to its end. */
+export function curveOf(history: History): Curve {
+  if (isMarks(history)) return marksOf(history);
+  const middle = history.mean ?? (history.values ?? []).map(numberOf);
+  const low = history.min ?? middle;
+  const high = history.max ?? middle;
+  const points = history.times.map(
+    (time, index): Point => [time, middle[index] ?? null, low[index] ?? null, high[index] ?? null],
+  );
+  return toCurve(withEnd(withGaps(points, history.gaps), history.to));
+}
+
+/** Puts what the page has seen after the last change of the history. Up to where the page began to look, that one holds. */
+export function goOn(past: Curve, { times, values }: Seen): Curve {
+  if (times.length === 0) return past;
+  const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // after it comes the end of the history
+  const kept = pointsOf(past).filter(([time]) => time <= lastChange || time < times[0]!);
+  const news = times.map((time, index): Point => [time, values[index]!, values[index]!, values[index]!]);
+  return toCurve([...kept, ...news.filter(([time]) => time > lastChange)]);
+}
+
+/** Draws several curves over the same times: one column of times, then three of each curve: value, low, high. */
+export function columnsOf(curves: readonly Curve[]): (number | null)[][] {
+  const times = [...new Set(curves.flatMap((curve) => curve.times))].sort((one, other) => one - other);
+  return [times, ...curves.flatMap((curve) => heldAt(curve, times))];
+}
+
+export function shift(curve: Curve, ms: number): Curve {
+  return { ...curve, times: curve.times.map((time) => time + ms) };
+}
+
+/** What held at each of the times: value, low, high. Before the first point and after the last one it is unknown. */
+export function heldAt(curve: Curve, times: readonly number[]): (number | null)[][] {
+  const rows: (number | null)[][] = [[], [], []];
+  let index = -1;
+  const end = curve.times.at(-1) ?? Number.NEGATIVE_INFINITY;
+  for (const time of times) {
+    while (index + 1 < curve.times.length && curve.times[index + 1]! <= time) index++;
+    const isIn = index >= 0 && time <= end;
+    for (const [column, values] of [curve.values, curve.low, curve.high].entries())
+      rows[column]!.push(isIn ? values[index]! : null);
+  }
+  return rows;
+}
+
+type Point = readonly [time: number, value: number | null, low: number | null, high: number | null];
+
+function pointsOf({ times, values, low, high }: Curve): Point[] {
+  return times.map((time, index) => [time, values[index]!, low[index]!, high[index]!]);
+}
+
+function toCurve(points: readonly Point[]): Curve {
+  return {
+    times: points.map(([time]) => time),
+    values: points.map(([, value]) => value),
+    low: points.map(([, , low]) => low),
+    high: points.map(([, , , high]) => high),
+  };
+}
+
+function withGaps(points: readonly Point[], gaps: readonly HistoryGap[]): Point[] {
+  const within = ([time]: Point) => gaps.some(({ from, to }) => time > from && time < to);
+  const breaks = gaps.map(({ from }): Point => [from, null, null, null]);
+  const all = [...points.filter((point) => !within(point)), ...breaks];
+  return all.sort(([one], [other]) => one - other);
+}
+
+function withEnd(points: readonly Point[], to: number): Point[] {
+  const held: Point[] = [];
+  for (const point of points) {
+    const before = held.at(-1);
+    // The plot draws a value up to the next one, but not up to an unknown one: so it is told once more, just before.
+    if (before && before[1] !== null && point[1] === null && point[0] - 1 > before[0])
+      held.push([point[0] - 1, before[1], before[2], before[3]]);
+    held.push(point);
+  }
+  const last = held.at(-1);
+  if (last && last[0] < to) held.push([to, last[1], last[2], last[3]]);
+  return held;
+}
+
+/** One mark for each time, or each bucket in which there was something. */
+function marksOf({ times, counts, from }: History): Curve {
+  const points = times.flatMap((time, index): Point[] => {
+    const count = counts ? counts[index]! : 1;
+    return count > 0 && (counts || time >= from) ? [[time, count, count, count]] : [];
+  });
+  return toCurve(points);
+}
+
+function numberOf(value: unknown): number | null {
+  return value === null || typeof value === 'string' ? null : Number(value);
+}

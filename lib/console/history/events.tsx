@@ -1,0 +1,103 @@
+// The events of a parameter, newest first: when, what, who, and why. One click shows the chain of causes.
+
+import { createSignal, For, Show } from 'solid-js';
+import type { ValueType } from '../../client/index.ts';
+import type { Origin } from '../../model/parameter.ts';
+import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
+import { type Cause, Chain } from '../why/chain.tsx';
+import type { ListedEvent } from './event-pages.ts';
+import { StoreFault } from './no-store.tsx';
+import type { Events } from './use-events.ts';
+
+export function EventTable(props: { readonly address: string; readonly type: ValueType; readonly events: Events }) {
+  const [opened, setOpened] = createSignal('');
+  const list = () => props.events.listed()?.events ?? [];
+  return (
+    <section class="events" aria-label={`Events of ${props.address}`}>
+      <h2>
+        Events{' '}
+        <Show when={props.events.listed()}>
+          {(listed) => (
+            <span class="muted">
+              {listed().next ? 'the newest ' : ''}
+              {formatCount(list().length)}
+            </span>
+          )}
+        </Show>
+      </h2>
+      <StoreFault fault={props.events.fault()} what="What happened is not known" />
+      <ol>
+        <For each={list()}>
+          {(event) => (
+            <Row
+              address={props.address}
+              type={props.type}
+              event={event}
+              isOpened={opened() === event.id}
+              toggle={() => setOpened(opened() === event.id ? '' : event.id)}
+            />
+          )}
+        </For>
+      </ol>
+      <Show when={props.events.listed() && list().length === 0}>
+        <p class="note">Nothing happened in this time.</p>
+      </Show>
+      <Show when={props.events.listed()?.next}>
+        <button type="button" onClick={() => props.events.more()}>
+          Show more
+        </button>
+      </Show>
+    </section>
+  );
+}
+
+function Row(props: {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly event: ListedEvent;
+  readonly isOpened: boolean;
+  toggle(): void;
+}) {
+  const isDirect = () => sameOrigin(props.event.writer, props.event.source);
+  return (
+    <li>
+      <button type="button" class="event" aria-expanded={props.isOpened} onClick={() => props.toggle()}>
+        <time datetime={props.event.time} title={formatDate(props.event.time)}>
+          {formatMoment(props.event.time)}
+        </time>
+        <span class="what">
+          <Show when={props.type !== 'T'} fallback={<strong>fired</strong>}>
+            <strong>{formatValue(props.event.value)}</strong>{' '}
+            <Show when={props.event.previous !== undefined}>
+              <span class="muted">was {formatValue(props.event.previous)}</span>
+            </Show>
+          </Show>
+        </span>
+        <span class="who">{textOf(props.event.source)}</span>
+        <span class="why-so muted">{isDirect() ? '' : `through ${textOf(props.event.writer)}`}</span>
+      </button>
+      <Show when={props.isOpened}>
+        <div class="why">
+          <Chain causes={causesOf(props.event, props.address, props.type)} forgotten={0} />
+        </div>
+      </Show>
+    </li>
+  );
+}
+
+/** The event and what led to it. */
+function causesOf({ time, value, previous, writer, chain }: ListedEvent, parameter: string, type: ValueType): Cause[] {
+  const steps = [{ parameter, type, value, previous, time, writer }, ...chain];
+  return steps.map(({ writer: origin, ...step }, index) => {
+    const before = steps[index + 1];
+    return { ...step, origin, ...(before && { afterMs: Date.parse(step.time) - Date.parse(before.time) }) };
+  });
+}
+
+function sameOrigin(one: Origin, other: Origin): boolean {
+  return one.kind === other.kind && one.name === other.name && one.file === other.file;
+}
+
+function textOf({ kind, name }: Origin): string {
+  return kind === 'restored' ? `restored by ${name}` : `${kind} ${name}`;
+}

@@ -1,0 +1,99 @@
+// How a plot of a history looks: steps with a band from the least to the largest value, or marks; gaps are shaded.
+
+import uPlot from 'uplot';
+import { colourOf } from '../theme.ts';
+import { formatValue } from '../units.ts';
+import { axisText } from './clock-text.ts';
+import type { TimeRange } from './timeframe.ts';
+
+/** What is drawn: numbers, booleans, or marks where something happened. */
+export type Shape = 'numbers' | 'booleans' | 'marks';
+
+export interface PlotLook {
+  readonly shape: Shape;
+  readonly height: number;
+  /** Whether a second curve stands beside the first. */
+  readonly isCompared: boolean;
+  /** When nothing was recorded. */
+  gaps(): readonly TimeRange[];
+  /** Hears which time the pointer is at; undefined: it left. */
+  point(time: number | undefined): void;
+}
+
+/** Draws in the colours that the element has now. */
+export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
+  const colour = (name: string) => colourOf(box, name);
+  const grid = { stroke: colour('--line'), width: 1 };
+  const axis = { stroke: colour('--muted'), grid, ticks: grid, font: '11px system-ui' };
+  return {
+    width: box.clientWidth,
+    height: look.height,
+    legend: { show: false },
+    cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
+    scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
+    axes: [
+      { ...axis, values: timesOf, space: 64 },
+      { ...axis, size: 56, ...labelsOf(look.shape) },
+    ],
+    series: seriesOf(look, colour),
+    bands: look.shape === 'marks' ? [] : [{ series: [3, 2], fill: withAlpha(colour('--accent'), 0.25) }],
+    hooks: {
+      drawClear: [(plot) => shadeGaps(plot, look.gaps(), colour('--raised'))],
+      setCursor: [
+        (plot) => {
+          const { left = -1 } = plot.cursor;
+          look.point(left < 0 ? undefined : plot.posToVal(left, 'x') * 1000);
+        },
+      ],
+    },
+  };
+}
+
+function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => string): uPlot.Series[] {
+  const points = { show: false };
+  const steps = { points, paths: uPlot.paths.stepped!({ align: 1 }) };
+  const accent = colour('--accent');
+  if (shape === 'marks')
+    return [{}, { points, fill: accent, stroke: accent, paths: uPlot.paths.bars!({ size: [0.6, 6, 2], align: 1 }) }];
+  const edge = { ...steps, stroke: 'transparent', width: 0 };
+  const value = { ...steps, stroke: accent, width: 1.5 };
+  const filled = shape === 'booleans' ? { ...value, fill: withAlpha(accent, 0.18), fillTo: 0 } : value;
+  const other = { ...steps, stroke: colour('--warn'), width: 1.5, dash: [6, 4] };
+  return [{}, filled, edge, edge, ...(isCompared ? [other] : [])];
+}
+
+function labelsOf(shape: Shape): Partial<uPlot.Axis> {
+  if (shape === 'booleans') return { splits: () => [0, 1], values: () => ['false', 'true'] };
+  const isWhole = (split: number) => shape === 'numbers' || Number.isInteger(split);
+  return { values: (_, splits) => splits.map((split) => (isWhole(split) ? formatValue(split) : '')) };
+}
+
+function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, increment: number): string[] {
+  const { min = 0, max = 0 } = plot.scales.x!;
+  return splits.map((split) => axisText(split * 1000, (max! - min!) * 1000, increment * 1000));
+}
+
+/** Leaves a little room above and below, also for a value that does not move. */
+function rangeOf(shape: Shape): uPlot.Scale.Range {
+  if (shape === 'booleans') return [-0.1, 1.1];
+  return (_, low, high) => {
+    if (shape === 'marks') return [0, Math.max(1, high ?? 1) * 1.1];
+    if (low === null || high === null) return [0, 1];
+    const room = (high - low) * 0.08 || Math.abs(high) * 0.1 || 1;
+    return [low - room, high + room];
+  };
+}
+
+function shadeGaps(plot: uPlot, gaps: readonly TimeRange[], fill: string): void {
+  const { left, top, width, height } = plot.bbox;
+  plot.ctx.fillStyle = fill;
+  for (const { from, to } of gaps) {
+    const start = Math.max(left, plot.valToPos(from / 1000, 'x', true));
+    const end = Math.min(left + width, plot.valToPos(to / 1000, 'x', true));
+    if (end > start) plot.ctx.fillRect(start, top, Math.max(2, end - start), height);
+  }
+}
+
+function withAlpha(colour: string, alpha: number): string {
+  return `color-mix(in srgb, ${colour} ${alpha * 100}%, transparent)`;
+}

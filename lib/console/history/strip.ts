@@ -1,0 +1,51 @@
+// How often something changed, counted by round times of the day: people see when something happened, and go there with one click.
+
+import type { History } from '../../wire/http/history.ts';
+import { dayMs, hourMs, minuteMs, type TimeRange } from './timeframe.ts';
+
+export interface Slot extends TimeRange {
+  /** How often it changed, or fired. */
+  readonly count: number;
+}
+
+const stepsMs = [
+  ...[1000, 5000, 10_000, 30_000],
+  ...[1, 5, 10, 30].map((minutes) => minutes * minuteMs),
+  ...[1, 3, 6].map((hours) => hours * hourMs),
+  ...[1, 7, 30, 365].map((days) => days * dayMs),
+];
+
+/** Divides a range at round times, where the page is read, into at most so many parts, and counts the changes of each. */
+export function slotsOf(range: TimeRange, history: History | undefined, most: number): Slot[] {
+  const spanMs = range.to - range.from;
+  const stepMs = stepsMs.find((step) => spanMs / step <= Math.max(1, most - 1)) ?? stepsMs.at(-1)!;
+  const edges = [floorOf(range.from, stepMs)];
+  while (edges.at(-1)! < range.to) edges.push(nextOf(edges.at(-1)!, stepMs));
+  const counts = new Array<number>(Math.max(0, edges.length - 1)).fill(0);
+  let slot = 0;
+  for (const [index, time] of (history?.times ?? []).entries()) {
+    if (time < edges[0]!) continue;
+    while (slot < counts.length && time >= edges[slot + 1]!) slot++;
+    if (slot < counts.length) counts[slot]! += countOf(history!, index);
+  }
+  return counts.map((count, index) => ({ from: edges[index]!, to: edges[index + 1]!, count }));
+}
+
+/** The first of raw values is what held before: it is no change, and neither is what became unknown. */
+function countOf({ counts, kind, values, times, from }: History, index: number): number {
+  if (counts) return counts[index]!;
+  return kind === 'fires' || (times[index]! >= from && values?.[index] !== null) ? 1 : 0;
+}
+
+function floorOf(time: number, stepMs: number): number {
+  if (stepMs >= dayMs) return new Date(time).setHours(0, 0, 0, 0);
+  const offsetMs = new Date(time).getTimezoneOffset() * minuteMs;
+  return Math.floor((time - offsetMs) / stepMs) * stepMs + offsetMs;
+}
+
+/** Days that begin or end summer time are shorter or longer. */
+function nextOf(time: number, stepMs: number): number {
+  if (stepMs < dayMs) return time + stepMs;
+  const date = new Date(time);
+  return date.setDate(date.getDate() + Math.round(stepMs / dayMs));
+}

@@ -1,0 +1,99 @@
+// Which time to look at: so much up to now, from one time to another, and beside which earlier time.
+
+import { createSignal, For, Show } from 'solid-js';
+import { useInterval } from '../timers.ts';
+import { hubNow } from './hub-clock.ts';
+import { TimeField } from './time-field.tsx';
+import { dayMs, hourMs, isFollowing, lastNight, minuteMs, rangeOf, type Timeframe, yesterday } from './timeframe.ts';
+
+const lasts = [
+  ['1 min', minuteMs],
+  ['5 min', 5 * minuteMs],
+  ['1 h', hourMs],
+  ['24 h', dayMs],
+  ['7 d', 7 * dayMs],
+  ['30 d', 30 * dayMs],
+] as const;
+
+/** The page alone knows so much, where nothing is kept. */
+export const seenMs = 5 * minuteMs;
+
+const others = [
+  ['Compare with …', 0],
+  ['the day before', dayMs],
+  ['the week before', 7 * dayMs],
+] as const;
+
+export interface TimeBarProps {
+  readonly frame: Timeframe;
+  readonly earlierMs: number;
+  /** Whether there is anything from before the page was opened. */
+  readonly isKept: boolean;
+  /** Whether a second curve can be drawn. */
+  readonly isComparable: boolean;
+  readonly hasPresets: boolean;
+  choose(frame: Timeframe): void;
+  compare(earlierMs: number): void;
+}
+
+export function TimeBar(props: TimeBarProps) {
+  return (
+    <div class="time-bar">
+      <fieldset class="segments" aria-label="Up to now">
+        <For each={lasts}>
+          {([text, lastMs]) => (
+            <button
+              type="button"
+              aria-pressed={isFollowing(props.frame) && props.frame.lastMs === lastMs}
+              disabled={!props.isKept && lastMs > seenMs}
+              onClick={() => props.choose({ lastMs })}
+            >
+              {text}
+            </button>
+          )}
+        </For>
+      </fieldset>
+      <Show when={props.hasPresets}>
+        <button type="button" disabled={!props.isKept} onClick={() => props.choose(lastNight(hubNow()))}>
+          Last night
+        </button>
+        <button type="button" disabled={!props.isKept} onClick={() => props.choose(yesterday(hubNow()))}>
+          Yesterday
+        </button>
+      </Show>
+      <select
+        aria-label="Compare with an earlier time"
+        disabled={!props.isKept || !props.isComparable}
+        value={props.earlierMs}
+        onChange={(event) => props.compare(Number(event.currentTarget.value))}
+      >
+        <For each={others}>{([text, ms]) => <option value={ms}>{text}</option>}</For>
+      </select>
+      <Bounds frame={props.frame} isKept={props.isKept} choose={props.choose} />
+    </div>
+  );
+}
+
+function Bounds(props: Pick<TimeBarProps, 'frame' | 'isKept' | 'choose'>) {
+  const [now, setNow] = createSignal(hubNow());
+  useInterval(() => setNow(hubNow()), 1000);
+  const range = () => rangeOf(props.frame, now());
+  const spanMs = () => range().to - range().from;
+  return (
+    <div class="bounds">
+      <TimeField
+        label="From"
+        time={range().from}
+        disabled={!props.isKept}
+        take={(from = range().from) => props.choose({ from, to: range().to > from ? range().to : from + spanMs() })}
+      />
+      <span class="muted">–</span>
+      <TimeField
+        label="To"
+        time={range().to}
+        disabled={!props.isKept}
+        take={(to = range().to) => props.choose({ from: range().from < to ? range().from : to - spanMs(), to })}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,137 @@
+// The plot of one parameter over time. It moves with the clock, or people move it: by mouse, wheel, fingers and keys.
+
+import { createEffect, on, onCleanup, onMount } from 'solid-js';
+import uPlot from 'uplot';
+import type { History } from '../../wire/http/history.ts';
+import { listenToKeys, listenToPointers } from '../gestures.ts';
+import { useSize } from '../media.ts';
+import { isDark } from '../theme.ts';
+import { useInterval } from '../timers.ts';
+import { type Curve, columnsOf, curveOf, goOn, isMarks, nothing, type Seen, shift } from './curve.ts';
+import { hubNow } from './hub-clock.ts';
+import { optionsOf, type Shape } from './plot-look.ts';
+import { isFollowing, pan, rangeOf, type Timeframe, zoom } from './timeframe.ts';
+
+/** How often it is drawn while it moves with the clock: when it has moved by half a pixel, within these. */
+const leastIntervalMs = 200;
+const mostIntervalMs = 1000;
+const keyPan = 0.1;
+const keyZoom = 1.5;
+/** The room that the labels of the values take. */
+const labelsPx = 56;
+const marginPx = 12;
+
+export interface TimePlotProps {
+  readonly address: string;
+  readonly shape: Shape;
+  readonly height: number;
+  readonly frame: Timeframe;
+  readonly history: History | undefined;
+  /** What to draw beside it: the history of an earlier time, and how much earlier that was. */
+  readonly other: History | undefined;
+  readonly earlierMs: number;
+  /** What the page has seen by itself, of the time of the hub. */
+  seen(): Seen;
+  move(frame: Timeframe): void;
+  reset(): void;
+  /** Hears how many points there is room for. */
+  fit(points: number): void;
+  /** Hears which time the pointer is at, and what is drawn; undefined: it left. */
+  point(time: number | undefined, curves: readonly Curve[]): void;
+}
+
+export function TimePlot(props: TimePlotProps) {
+  let box!: HTMLDivElement;
+  let plot: uPlot | undefined;
+  let curves: readonly Curve[] = [];
+  let drawnAt = 0;
+  const size = useSize(() => box);
+  const range = () => rangeOf(props.frame, hubNow());
+  const widthPx = () => Math.max(1, size().width - labelsPx - marginPx);
+
+  const curvesNow = (): readonly Curve[] => {
+    const { history, other } = props;
+    const past = history ? curveOf(history) : nothing;
+    if (history && isMarks(history)) return [past];
+    const present = isFollowing(props.frame) && props.shape !== 'marks' ? goOn(past, props.seen()) : past;
+    if (props.earlierMs === 0) return [present];
+    return [present, other ? shift(curveOf(other), props.earlierMs) : nothing];
+  };
+  const draw = () => {
+    if (!plot) return;
+    drawnAt = performance.now();
+    curves = curvesNow();
+    const [times = [], ...columns] = props.shape === 'marks' ? columnsOfMarks(curves) : columnsOf(curves);
+    const seconds = times.map((time) => time! / 1000);
+    plot.setData([seconds, ...columns.slice(0, plot.series.length - 1)] as uPlot.AlignedData, false);
+    const { from, to } = range();
+    plot.setScale('x', { min: from / 1000, max: to / 1000 });
+  };
+  const create = () => {
+    plot?.destroy();
+    const look = {
+      shape: props.shape,
+      height: props.height,
+      isCompared: props.earlierMs > 0,
+      gaps: () => props.history?.gaps ?? [],
+      point: (time: number | undefined) => props.point(time, curves),
+    };
+    const options = optionsOf(box, look);
+    plot = new uPlot(options, options.series.map(() => []) as unknown as uPlot.AlignedData, box);
+    draw();
+  };
+  const zoomBy = (factor: number) =>
+    props.move(zoom(props.frame, hubNow(), isFollowing(props.frame) ? 1 : 0.5, factor));
+  const panBy = (share: number) => {
+    const { from, to } = range();
+    props.move(pan(props.frame, hubNow(), share * (to - from)));
+  };
+
+  onMount(() => {
+    createEffect(on([() => props.address, () => props.shape, () => props.earlierMs > 0, isDark], create));
+    createEffect(on([() => props.frame, () => props.history, () => props.other], draw, { defer: true }));
+    createEffect(
+      on(size, ({ width }) => {
+        if (width === 0) return;
+        plot?.setSize({ width, height: props.height });
+        props.fit(widthPx());
+      }),
+    );
+    useInterval(() => {
+      if (document.hidden || !isFollowing(props.frame)) return;
+      const halfPixelMs = props.frame.lastMs / widthPx() / 2;
+      const intervalMs = Math.min(mostIntervalMs, Math.max(leastIntervalMs, halfPixelMs));
+      if (performance.now() - drawnAt >= intervalMs - 20) draw();
+    }, leastIntervalMs);
+    listenToPointers(box, {
+      pan: (dx) => dx !== 0 && panBy(-dx / widthPx()),
+      zoomAt: ({ x }, factor) => {
+        const share = Math.min(1, Math.max(0, (x - labelsPx) / widthPx()));
+        props.move(zoom(props.frame, hubNow(), share, factor));
+      },
+    });
+    listenToKeys(box, {
+      ArrowLeft: () => panBy(-keyPan),
+      ArrowRight: () => panBy(keyPan),
+      '+': () => zoomBy(keyZoom),
+      '-': () => zoomBy(1 / keyZoom),
+      '0': props.reset,
+    });
+    onCleanup(() => plot?.destroy());
+  });
+  return (
+    <div
+      ref={box}
+      class="time-plot"
+      style={{ height: `${props.height}px` }}
+      role="application"
+      aria-label={`Plot of ${props.address}. Arrow keys move, plus and minus zoom, 0 goes back. The list of events tells the same.`}
+      tabIndex={0}
+      onDblClick={() => props.reset()}
+    />
+  );
+}
+
+function columnsOfMarks([curve = nothing]: readonly Curve[]): (number | null)[][] {
+  return [[...curve.times], [...curve.values]];
+}

@@ -1,0 +1,67 @@
+// The events of a parameter, newest first, page by page. While time goes on, new ones come on top.
+
+import { type Accessor, createEffect, createSignal, on } from 'solid-js';
+import { createStore, reconcile } from 'solid-js/store';
+import type { EventList } from '../../wire/http/events.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import { getJson } from '../request.ts';
+import { useInterval, useOneAtATime } from '../timers.ts';
+import { addOlder, type Listed, refresh, start } from './event-pages.ts';
+import { hubNow } from './hub-clock.ts';
+import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
+
+const refreshMs = 2000;
+
+export interface Events {
+  /** undefined: the hub has not answered yet. */
+  readonly listed: Accessor<Listed | undefined>;
+  readonly fault: Accessor<unknown>;
+  /** Asks for the next page. */
+  more(): void;
+}
+
+/** Follows the events of an address for the scope that calls it. */
+export function useEvents(address: Accessor<string>, frame: Accessor<Timeframe>): Events {
+  const [store, setStore] = createStore<{ listed?: Listed | undefined }>({});
+  const [fault, setFault] = createSignal<unknown>();
+  const set = (listed: Listed) => setStore('listed', reconcile(listed, { key: 'id' }));
+  /** What to ask for; each new frame is another object. */
+  let wanted: { readonly isNew: boolean; readonly before?: string | undefined } = { isNew: true };
+  const ask = useOneAtATime(async (isWanted) => {
+    const [asked, own, { before, isNew }] = [address(), frame(), wanted];
+    const isCurrent = () => isWanted() && address() === asked && frame() === own;
+    const { from, to } = rangeOf(own, hubNow());
+    const query = new URLSearchParams({ from: String(Math.floor(from)) });
+    if (!isFollowing(own)) query.set('to', String(Math.ceil(to)));
+    if (before) query.set('before', before);
+    try {
+      const page = await getJson<EventList>(`/hub/events/${pathOf(asked)}?${query}`);
+      if (!isCurrent()) return;
+      const held = isNew ? undefined : store.listed;
+      if (before && held) set(addOlder(held, page));
+      else set(held ? refresh(held, page) : start(page));
+      wanted = { isNew: false };
+      setFault(undefined);
+    } catch (problem) {
+      if (isCurrent()) setFault(problem);
+    }
+  });
+  createEffect(
+    on([address, frame], ([asked], former) => {
+      if (asked !== former?.[0]) setStore('listed', undefined);
+      wanted = { isNew: true };
+      ask();
+    }),
+  );
+  useInterval(() => {
+    if (!document.hidden && isFollowing(frame()) && fault() === undefined) ask();
+  }, refreshMs);
+  return {
+    listed: () => store.listed,
+    fault,
+    more() {
+      wanted = { isNew: false, before: store.listed?.next };
+      ask();
+    },
+  };
+}

@@ -1,0 +1,95 @@
+// Asks the hub for the history that a plot shows: what is in view, at the resolution of the screen.
+
+import { type Accessor, createEffect, createSignal, on } from 'solid-js';
+import type { History } from '../../wire/http/history.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import { getJson } from '../request.ts';
+import { useInterval, useOneAtATime } from '../timers.ts';
+import { hubNow, setHubTime } from './hub-clock.ts';
+import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
+
+/** What the page sees by itself goes on after the history for so long. Marks it does not see: they are asked for. */
+const refreshMs = 60_000;
+const refreshMarksMs = 2000;
+const mostPoints = 10_000;
+
+export interface Wanted {
+  readonly address: string;
+  readonly frame: Timeframe;
+  /** How many points the screen has room for; 0: it is not known yet. */
+  readonly points: number;
+  /** So much earlier. */
+  readonly earlierMs?: number;
+}
+
+export interface AskedHistory {
+  /** The last answer for this address: also while another range of it is asked for. */
+  readonly history: Accessor<History | undefined>;
+  /** Why there is none; undefined: nothing is wrong. */
+  readonly fault: Accessor<unknown>;
+}
+
+/** Follows what is wanted for the scope that calls it; undefined: nothing. One request is under way at a time, for the newest wish. */
+export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
+  const [history, setHistory] = createSignal<History>();
+  const [fault, setFault] = createSignal<unknown>();
+  let answeredMs = 0;
+  const ask = useOneAtATime(async (isWanted) => {
+    const wish = wanted();
+    if (!wish || wish.points <= 0) return;
+    const { address, frame } = wish;
+    const isCurrent = () => isWanted() && wanted()?.address === address;
+    const askedAt = Date.now();
+    try {
+      const answer = await getJson<History>(pathFor(wish));
+      if (!isCurrent()) return;
+      // Where the clock of the page is wrong, the range was as well.
+      if (isToNow(wish) && setHubTime(answer.to, askedAt, Date.now()) > spanOf(frame) / 50) ask();
+      setHistory(answer);
+      setFault(undefined);
+    } catch (problem) {
+      if (!isCurrent()) return;
+      setHistory(undefined);
+      setFault(problem);
+    }
+    answeredMs = Date.now();
+  });
+  createEffect(
+    on(
+      () => wanted()?.address,
+      () => {
+        setHistory(undefined);
+        setFault(undefined);
+      },
+    ),
+  );
+  createEffect(on(wanted, ask));
+  useInterval(() => {
+    const wish = wanted();
+    if (document.hidden || !wish || !isFollowing(wish.frame) || fault()) return;
+    const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
+    if (Date.now() - answeredMs >= (isOfMarks ? refreshMarksMs : refreshMs)) ask();
+  }, refreshMarksMs / 2);
+  return { history, fault };
+}
+
+/** It ends at the present of the hub, which its answer tells. */
+function isToNow({ frame, earlierMs = 0 }: Wanted): boolean {
+  return isFollowing(frame) && earlierMs === 0;
+}
+
+function spanOf(frame: Timeframe): number {
+  const { from, to } = rangeOf(frame, hubNow());
+  return to - from;
+}
+
+function pathFor(wanted: Wanted): string {
+  const { address, frame, points, earlierMs = 0 } = wanted;
+  const { from, to } = rangeOf(frame, hubNow());
+  const query = new URLSearchParams({
+    from: String(Math.floor(from - earlierMs)),
+    points: String(Math.min(mostPoints, Math.ceil(points))),
+  });
+  if (!isToNow(wanted)) query.set('to', String(Math.ceil(to - earlierMs)));
+  return `/hub/history/${pathOf(address)}?${query}`;
+}

@@ -1,0 +1,150 @@
+// Audit: who did what, newest first, live; by text, address, user, kind and time.
+
+import { createMemo, For, Show } from 'solid-js';
+import { type AuditEntry, auditKinds } from '../../wire/http/audit.ts';
+import { useAudit } from '../audit/use-audit.ts';
+import { StoreFault } from '../history/no-store.tsx';
+import { TimeField } from '../history/time-field.tsx';
+import { minuteMs, paramsOf } from '../history/timeframe.ts';
+import { linkTo, route, setParams } from '../route.ts';
+import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
+import { Search, searched } from '../view-bar.tsx';
+
+/** A link to the history of a parameter shows so much before and after the entry. */
+const aroundMs = 5 * minuteMs;
+
+export default function AuditView() {
+  const param = (name: string) => route().params[name] ?? '';
+  const query = createMemo(() => {
+    const { address, user, kind, from, to } = route().params;
+    const given = Object.entries({ text: searched(), address, user, kind, from, to });
+    return new URLSearchParams(given.filter((pair): pair is [string, string] => Boolean(pair[1]))).toString();
+  });
+  const { held, fault, more } = useAudit(query);
+  const entries = () => held()?.entries ?? [];
+  return (
+    <>
+      <div class="bar">
+        <h1>Audit</h1>
+        <Search label="Search the audit" placeholder="Search" />
+        <Text name="address" label="Address" placeholder="Address, desk/**" />
+        <Text name="user" label="User" placeholder="User" />
+        <select
+          aria-label="Kind"
+          value={param('kind')}
+          onChange={(event) => setParams({ kind: event.currentTarget.value })}
+        >
+          <option value="">every kind</option>
+          <For each={auditKinds}>{(kind) => <option value={kind}>{kind}</option>}</For>
+        </select>
+        <div class="bounds">
+          <Time name="from" label="From" />
+          <span class="muted">–</span>
+          <Time name="to" label="To" />
+        </div>
+        <span class="count">{formatCount(entries().length)}</span>
+      </div>
+      <StoreFault fault={fault()} what="Nobody can say who did what" />
+      <div class="scroll audit" tabIndex={-1}>
+        <Show when={entries().length > 0}>
+          <table class="cards">
+            <thead>
+              <tr>
+                <th scope="col">Time</th>
+                <th scope="col">User</th>
+                <th scope="col">Kind</th>
+                <th scope="col">What</th>
+                <th scope="col">Change</th>
+              </tr>
+            </thead>
+            <tbody>
+              <For each={entries()}>{(entry) => <Row entry={entry} />}</For>
+            </tbody>
+          </table>
+        </Show>
+        <Show when={held() && entries().length === 0}>
+          <p class="note">Nothing is like that.</p>
+        </Show>
+        <Show when={held()?.next !== undefined}>
+          <p class="more">
+            <button type="button" onClick={more}>
+              Show more
+            </button>
+          </p>
+        </Show>
+      </div>
+    </>
+  );
+}
+
+function Text(props: { readonly name: string; readonly label: string; readonly placeholder: string }) {
+  return (
+    <input
+      type="search"
+      class="short"
+      aria-label={props.label}
+      placeholder={props.placeholder}
+      value={route().params[props.name] ?? ''}
+      onInput={(event) => setParams({ [props.name]: event.currentTarget.value })}
+    />
+  );
+}
+
+function Time(props: { readonly name: 'from' | 'to'; readonly label: string }) {
+  const time = () => {
+    const known = Date.parse(route().params[props.name] ?? '');
+    return Number.isNaN(known) ? undefined : known;
+  };
+  return (
+    <TimeField
+      label={props.label}
+      time={time()}
+      take={(taken) => setParams({ [props.name]: taken === undefined ? undefined : new Date(taken).toISOString() })}
+    />
+  );
+}
+
+function Row(props: { readonly entry: AuditEntry }) {
+  const { entry } = props;
+  return (
+    <tr data-entry={entry.n}>
+      <td class="nowrap" title={formatDate(entry.time)}>
+        <time datetime={entry.time}>{formatMoment(entry.time)}</time>
+      </td>
+      <td class="user">
+        <strong>{entry.user}</strong>
+      </td>
+      <td>{entry.kind}</td>
+      <td class="what">
+        <Show when={linkOf(entry)} fallback={entry.address}>
+          {(link) => (
+            <a class="mono" href={link()}>
+              {entry.address}
+            </a>
+          )}
+        </Show>
+      </td>
+      <td class="change">
+        <Show when={entry.before !== undefined}>
+          <span class="muted">{formatValue(entry.before)} →</span>{' '}
+        </Show>
+        <strong>{formatValue(entry.after)}</strong>
+        <Show when={entry.count > 1}>
+          {' '}
+          <span class="muted">× {formatCount(entry.count)}</span>
+        </Show>{' '}
+        <span class="muted">{entry.cause}</span>
+      </td>
+    </tr>
+  );
+}
+
+/** What an entry is about: the history of its parameter at that moment, the rule, or the connection. */
+function linkOf({ kind, address, time }: AuditEntry): string | undefined {
+  if (!address) return undefined;
+  if (kind === 'rule') return linkTo('flows', { rule: address });
+  if (kind === 'connection') return linkTo('connections', { search: address });
+  if (kind !== 'change' && kind !== 'fire') return undefined;
+  const at = Date.parse(time);
+  return linkTo('history', { address, ...paramsOf({ from: at - aroundMs, to: at + aroundMs }) });
+}

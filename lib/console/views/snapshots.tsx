@@ -1,0 +1,184 @@
+// Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
+
+import { createSignal, For, Show } from 'solid-js';
+import type { ConnectionList } from '../../wire/http/connections.ts';
+import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/snapshots.ts';
+import { createConfirmation } from '../confirm.tsx';
+import { StoreFault } from '../history/no-store.tsx';
+import { hub, isStale } from '../hub.ts';
+import { usePolled } from '../polled.ts';
+import { messageOf } from '../request.ts';
+import { route, setParams } from '../route.ts';
+import { Comparison } from '../snapshots/comparison.tsx';
+import { formatCount, formatDate } from '../units.ts';
+
+type Ask = ReturnType<typeof createConfirmation>['ask'];
+
+export default function SnapshotsView() {
+  const { data, fault, refresh } = usePolled<SnapshotList>('/hub/snapshots', 'name');
+  const { data: connections } = usePolled<ConnectionList>('/hub/connections');
+  const { ask, Confirmation } = createConfirmation();
+  const storeId = () => connections()?.connections.find(({ type }) => type === 'store')?.id;
+  return (
+    <>
+      <div class="bar">
+        <h1>Snapshots</h1>
+      </div>
+      <StoreFault fault={fault()} what="Nothing can be saved" />
+      <div class="scroll snapshots" tabIndex={-1}>
+        <Show when={data()?.selections.length === 0}>
+          <p class="note">
+            There is no selection to save. The setting <code>snapshots</code> of the store names what belongs together:{' '}
+            <code>
+              snapshots: {'{'} 'studio-1': {'{'} include: ['desk/**'] {'}'} {'}'}
+            </code>
+          </p>
+        </Show>
+        <For each={data()?.selections}>
+          {(selection) => <Selection {...{ selection, ask, refresh }} storeId={storeId()} />}
+        </For>
+      </div>
+      <Confirmation />
+    </>
+  );
+}
+
+function Selection(props: {
+  readonly selection: SnapshotSelection;
+  readonly storeId: string | undefined;
+  readonly ask: Ask;
+  refresh(): void;
+}) {
+  const [failure, setFailure] = createSignal('');
+  const [name, setName] = createSignal('');
+  const [isBusy, setBusy] = createSignal(false);
+  const isPossible = () => props.storeId !== undefined && !isStale() && !isBusy();
+  const isThere = (wanted: string) => props.selection.saved.some((saved) => saved.name === wanted);
+  const act = async (verb: 'save' | 'recall' | 'forget', wanted: string) => {
+    setBusy(true);
+    setFailure('');
+    try {
+      await hub.set(`${props.storeId}/${props.selection.name}/${verb}`, wanted);
+      if (verb === 'save') setName('');
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+    setBusy(false);
+    props.refresh();
+  };
+  const save = () => {
+    const wanted = name().trim();
+    if (!isThere(wanted)) return void act('save', wanted);
+    props.ask({
+      title: `Save ${wanted} again?`,
+      text: 'What was saved under this name is replaced.',
+      verb: 'Save',
+      act: () => act('save', wanted),
+    });
+  };
+  const recall = (wanted: string) =>
+    props.ask({
+      title: `Recall ${wanted}?`,
+      text: `Every parameter of ${props.selection.name} that differs is set to what was saved, at once.`,
+      verb: 'Recall',
+      act: () => act('recall', wanted),
+    });
+  const forget = (wanted: string) =>
+    props.ask({
+      title: `Forget ${wanted}?`,
+      text: 'Nobody can recall it any more.',
+      verb: 'Forget',
+      act: () => act('forget', wanted),
+    });
+  return (
+    <section class="panel" aria-label={`Snapshots of ${props.selection.name}`}>
+      <form
+        class="save"
+        onSubmit={(event) => {
+          event.preventDefault();
+          save();
+        }}
+      >
+        <h2>{props.selection.name}</h2>
+        <input
+          type="text"
+          aria-label={`Name of a new snapshot of ${props.selection.name}`}
+          placeholder="Name"
+          value={name()}
+          onInput={(event) => setName(event.currentTarget.value)}
+        />
+        <button type="submit" disabled={!isPossible() || name().trim() === ''}>
+          Save
+        </button>
+      </form>
+      <Show when={failure()}>
+        <p role="alert" class="error">
+          {failure()}
+        </p>
+      </Show>
+      <ul>
+        <For each={props.selection.saved} fallback={<li class="muted">Nothing is saved yet.</li>}>
+          {(saved) => (
+            <Saved
+              saved={saved}
+              selection={props.selection}
+              isPossible={isPossible()}
+              recall={() => recall(saved.name)}
+              forget={() => forget(saved.name)}
+            />
+          )}
+        </For>
+      </ul>
+    </section>
+  );
+}
+
+function Saved(props: {
+  readonly saved: SavedSnapshot;
+  readonly selection: SnapshotSelection;
+  readonly isPossible: boolean;
+  recall(): void;
+  forget(): void;
+}) {
+  const { name } = props.saved;
+  const isCompared = () => route().params.selection === props.selection.name && route().params.name === name;
+  const compare = () =>
+    setParams(isCompared() ? { selection: undefined, name: undefined } : { selection: props.selection.name, name });
+  return (
+    <li data-snapshot={name}>
+      <div class="saved">
+        <strong class="grow">
+          {name} <Show when={props.selection.matches === name}>{<span class="now">as it is now</span>}</Show>
+        </strong>
+        <span class="muted">
+          <time datetime={props.saved.time}>{formatDate(props.saved.time)}</time>, {formatCount(props.saved.parameters)}{' '}
+          {props.saved.parameters === 1 ? 'parameter' : 'parameters'}
+        </span>
+        <span class="actions">
+          <button type="button" aria-expanded={isCompared()} aria-label={`Compare ${name}`} onClick={compare}>
+            Compare
+          </button>
+          <button
+            type="button"
+            disabled={!props.isPossible || props.selection.matches === name}
+            aria-label={`Recall ${name}`}
+            onClick={() => props.recall()}
+          >
+            Recall
+          </button>
+          <button
+            type="button"
+            disabled={!props.isPossible}
+            aria-label={`Forget ${name}`}
+            onClick={() => props.forget()}
+          >
+            Forget
+          </button>
+        </span>
+      </div>
+      <Show when={isCompared()}>
+        <Comparison selection={props.selection.name} name={name} />
+      </Show>
+    </li>
+  );
+}
