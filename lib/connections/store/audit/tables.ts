@@ -1,15 +1,24 @@
 // The tables of audit.db: who did what, and the log. People read them with any tool.
 
 /**
- * There is no index by address: it would cost five times as much as the rows, and a million of them are read through in 40 ms.
- * `time` is in milliseconds since 1970; `before` and `after` are numbers, texts, or 0 and 1.
+ * `entry`: `time` is in milliseconds since 1970; `type` is that of a parameter; `before` and `after` are numbers, texts, or 0 and 1.
+ * There is no index by address: it would cost five times as much as the rows, and a million of them are read through in 50 ms.
+ * `run`: one row. When the hub was last known to run, whether it has ended cleanly since, and the name of the count of `log`.
  */
 export const tables = `
   CREATE TABLE IF NOT EXISTS entry (
     n INTEGER PRIMARY KEY, time INTEGER NOT NULL, kind TEXT NOT NULL, user TEXT NOT NULL, address TEXT NOT NULL DEFAULT '',
-    before ANY, after ANY, count INTEGER NOT NULL DEFAULT 1, cause TEXT NOT NULL DEFAULT ''
+    type TEXT NOT NULL DEFAULT '', before ANY, after ANY, count INTEGER NOT NULL DEFAULT 1, cause TEXT NOT NULL DEFAULT ''
   ) STRICT;
   CREATE INDEX IF NOT EXISTS entry_by_time ON entry (time);
   CREATE TABLE IF NOT EXISTS log (
     n INTEGER PRIMARY KEY, time INTEGER NOT NULL, level TEXT NOT NULL, connection TEXT, rule TEXT, message TEXT NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS run (
+    one INTEGER PRIMARY KEY CHECK (one = 1), seen INTEGER NOT NULL, is_clean INTEGER NOT NULL, count TEXT NOT NULL
   ) STRICT;`;
+
+/** Texts of entries are cut at so many UTF-16 code units. */
+export const maxTextUnits = 500;
+/** How many entries of the log are kept. */
+export const keptLogEntries = 10_000;

@@ -1,0 +1,175 @@
+// The database of the audit and the log, `audit.db`. The oldest rows go when they are too old, or when it is too large.
+
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { LogEntry, LogLevel } from '../../../model/log-entry.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import { checkDatabase, inTransaction, OpenFile, openDatabase, readDatabase } from '../thread/store-database.ts';
+import { troubleOf } from '../thread/trouble.ts';
+import type { AuditBatch, AuditRow, HeldAudit, Run } from './messages.ts';
+import { keptLogEntries } from './tables.ts';
+
+/** The log before the database is emptied when it has so many pages, and stays as large. */
+const logPages = 128;
+export const logBytes = logPages * 4096;
+/** How often rows that are too old are looked for, and how many go in one transaction. */
+const pruneEveryMs = 60_000;
+const prunedRows = 10_000;
+/** At which share of its size the database forgets its oldest rows, and which share of all rows these are at most. */
+const fullShare = 0.9;
+const forgottenShare = 0.1;
+
+const putEntry = `INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET after = excluded.after, count = excluded.count`;
+const putLog = 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
+const putRun = `INSERT INTO run VALUES (1, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET seen = excluded.seen, is_clean = excluded.is_clean, count = excluded.count`;
+
+export class AuditDatabase {
+  readonly #file: OpenFile;
+  readonly #database: DatabaseSync;
+  readonly #keepMs: number;
+  readonly #maxPages: number;
+  readonly #putEntry: StatementSync;
+  readonly #putLog: StatementSync;
+  readonly #putRun: StatementSync;
+  #prunedAt = Number.NEGATIVE_INFINITY;
+
+  /** Opens a database that is there. Errors: those of SQLite; nothing is open then. */
+  constructor(path: string, maxBytes: number, keepMs: number) {
+    this.#keepMs = keepMs;
+    this.#database = openDatabase(path, maxBytes);
+    try {
+      this.#database.exec(`PRAGMA wal_autocheckpoint = ${logPages}; PRAGMA journal_size_limit = ${logBytes}`);
+      this.#file = new OpenFile(path);
+      this.#maxPages = this.#number('PRAGMA max_page_count');
+      this.#putEntry = this.#database.prepare(putEntry);
+      this.#putLog = this.#database.prepare(putLog);
+      this.#putRun = this.#database.prepare(putRun);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Reads what the hub wants to know; it stays as it is. Errors: those of SQLite, `DamagedError`. */
+  static read(path: string, { isRead, isSuspect, logLimit }: { isRead: boolean; isSuspect: boolean; logLimit: number }): HeldAudit {
+    const database = readDatabase(path);
+    try {
+      if (isSuspect) checkDatabase(database);
+      const last = (table: string) =>
+        (database.prepare(`SELECT coalesce(max(n), 0) AS n FROM ${table}`).get() as { n: number }).n;
+      const run = readRun(database);
+      const log = isRead && run !== undefined ? { ...readLog(database, logLimit), ...endOf(run) } : undefined;
+      return { lastEntry: last('entry'), lastLog: last('log'), run, log };
+    } finally {
+      database.close();
+    }
+  }
+
+  /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
+  write(batch: AuditBatch): void {
+    this.#file.expectInPlace();
+    try {
+      this.#put(batch);
+    } catch (error) {
+      if (troubleOf(error) !== 'full' || !this.#isLarge()) throw error;
+      this.#forgetOldest();
+      this.#put(batch);
+    }
+    this.#prune(batch.run.seen);
+  }
+
+  /** The time of the oldest entry; undefined: there is none. */
+  oldest(): number | undefined {
+    const row = this.#database.prepare('SELECT time FROM entry ORDER BY n LIMIT 1').get() as { time: number } | undefined;
+    return row?.time;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  #put({ rows, log, run }: AuditBatch): void {
+    inTransaction(this.#database, () => {
+      for (const row of rows) this.#putRow(row);
+      for (const { n, time, level, connection = null, rule = null, message } of log)
+        this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
+      this.#putRun.run(BigInt(Math.trunc(run.seen)), run.isClean ? 1n : 0n, run.count);
+    });
+  }
+
+  #putRow({ n, time, kind, user, address, type, before, after, count, cause }: AuditRow): void {
+    const [old, now] = [stored(type, before), stored(type, after)];
+    this.#putEntry.run(BigInt(n), BigInt(Math.trunc(time)), kind, user, address, type, old, now, BigInt(count), cause);
+  }
+
+  /** Forgets some of the rows that are too old or too many. */
+  #prune(now: number): void {
+    if (this.#isLarge()) this.#forgetOldest();
+    if (now - this.#prunedAt < pruneEveryMs) return;
+    const before = Number.isFinite(this.#keepMs) ? Math.trunc(now - this.#keepMs) : 0;
+    const old = 'SELECT n FROM entry WHERE time < ? ORDER BY time LIMIT ?';
+    const many = 'SELECT n FROM log ORDER BY n DESC LIMIT 1 OFFSET ?';
+    let pruned = 0;
+    inTransaction(this.#database, () => {
+      pruned = Number(this.#run(`DELETE FROM entry WHERE n IN (${old})`, BigInt(before), BigInt(prunedRows)));
+      this.#run(`DELETE FROM log WHERE n <= (${many})`, BigInt(keptLogEntries));
+    });
+    if (pruned < prunedRows) this.#prunedAt = now;
+  }
+
+  #isLarge(): boolean {
+    const used = this.#number('PRAGMA page_count') - this.#number('PRAGMA freelist_count');
+    return used > this.#maxPages * fullShare;
+  }
+
+  #forgetOldest(): void {
+    inTransaction(this.#database, () => {
+      for (const table of ['entry', 'log']) {
+        const count = this.#number(`SELECT count(*) FROM ${table}`);
+        const last = `SELECT n FROM ${table} ORDER BY n LIMIT 1 OFFSET ?`;
+        const forgotten = Math.min(prunedRows, Math.floor(count * forgottenShare));
+        this.#run(`DELETE FROM ${table} WHERE n <= (${last})`, BigInt(forgotten));
+      }
+    });
+  }
+
+  #run(sql: string, ...values: bigint[]): number | bigint {
+    return this.#database.prepare(sql).run(...values).changes;
+  }
+
+  #number(sql: string): number {
+    return Object.values(this.#database.prepare(sql).get() as Record<string, number>)[0]!;
+  }
+}
+
+function readRun(database: DatabaseSync): Run | undefined {
+  const row = database.prepare('SELECT seen, is_clean, count FROM run').get() as
+    | { seen: number; is_clean: number; count: string }
+    | undefined;
+  return row && { seen: row.seen, isClean: row.is_clean === 1, count: row.count };
+}
+
+function readLog(database: DatabaseSync, limit: number): { entries: LogEntry[] } {
+  const rows = database.prepare('SELECT * FROM log ORDER BY n DESC LIMIT ?').all(limit) as unknown as (Omit<
+    LogEntry,
+    'connection' | 'rule'
+  > & { level: LogLevel; connection: string | null; rule: string | null })[];
+  const entries = rows.reverse().map(({ connection, rule, ...entry }) => ({
+    ...entry,
+    ...(connection !== null && { connection }),
+    ...(rule !== null && { rule }),
+  }));
+  return { entries };
+}
+
+function endOf({ seen, isClean, count }: Run) {
+  return { endedAt: seen, isClean, count };
+}
+
+/** Integers and booleans as integers: SQLite would take each number of JavaScript for a float. */
+function stored(type: ValueType | '', value: Value | undefined): string | number | bigint | null {
+  if (value === undefined) return null;
+  if (typeof value === 'boolean') return value ? 1n : 0n;
+  return type === 'I' ? BigInt(value) : value;
+}

@@ -1,0 +1,82 @@
+// What the hub's thread asks of the thread that writes the audit and the log, and what it is answered: one question at a time.
+
+import type { LogEntry } from '../../../model/log-entry.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import type { AuditKind } from '../../../wire/http/audit.ts';
+import type { KeptLog } from '../../keeping.ts';
+import type { Written } from '../thread/messages.ts';
+
+/** An entry as it is written. Whoever makes it may count further changes in it, and have it written again. */
+export interface AuditRow {
+  /** 0 until it is handed over for the first time. */
+  n: number;
+  readonly time: number;
+  readonly kind: AuditKind;
+  readonly user: string;
+  readonly address: string;
+  /** Empty but for parameters. */
+  readonly type: ValueType | '';
+  readonly before: Value | undefined;
+  after: Value | undefined;
+  count: number;
+  readonly cause: string;
+}
+
+export interface OpenAudit {
+  readonly ask: 'open';
+  readonly folder: string;
+  /** How large the database may become, in bytes. */
+  readonly maxBytes: number;
+  /** Older entries are forgotten; Infinity: none are. */
+  readonly keepMs: number;
+  /** Whether the log of earlier runs is wanted. */
+  readonly isRead: boolean;
+  /** Whether the whole file is to be read for damage: somebody has found some. */
+  readonly isSuspect: boolean;
+}
+
+/** To be written in one transaction. */
+export interface AuditBatch {
+  readonly rows: readonly AuditRow[];
+  readonly log: readonly LogEntry[];
+  readonly run: Run;
+}
+
+/** What is known of the run of the hub. */
+export interface Run {
+  /** When it was last known to run, in milliseconds since 1970. */
+  readonly seen: number;
+  /** Whether it has ended cleanly then. */
+  readonly isClean: boolean;
+  /** The name of the count of the log. */
+  readonly count: string;
+}
+
+export type AuditRequest = OpenAudit | { readonly ask: 'write'; readonly batch: AuditBatch } | { readonly ask: 'close' };
+
+/** What opening came to. */
+export interface OpenedAudit {
+  /** What was lost, and why, a sentence each; empty when all is well. */
+  readonly losses: readonly string[];
+  /** Why nothing can be written at the moment; undefined: the database is open. */
+  readonly reason: string | undefined;
+  /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
+  readonly copyAgeMs: number | undefined;
+  /** What it held; undefined: it is new, or cannot be read. */
+  readonly held: HeldAudit | undefined;
+}
+
+export interface HeldAudit {
+  /** The greatest number of an entry, and of one of the log; 0: there is none. */
+  readonly lastEntry: number;
+  readonly lastLog: number;
+  /** Undefined: no hub has written it yet. */
+  readonly run: Run | undefined;
+  /** The newest entries of the log; undefined: they were not asked for, or there are none. */
+  readonly log: KeptLog | undefined;
+}
+
+export type AuditAnswer =
+  | { readonly opened: OpenedAudit }
+  | { readonly written: Written; readonly oldest?: number | undefined }
+  | { readonly done: true };

@@ -1,0 +1,58 @@
+// Leaves a database in its place that can be written, whatever has become of it: a damaged one is set aside, and the copy of the
+// last hour takes its place.
+
+import { rmSync } from 'node:fs';
+import { messageOf } from '../../../model/error.ts';
+import { type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
+import { troubleOf } from './trouble.ts';
+
+export interface Recovery<Held> {
+  create(path: string): void;
+  /** Reads what the database holds. Errors: those of SQLite, `DamagedError`. */
+  read(path: string): Held;
+  /** What is said of the copy: `later changes are lost`; undefined: nothing is lost at all. */
+  readonly lostSince: string | undefined;
+  /** What is said where there is no copy: `all values are lost`. */
+  readonly lost: string;
+}
+
+/**
+ * Returns what the database holds; undefined: it is new. Adds a sentence to `losses` for all that is lost. Errors: those of SQLite
+ * and of the file system.
+ */
+export function recover<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
+  for (;;) {
+    if (!exists(files.path)) {
+      if (!isFile(files.copy)) {
+        recovery.create(files.path);
+        return undefined;
+      }
+      if (losses.length === 0) losses.push(`${files.path} is missing: ${ofCopy(files, recovery)}`);
+      useCopy(files);
+    }
+    try {
+      return recovery.read(files.path);
+    } catch (error) {
+      if (troubleOf(error) !== 'damaged') throw error;
+      const aside = setAside(files);
+      const isCopy = losses.length > 0;
+      if (isCopy) rmSync(files.copy, { force: true }); // it has just been set aside
+      const next = isFile(files.copy) ? ofCopy(files, recovery) : recovery.lost;
+      const what = isCopy ? 'its copy' : files.path;
+      losses.push(`${what} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`);
+    }
+  }
+}
+
+/** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
+export function ageOf(copy: string): number | undefined {
+  return isFile(copy) ? Date.now() - timeOf(copy)! : undefined;
+}
+
+function ofCopy({ copy }: DatabaseFiles, { lostSince, lost }: Pick<Recovery<unknown>, 'lostSince' | 'lost'>): string {
+  return lostSince === undefined ? lost : `the copy of ${timeText(copy)} is used, ${lostSince}`;
+}
+
+function timeText(copy: string): string {
+  return new Date(timeOf(copy)!).toISOString();
+}
