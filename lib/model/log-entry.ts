@@ -39,8 +39,13 @@ const restartText = 'the hub was restarted';
 
 /** What the entry of a restart says: when the run before ended, as far as is known, and how. */
 export function describeRestart(endedAt: number, isClean: boolean): string {
+  return `${restartText}: ${describeEnd(endedAt, isClean)}`;
+}
+
+/** How a run of the hub ended, as far as is known. */
+export function describeEnd(endedAt: number, isClean: boolean): string {
   const time = new Date(endedAt).toISOString();
-  return `${restartText}: it had ${isClean ? `ended cleanly at ${time}` : `not ended cleanly, at ${time} it was still running`}`;
+  return isClean ? `it had ended cleanly at ${time}` : `it had not ended cleanly, at ${time} it was still running`;
 }
 
 export function isRestart({ connection, rule, message }: Omit<LogEntry, 'time'>): boolean {

@@ -1,6 +1,7 @@
 // The settings of a store.
 
 import { z } from 'zod';
+import { auditSetting } from './audit/settings.ts';
 import { selectionSettings } from './selection.ts';
 import { snapshotSettings } from './snapshots/settings.ts';
 
@@ -18,6 +19,7 @@ export const settingsSchema = z.strictObject({
     .strictObject(selectionSettings)
     .prefault({})
     .describe('Which values are kept, so that a restart of the hub gives them back; left out: all that can be'),
+  audit: auditSetting,
   snapshots: snapshotSettings,
   maxSize: z
     .string({ error: expectedSize })

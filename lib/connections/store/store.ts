@@ -5,6 +5,8 @@ import { within } from '../../model/deadline.ts';
 import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import type { ResolvePath } from '../setting.ts';
+import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
+import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
@@ -13,7 +15,6 @@ import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf } from './thread/files.ts';
 import type { Opened } from './thread/messages.ts';
-import { HourlyCopy } from './values/hourly-copy.ts';
 import { keepValues } from './values/keep-values.ts';
 import { ValuesWriter } from './values/values-writer.ts';
 
@@ -28,6 +29,7 @@ interface Restoring {
   readonly opened: Promise<Opened>;
   /** Undefined: the disk did not answer in time. */
   readonly result: Opened | undefined;
+  readonly audit: OpenedForStart;
 }
 
 type Context = ConnectionContext<StoreSettings>;
@@ -41,6 +43,8 @@ export const store = defineGatewayType({
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore({ settings, resolvePath }) {
+    const audit = openForStart({ settings, resolvePath });
+    const log = logOf(audit);
     const writer = new ValuesWriter();
     const opening = writer.open(openRequest(settings, resolvePath, true));
     const result = await within(
@@ -49,10 +53,10 @@ export const store = defineGatewayType({
     );
     const opened = result === undefined ? opening.then(tooLate) : opening;
     opened.catch(() => {}); // the connection tells it when it runs
-    restoring.set(settings, { writer, opened, result });
+    restoring.set(settings, { writer, opened, result, audit });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
     const isSelected = createSelection(settings.values);
-    return { values: values.filter(({ address }) => isSelected(address)), memories };
+    return { values: values.filter(({ address }) => isSelected(address)), memories, log: await log };
   },
   run: (context, hub) =>
     defer(() => {
@@ -64,6 +68,7 @@ export const store = defineGatewayType({
       return runParts(
         {
           values: valuesOf(context, hub, restored, shelf),
+          audit: auditOf(context, hub, restored?.audit),
           snapshots: keepSnapshots({
             selections: settings.snapshots,
             context,

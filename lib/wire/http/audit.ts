@@ -1,7 +1,9 @@
 // Who did what: changes that came from outside of the hub, and what operators did with the hub itself.
 
-import type { Value } from '../../model/value.ts';
+import type * as model from '../../model/audit-entry.ts';
 import type { IsoTime } from '../time.ts';
+
+export { type AuditKind, auditKinds } from '../../model/audit-entry.ts';
 
 /** `GET /hub/audit?address=desk/*&limit=1` answers with `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
 export interface AuditPage {
@@ -11,40 +13,7 @@ export interface AuditPage {
   readonly next?: number | undefined;
 }
 
-/**
- * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
- * stopped by hand, a reload, a snapshot that was recalled, a start and a stop of the hub, or entries that could not be kept.
- */
-export const auditKinds = [
-  'change',
-  'fire',
-  'rule',
-  'connection',
-  'reload',
-  'recall',
-  'start',
-  'stop',
-  'lost',
-] as const;
-
-export type AuditKind = (typeof auditKinds)[number];
-
 /** `{"n":9,"time":"2026-…","kind":"change","user":"api 10.0.0.3","address":"desk/lamp","before":false,"after":true,"count":1}` */
-export interface AuditEntry {
-  /** Greater with each entry; numbers may be left out. */
-  readonly n: number;
+export interface AuditEntry extends Omit<model.AuditEntry, 'time'> {
   readonly time: IsoTime;
-  readonly kind: AuditKind;
-  /** A client, `api 10.0.0.3`, or a connection, `keys`; `flow files` of a reload, `hub` of what the hub does by itself. */
-  readonly user: string;
-  /** The address of the parameter; of other kinds the name of the rule or the connection. */
-  readonly address?: string | undefined;
-  /** Left out when it was unknown. Texts are cut. */
-  readonly before?: Value | undefined;
-  /** Left out of a trigger. Texts are cut. */
-  readonly after?: Value | undefined;
-  /** How many changes are told as one: more than 1 only when very many came at once. */
-  readonly count: number;
-  /** A sentence that says more; left out when there is none. */
-  readonly cause?: string | undefined;
 }

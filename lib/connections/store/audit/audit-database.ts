@@ -5,8 +5,8 @@ import type { LogEntry, LogLevel } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { checkDatabase, inTransaction, OpenFile, openDatabase, readDatabase } from '../thread/store-database.ts';
 import { troubleOf } from '../thread/trouble.ts';
-import type { AuditBatch, AuditRow, HeldAudit, Run } from './messages.ts';
-import { keptLogEntries } from './tables.ts';
+import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
+import { keptLogEntries, readLogEntries } from './tables.ts';
 
 /** The log before the database is emptied when it has so many pages, and stays as large. */
 const logPages = 128;
@@ -52,14 +52,14 @@ export class AuditDatabase {
   }
 
   /** Reads what the hub wants to know; it stays as it is. Errors: those of SQLite, `DamagedError`. */
-  static read(path: string, { isRead, isSuspect, logLimit }: { isRead: boolean; isSuspect: boolean; logLimit: number }): HeldAudit {
+  static read(path: string, { isRead, isSuspect }: Pick<OpenAudit, 'isRead' | 'isSuspect'>): HeldAudit {
     const database = readDatabase(path);
     try {
       if (isSuspect) checkDatabase(database);
       const last = (table: string) =>
         (database.prepare(`SELECT coalesce(max(n), 0) AS n FROM ${table}`).get() as { n: number }).n;
       const run = readRun(database);
-      const log = isRead && run !== undefined ? { ...readLog(database, logLimit), ...endOf(run) } : undefined;
+      const log = isRead && run !== undefined ? { ...readLog(database), ...endOf(run) } : undefined;
       return { lastEntry: last('entry'), lastLog: last('log'), run, log };
     } finally {
       database.close();
@@ -81,7 +81,9 @@ export class AuditDatabase {
 
   /** The time of the oldest entry; undefined: there is none. */
   oldest(): number | undefined {
-    const row = this.#database.prepare('SELECT time FROM entry ORDER BY n LIMIT 1').get() as { time: number } | undefined;
+    const row = this.#database.prepare('SELECT time FROM entry ORDER BY n LIMIT 1').get() as
+      | { time: number }
+      | undefined;
     return row?.time;
   }
 
@@ -150,8 +152,8 @@ function readRun(database: DatabaseSync): Run | undefined {
   return row && { seen: row.seen, isClean: row.is_clean === 1, count: row.count };
 }
 
-function readLog(database: DatabaseSync, limit: number): { entries: LogEntry[] } {
-  const rows = database.prepare('SELECT * FROM log ORDER BY n DESC LIMIT ?').all(limit) as unknown as (Omit<
+function readLog(database: DatabaseSync): { entries: LogEntry[] } {
+  const rows = database.prepare('SELECT * FROM log ORDER BY n DESC LIMIT ?').all(readLogEntries) as unknown as (Omit<
     LogEntry,
     'connection' | 'rule'
   > & { level: LogLevel; connection: string | null; rule: string | null })[];

@@ -1,8 +1,8 @@
 // What the hub's thread asks of the thread that writes the audit and the log, and what it is answered: one question at a time.
 
+import type { AuditKind } from '../../../model/audit-entry.ts';
 import type { LogEntry } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { AuditKind } from '../../../wire/http/audit.ts';
 import type { KeptLog } from '../../keeping.ts';
 import type { Written } from '../thread/messages.ts';
 
@@ -52,7 +52,10 @@ export interface Run {
   readonly count: string;
 }
 
-export type AuditRequest = OpenAudit | { readonly ask: 'write'; readonly batch: AuditBatch } | { readonly ask: 'close' };
+export type AuditRequest =
+  | OpenAudit
+  | { readonly ask: 'write'; readonly batch: AuditBatch }
+  | { readonly ask: 'close' };
 
 /** What opening came to. */
 export interface OpenedAudit {

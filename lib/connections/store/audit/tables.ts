@@ -22,3 +22,5 @@ export const tables = `
 export const maxTextUnits = 500;
 /** How many entries of the log are kept. */
 export const keptLogEntries = 10_000;
+/** How many of them the hub is given at its start: so many it shows. */
+export const readLogEntries = 2000;

@@ -7,8 +7,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, sync } from './files.ts';
 import type { Copied } from './messages.ts';
+import { checkDatabase, readDatabase } from './store-database.ts';
 import { troubleOf } from './trouble.ts';
-import { ValuesDatabase } from './values-database.ts';
 
 const { path, copy } = workerData as DatabaseFiles;
 const part = `${copy}.part`;
@@ -24,11 +24,21 @@ function makeCopy(): Copied {
     } finally {
       database.close();
     }
-    ValuesDatabase.check(part, false);
+    checkCopy();
     sync(part);
     renameSync(part, copy);
     return { state: 'copied' };
   } catch (error) {
     return { state: troubleOf(error) === 'damaged' ? 'damaged' : 'failed', reason: messageOf(error) };
+  }
+}
+
+/** Errors: those of SQLite, `DamagedError`. */
+function checkCopy(): void {
+  const database = readDatabase(part);
+  try {
+    checkDatabase(database);
+  } finally {
+    database.close();
   }
 }

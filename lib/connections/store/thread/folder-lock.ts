@@ -1,4 +1,5 @@
-// A folder belongs to one hub at a time. The system frees it when that hub ends, however it does.
+// A folder belongs to one hub at a time, each of its databases to one thread of it. The system frees it when that hub ends, however
+// it does.
 
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,9 +12,9 @@ const waitMs = 1000;
 export class FolderLock {
   readonly #database: DatabaseSync;
 
-  /** Errors: those of SQLite; busy: another hub has the folder. */
-  constructor(folder: string) {
-    const path = join(folder, 'hub.lock');
+  /** Takes `<name>.lock`. Errors: those of SQLite; busy: another hub has the folder. */
+  constructor(folder: string, name = 'hub') {
+    const path = join(folder, `${name}.lock`);
     try {
       this.#database = lock(path);
     } catch (error) {

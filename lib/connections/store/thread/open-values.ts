@@ -5,13 +5,14 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../model/error.ts';
-import { type DatabaseFiles, exists, filesOf, isFile, setAside, timeOf, useCopy } from './files.ts';
+import { type DatabaseFiles, exists, filesOf, isFile } from './files.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { Held, Opened, OpenRequest } from './messages.ts';
+import { ageOf, copyText, type Recovery, recover } from './recover.ts';
 import { troubleOf } from './trouble.ts';
 import { ValuesDatabase } from './values-database.ts';
 
-const writtenAnew = 'the hub writes it anew';
+const laterChanges = 'later changes are lost';
 
 /** What is open until it is closed; `opened` says what came of it. */
 export interface OpenValues {
@@ -29,7 +30,7 @@ export function openValues(request: OpenRequest): OpenValues {
   try {
     mkdirSync(folder, { recursive: true });
     lock = new FolderLock(folder);
-    held = recover(files, isRead, losses);
+    held = recover(files, losses, recoveryOf(isRead));
     const database = new ValuesDatabase(files.path, maxBytes);
     const close = () => {
       database.close();
@@ -47,40 +48,14 @@ export function openValues(request: OpenRequest): OpenValues {
   }
 }
 
-/** Leaves a database in its place that is whole. Errors: those of SQLite and of the file system. */
-function recover(files: DatabaseFiles, isRead: boolean, losses: string[]): Held | undefined {
-  for (;;) {
-    if (!exists(files.path)) {
-      if (!isFile(files.copy)) {
-        ValuesDatabase.create(files.path);
-        return undefined;
-      }
-      if (losses.length === 0) losses.push(`${files.path} is missing: ${copyText(files, isRead)}`);
-      useCopy(files);
-    }
-    try {
-      return ValuesDatabase.check(files.path, isRead);
-    } catch (error) {
-      if (troubleOf(error) !== 'damaged') throw error;
-      const aside = setAside(files);
-      const isCopy = losses.length > 0;
-      if (isCopy) rmSync(files.copy, { force: true }); // it has just been set aside
-      const next = isFile(files.copy) ? copyText(files, isRead) : isRead ? 'all values are lost' : writtenAnew;
-      losses.push(
-        `${isCopy ? 'its copy' : files.path} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`,
-      );
-    }
-  }
-}
-
-function ageOf(copy: string): number | undefined {
-  return isFile(copy) ? Date.now() - timeOf(copy)! : undefined;
-}
-
 /** While the hub runs nothing is lost: it knows all values itself. */
-function copyText({ copy }: DatabaseFiles, isRead: boolean): string {
-  if (!isRead) return writtenAnew;
-  return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, later changes are lost`;
+function recoveryOf(isRead: boolean): Recovery<Held | undefined> {
+  return {
+    create: ValuesDatabase.create,
+    read: (path) => ValuesDatabase.check(path, isRead),
+    lostSince: isRead ? laterChanges : undefined,
+    lost: isRead ? 'all values are lost' : 'the hub writes it anew',
+  };
 }
 
 /** Reads the values where we may write: a database whose folder is read-only or full cannot be opened there. */
@@ -89,7 +64,7 @@ function readElsewhere(files: DatabaseFiles, losses: string[]): Held | undefined
   for (const path of candidates)
     try {
       const held = readIn(mkdtempSync(join(tmpdir(), 'patchbay-store-')), path);
-      if (path === files.copy) losses.push(copyText(files, true));
+      if (path === files.copy) losses.push(copyText(files, laterChanges));
       return held;
     } catch (error) {
       losses.push(`cannot read ${path}: ${messageOf(error)}`);

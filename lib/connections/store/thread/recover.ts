@@ -10,9 +10,9 @@ export interface Recovery<Held> {
   create(path: string): void;
   /** Reads what the database holds. Errors: those of SQLite, `DamagedError`. */
   read(path: string): Held;
-  /** What is said of the copy: `later changes are lost`; undefined: nothing is lost at all. */
+  /** What is said where the copy is used: `later changes are lost`; undefined: no more than where there is none. */
   readonly lostSince: string | undefined;
-  /** What is said where there is no copy: `all values are lost`. */
+  /** What is said where there is none: `all values are lost`. */
   readonly lost: string;
 }
 
@@ -49,10 +49,11 @@ export function ageOf(copy: string): number | undefined {
   return isFile(copy) ? Date.now() - timeOf(copy)! : undefined;
 }
 
-function ofCopy({ copy }: DatabaseFiles, { lostSince, lost }: Pick<Recovery<unknown>, 'lostSince' | 'lost'>): string {
-  return lostSince === undefined ? lost : `the copy of ${timeText(copy)} is used, ${lostSince}`;
+/** Says that the copy of the last hour is used, and what is lost. */
+export function copyText({ copy }: DatabaseFiles, lostSince: string): string {
+  return `the copy of ${new Date(timeOf(copy)!).toISOString()} is used, ${lostSince}`;
 }
 
-function timeText(copy: string): string {
-  return new Date(timeOf(copy)!).toISOString();
+function ofCopy(files: DatabaseFiles, { lostSince, lost }: Recovery<unknown>): string {
+  return lostSince === undefined ? lost : copyText(files, lostSince);
 }

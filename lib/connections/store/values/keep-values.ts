@@ -6,10 +6,10 @@ import { Backoff } from '../../../model/backoff.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { HourlyCopy } from '../hourly-copy.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened } from '../thread/messages.ts';
 import { gather } from './gather.ts';
-import type { HourlyCopy } from './hourly-copy.ts';
 import { Memories } from './memories.ts';
 import type { ValuesWriter } from './values-writer.ts';
 

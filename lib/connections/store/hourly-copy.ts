@@ -1,10 +1,10 @@
 // The copy of the database that is used when the database is damaged: one each hour, made by a thread of its own.
 
 import { Worker } from 'node:worker_threads';
-import { messageOf } from '../../../model/error.ts';
-import { programOf, quiet } from '../store-thread.ts';
-import type { DatabaseFiles } from '../thread/files.ts';
-import type { Copied } from '../thread/messages.ts';
+import { messageOf } from '../../model/error.ts';
+import { programOf, quiet } from './store-thread.ts';
+import type { DatabaseFiles } from './thread/files.ts';
+import type { Copied } from './thread/messages.ts';
 
 /** How often a copy is made; the first one comes soon, and one that failed is tried again earlier. */
 export const copyEveryMs = 3_600_000;

@@ -1,0 +1,74 @@
+// The audit as a part of the store.
+
+import { defer } from 'rxjs';
+import { within } from '../../../model/deadline.ts';
+import type { ConnectionContext } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { KeptLog } from '../../keeping.ts';
+import { HourlyCopy } from '../hourly-copy.ts';
+import type { Part } from '../parts.ts';
+import { createSelection } from '../selection.ts';
+import type { StoreSettings } from '../settings.ts';
+import { filesOf } from '../thread/files.ts';
+import { logBytes } from './audit-database.ts';
+import { AuditWriter } from './audit-writer.ts';
+import { keepAudit } from './keep-audit.ts';
+import type { OpenedAudit } from './messages.ts';
+
+/** How long the start of the hub waits for the log of earlier runs. */
+const logDeadlineMs = 2000;
+/** The share of the store that the audit has: for its database, the copy of it, and the next copy while it is made. */
+const auditShare = 1 / 4;
+
+type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
+type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
+
+/** A database that was opened for the start of the hub, until the connection runs. */
+export interface OpenedForStart {
+  readonly writer: AuditWriter;
+  readonly opened: Promise<OpenedAudit>;
+}
+
+/** Opens the database for a start of the hub. */
+export function openForStart(context: OpenContext): OpenedForStart {
+  const writer = new AuditWriter();
+  const opened = writer.open(requestOf(context, { isRead: true, isSuspect: false }));
+  opened.catch(() => {}); // the connection tells it when it runs
+  return { writer, opened };
+}
+
+/** The log of earlier runs; undefined: there is none, or it cannot be read in time. */
+export async function logOf({ opened }: OpenedForStart): Promise<KeptLog | undefined> {
+  const result = await within(
+    opened.catch(() => undefined),
+    logDeadlineMs,
+  );
+  return result?.held?.log;
+}
+
+/** Notes who did what, and keeps the log. */
+export function auditOf(context: Context, hub: HubPort, opened: OpenedForStart | undefined): Part {
+  const { settings, resolvePath, scheduler, finish } = context;
+  let first = opened;
+  return defer(() => {
+    const writer = first?.writer ?? new AuditWriter();
+    const part = keepAudit({
+      hub,
+      writer,
+      copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'audit')),
+      scheduler,
+      opened: first?.opened,
+      isSelected: createSelection(settings.audit),
+      open: ({ isSuspect }) => writer.open(requestOf(context, { isRead: false, isSuspect })),
+      finish,
+    });
+    first = undefined;
+    return part;
+  });
+}
+
+function requestOf({ settings, resolvePath }: OpenContext, how: { isRead: boolean; isSuspect: boolean }) {
+  const { folder, maxSize, audit } = settings;
+  const maxBytes = Math.floor((maxSize * auditShare - logBytes) / 3);
+  return { folder: resolvePath(folder), maxBytes, keepMs: audit.keep, ...how };
+}

@@ -1,0 +1,210 @@
+// Keeps on the disk who did what, and the log: every 100 ms what has come since is written in one transaction. While it cannot be
+// written it waits, up to a bound.
+
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { Backoff } from '../../../model/backoff.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { ConnectionEvent } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { HourlyCopy } from '../hourly-copy.ts';
+import { SlowDisk } from '../slow-disk.ts';
+import { AuditQueue } from './audit-queue.ts';
+import type { AuditWriter } from './audit-writer.ts';
+import { LogPlace } from './log-place.ts';
+import type { AuditRow, OpenAudit, OpenedAudit } from './messages.ts';
+import { rowOfDeed, rowOfStart } from './rows.ts';
+
+/** How often entries are written. */
+export const tickMs = 100;
+/** How often it is written that the hub still runs, when nothing else is. */
+const seenEveryMs = 60_000;
+/** How many sentences about losses are shown. */
+const shownLosses = 5;
+
+export interface KeepAuditOptions {
+  readonly hub: HubPort;
+  readonly writer: AuditWriter;
+  readonly copy: HourlyCopy;
+  readonly scheduler: SchedulerLike;
+  /** What the first opening comes to, where it is that of a start of the hub. */
+  readonly opened: Promise<OpenedAudit> | undefined;
+  readonly isSelected: (address: string) => boolean;
+  open(how: Pick<OpenAudit, 'isSuspect'>): Promise<OpenedAudit>;
+  /** Takes over the last write when unsubscribed. */
+  finish(work: Promise<unknown>): void;
+}
+
+/** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
+export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const keeper = new AuditKeeper(options, (event) => subscriber.next(event));
+    const kept = keeper.keep().catch((error) => subscriber.error(error));
+    return () => options.finish(keeper.end(kept));
+  });
+}
+
+class AuditKeeper {
+  readonly #options: KeepAuditOptions;
+  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #queue = new AuditQueue();
+  readonly #place = new LogPlace();
+  readonly #wanted = new WeakMap<Parameter, boolean>();
+  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #disk: SlowDisk;
+  readonly #listening: Subscription;
+  /** Entries that were taken from the queue and are not on the disk. */
+  #pending: readonly AuditRow[] = [];
+  /** What was lost; shown until the connection is started anew. */
+  #losses: readonly string[] = [];
+  /** Why nothing is written at the moment. */
+  #trouble: string | undefined;
+  /** Why there is no copy of the last hour. */
+  #copyTrouble: string | undefined;
+  #told: string | undefined;
+  #seenAt = 0;
+  #isOpen = false;
+  /** Whether the hub has just started, and not only this connection. */
+  #isStart: boolean;
+  /** Whether somebody has found damage in the database. */
+  #isSuspect = false;
+  /** Whether the hub ends, and not only this connection. */
+  #isHubEnding = false;
+  #isEnding = false;
+  #wake = () => {};
+
+  constructor(options: KeepAuditOptions, tell: (event: ConnectionEvent) => void) {
+    this.#options = options;
+    this.#tell = tell;
+    this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
+    this.#isStart = options.opened !== undefined;
+    const { hub } = options;
+    this.#listening = hub.changes$.subscribe((change) => {
+      if (change.depth === 0 && this.#isWanted(change)) this.#queue.addChange(change);
+    });
+    this.#listening.add(
+      hub.keeping.deeds$.subscribe((deed) => {
+        this.#isHubEnding ||= deed.kind === 'stop';
+        this.#queue.add(rowOfDeed(deed, Date.now()));
+      }),
+    );
+  }
+
+  async keep(): Promise<void> {
+    const { opened, scheduler, copy } = this.#options;
+    this.#tellState();
+    if (opened !== undefined) this.#take(await opened);
+    while (!this.#isEnding) {
+      const startedAt = scheduler.now();
+      if (!this.#isOpen) this.#take(await this.#options.open({ isSuspect: this.#isSuspect }));
+      const isBehind = this.#isOpen && (await this.#write(false));
+      if (this.#isOpen && copy.isDue(scheduler.now())) void this.#makeCopy();
+      this.#tellState();
+      const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
+      await this.#pause(startedAt + pauseMs - scheduler.now());
+    }
+  }
+
+  /** Writes what has come up to now, and ends the thread. */
+  async end(kept: Promise<unknown>): Promise<void> {
+    this.#listening.unsubscribe();
+    this.#isEnding = true;
+    this.#wake();
+    await kept;
+    try {
+      while (this.#isOpen && (await this.#write(true)));
+    } finally {
+      await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
+    }
+  }
+
+  async #makeCopy(): Promise<void> {
+    const copied = await this.#options.copy.make(() => this.#options.scheduler.now());
+    this.#copyTrouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
+    if (copied.state === 'damaged') this.#openAnew(true);
+  }
+
+  /** Has the database opened again, and checked where it is suspect. */
+  #openAnew(isSuspect: boolean): void {
+    this.#isOpen = false;
+    this.#isSuspect ||= isSuspect;
+  }
+
+  #take({ losses, reason, copyAgeMs, held }: OpenedAudit): void {
+    const { hub, copy, scheduler } = this.#options;
+    this.#losses = [...this.#losses, ...losses].slice(-shownLosses);
+    this.#isOpen = reason === undefined;
+    this.#trouble = reason;
+    if (this.#isOpen) {
+      this.#isSuspect = false;
+      this.#backoff.reset();
+      this.#queue.startAfter(held?.lastEntry ?? 0);
+      this.#place.find(held, hub.log(0, 'error').count);
+      if (this.#isStart) this.#queue.addFirst(rowOfStart(hub, held, losses.length > 0));
+      this.#isStart = false;
+      copy.plan(scheduler.now(), copyAgeMs);
+    }
+    this.#tellState();
+  }
+
+  /** Writes one batch; returns whether there is more to write at once. */
+  async #write(isLast: boolean): Promise<boolean> {
+    const { hub, writer } = this.#options;
+    if (this.#pending.length === 0) this.#pending = this.#queue.take();
+    const page = hub.log(this.#place.after, 'info');
+    const log = this.#place.place(page);
+    const isBehind = this.#queue.length > 0;
+    const isClean = isLast && !isBehind && this.#isHubEnding;
+    const seen = Date.now();
+    if (this.#pending.length + log.length === 0 && !isClean && seen - this.#seenAt < seenEveryMs) return false;
+    const batch = { rows: this.#pending, log, run: { seen, isClean, count: this.#place.count } };
+    const { written } = await this.#disk.watch(writer.write(batch));
+    this.#trouble = written.state === 'written' ? undefined : `entries are not written: ${written.reason}`;
+    if (written.state !== 'written') {
+      if (written.state !== 'full') this.#openAnew(written.state === 'damaged');
+      return false;
+    }
+    this.#backoff.reset();
+    this.#pending = [];
+    this.#place.written(page);
+    this.#seenAt = seen;
+    return isBehind;
+  }
+
+  #tellState(): void {
+    const { lagMs } = this.#disk;
+    const { lost } = this.#queue;
+    const reason = [
+      this.#trouble,
+      lagMs && `entries are written with a lag of ${lagMs} ms: the disk is slow`,
+      lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined,
+      this.#copyTrouble,
+      ...this.#losses,
+    ]
+      .filter((text) => text !== undefined)
+      .join('; ');
+    if (reason === this.#told || this.#isEnding) return;
+    this.#told = reason;
+    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+  }
+
+  #isWanted(change: Change): boolean {
+    const { hub, isSelected } = this.#options;
+    if (!hub.keeping.isFromOutside(change)) return false;
+    let isWanted = this.#wanted.get(change.parameter);
+    if (isWanted === undefined) {
+      isWanted = isSelected(change.parameter.address);
+      this.#wanted.set(change.parameter, isWanted);
+    }
+    return isWanted;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
+      this.#wake = () => {
+        action.unsubscribe();
+        resolve();
+      };
+    });
+  }
+}

@@ -1,0 +1,75 @@
+// What the entries of the audit say.
+
+import { describeEnd } from '../../../model/log-entry.ts';
+import type { Change } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Deed } from '../../keeping.ts';
+import type { AuditRow, HeldAudit } from './messages.ts';
+import { maxTextUnits } from './tables.ts';
+
+const nothing = { address: '', type: '', before: undefined, after: undefined } as const;
+
+/** A change of a value, or a fire of a trigger. */
+export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
+  const user = origin.name;
+  if (type === 'T')
+    return { n: 0, time, kind: 'fire', user, address, type, before: undefined, after: undefined, count: 1, cause: '' };
+  return {
+    n: 0,
+    time,
+    kind: 'change',
+    user,
+    address,
+    type,
+    before: cut(previous),
+    after: cut(value),
+    count: 1,
+    cause: '',
+  };
+}
+
+/** Something that was done with the hub itself. */
+export function rowOfDeed({ kind, user, address, before, after, cause }: Deed, time: number): AuditRow {
+  return {
+    n: 0,
+    time,
+    kind,
+    user: cutText(user),
+    address: cutText(address),
+    type: '',
+    before: cut(before),
+    after: cut(after),
+    count: 1,
+    cause: cutText(cause),
+  };
+}
+
+/** A start of the hub, and how it had ended before. */
+export function rowOfStart(
+  hub: Pick<HubPort, 'version' | 'startedAt'>,
+  held: HeldAudit | undefined,
+  isLost: boolean,
+): AuditRow {
+  const { run } = held ?? {};
+  const before = run && describeEnd(run.seen, run.isClean);
+  const cause = before ?? (isLost ? 'what was before is lost' : 'for the first time');
+  const { version, startedAt: time } = hub;
+  return { ...nothing, n: 0, time, kind: 'start', user: 'hub', after: version, count: 1, cause };
+}
+
+/** So many entries were lost. */
+export function rowOfLost(time: number, count: number): AuditRow {
+  const cause = 'more came than could be written';
+  return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
+}
+
+/** Cuts texts that are too long. */
+export function cut<Kind extends Value | undefined>(value: Kind): Kind {
+  return (typeof value === 'string' ? cutText(value) : value) as Kind;
+}
+
+/** What is cut is copied, so that it does not hold the whole text while it waits. */
+function cutText(text: string): string {
+  return text.length <= maxTextUnits ? text : `${Buffer.from(text.slice(0, maxTextUnits)).toString()}…`;
+}

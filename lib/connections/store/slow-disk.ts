@@ -1,0 +1,47 @@
+// A disk that takes long: while a commit does, and for a while after it, its lag is told.
+
+import type { SchedulerLike } from 'rxjs';
+
+/** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
+export const slowMs = 300;
+/** So long after the last slow commit the disk counts as well again. */
+const recoveredMs = 2000;
+const tellEveryMs = 1000;
+
+export class SlowDisk {
+  readonly #scheduler: SchedulerLike;
+  readonly #tell: () => void;
+  #last: { readonly ms: number; readonly at: number } | undefined;
+
+  /** `tell` is called whenever there is something new to tell. */
+  constructor(scheduler: SchedulerLike, tell: () => void) {
+    this.#scheduler = scheduler;
+    this.#tell = tell;
+  }
+
+  /** How long the last slow commit took, or takes up to now; undefined: the disk is well. */
+  get lagMs(): number | undefined {
+    if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
+    return this.#last?.ms;
+  }
+
+  /** Waits for a commit, and watches how long it takes. Errors: those of the commit. */
+  async watch<Result>(commit: Promise<Result>): Promise<Result> {
+    const startedAt = this.#scheduler.now();
+    const note = () => {
+      const now = this.#scheduler.now();
+      this.#last = { ms: Math.round(now - startedAt), at: now };
+      this.#tell();
+    };
+    const telling = this.#scheduler.schedule(function () {
+      note();
+      this.schedule(undefined, tellEveryMs);
+    }, slowMs);
+    try {
+      return await commit;
+    } finally {
+      telling.unsubscribe();
+      if (this.#scheduler.now() - startedAt > slowMs) note();
+    }
+  }
+}
