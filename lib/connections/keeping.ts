@@ -12,6 +12,8 @@ export interface KeptValue {
   readonly address: string;
   readonly value: Value;
   readonly time: number;
+  /** Reads the change that has set it, with what had led to that; undefined: it is not known. */
+  readonly readCause: () => Change | undefined;
 }
 
 /** Something that a connection had under way, by a name of its own, as data for JSON. */

@@ -11,6 +11,7 @@ import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { PendingChange } from './pending-change.ts';
+import { type Restored, RestoredChange } from './restored-change.ts';
 import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn } from './turn-limits.ts';
@@ -163,11 +164,9 @@ export class Graph {
    * Gives a parameter back the value that it had in an earlier run of the hub: with a new revision and the time of then. Nobody is
    * told, so it is for the time before anything runs. Errors: as `writeTo`, but for `read-only`.
    */
-  restore(node: StateNode, input: unknown, origin: Origin, time: number): void {
-    const value = node.accept === undefined ? convert(node.type, input) : node.accept(input);
-    const change = new PendingChange(node, value, origin, undefined, 0, time);
-    change.revision = ++this.#revision;
-    node.lastChange = change;
+  restore(node: StateNode, restored: Restored, origin: Origin): void {
+    const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
+    node.lastChange = new RestoredChange(node, value, origin, ++this.#revision, restored);
     this.#byRevision.touch(node);
     node.next(value);
   }

@@ -36,11 +36,12 @@ export async function restoreFrom(asked: Asked, { graph, keeping, log }: Parts):
   if (kept.log !== undefined) log.goOn(kept.log);
   const origin: Origin = { kind: 'restored', name: id };
   let restored = 0;
-  for (const { address, value, time } of kept.values) {
+  for (const value of kept.values) {
+    const { address } = value;
     const node = graph.find(address);
     if (node === undefined || node.type === 'T' || !keeping.isKept(node)) continue;
     try {
-      graph.restore(node, value, origin, time);
+      graph.restore(node, value, origin);
       restored++;
     } catch (error) {
       const rest = node.value === undefined ? 'its state is unknown' : 'it has its default value';

@@ -4,6 +4,7 @@ import { defer } from 'rxjs';
 import { within } from '../../model/deadline.ts';
 import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
+import type { KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
 import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
@@ -14,8 +15,9 @@ import { maxBytesOfAll } from './snapshots/bounds.ts';
 import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf } from './thread/files.ts';
-import type { Opened } from './thread/messages.ts';
+import type { Opened, ValueRow } from './thread/messages.ts';
 import { keepValues } from './values/keep-values.ts';
+import { readCauses } from './values/kept-causes.ts';
 import { ValuesWriter } from './values/values-writer.ts';
 
 /** How long the start of the hub waits for the disk. */
@@ -56,7 +58,7 @@ export const store = defineGatewayType({
     restoring.set(settings, { writer, opened, result, audit });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
     const isSelected = createSelection(settings.values);
-    return { values: values.filter(({ address }) => isSelected(address)), memories, log: await log };
+    return { values: values.filter(([address]) => isSelected(address)).map(toKept), memories, log: await log };
   },
   run: (context, hub) =>
     defer(() => {
@@ -81,6 +83,11 @@ export const store = defineGatewayType({
       );
     }),
 });
+
+/** The causes of a value are read when somebody asks why it is so. */
+function toKept([address, type, value, time, causes]: ValueRow): KeptValue {
+  return { address, value, time, readCause: () => readCauses({ address, type, value, time }, causes) };
+}
 
 function valuesOf(context: Context, hub: HubPort, restored: Restoring | undefined, snapshots: SnapshotShelf): Part {
   const { settings, resolvePath, scheduler, finish } = context;

@@ -27,7 +27,7 @@ test('the example keeps the lamp, and the queries show it', async (t) => {
     execFileSync('/bin/sh', ['-c', query], { cwd: folder, encoding: 'utf8' }),
   );
   t.regex(newest!, /^desk\/lamp\|1\|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\n$/);
-  t.is(on, 'desk/lamp\n');
+  t.is(on, 'desk/lamp|client|spec\n');
   t.is(underWay, '');
 });
 

@@ -1,7 +1,7 @@
 // What the hub's thread asks of the thread that writes values, and what it is answered: one question at a time.
 
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { KeptMemory, KeptValue } from '../../keeping.ts';
+import type { KeptMemory } from '../../keeping.ts';
 
 /** The folder of a store and the bound of its database. */
 export interface OpenRequest {
@@ -13,9 +13,12 @@ export interface OpenRequest {
   readonly isRead: boolean;
 }
 
+/** A value, when it was set, in milliseconds since 1970, and the change that has set it, as `CausesWriter` writes it. */
+export type ValueRow = readonly [address: string, type: ValueType, value: Value, time: number, causes: string];
+
 /** The newest state of some parameters, and of what is under way, to be written in one transaction. */
 export interface Batch {
-  readonly values: readonly (readonly [address: string, type: ValueType, value: Value, time: number])[];
+  readonly values: readonly ValueRow[];
   /** A memory as JSON; undefined: it is forgotten. */
   readonly memories: readonly (readonly [connection: string, name: string, memory: string | undefined])[];
   /** Undefined: nothing of them has changed. */
@@ -54,9 +57,11 @@ export type Request =
 
 /** What a database held when it was opened. */
 export interface Held {
-  readonly values: readonly KeptValue[];
+  readonly values: readonly ValueRow[];
   readonly memories: readonly KeptMemory[];
   readonly snapshots: KeptSnapshots;
+  /** What was left out, by name: its row was not as it was written. */
+  readonly damaged: readonly string[];
 }
 
 /** What opening came to. */

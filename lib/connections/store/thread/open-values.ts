@@ -13,6 +13,9 @@ import { troubleOf } from './trouble.ts';
 import { ValuesDatabase } from './values-database.ts';
 
 const laterChanges = 'later changes are lost';
+/** How many damaged rows are told by name, and how much of each name. */
+const shownNames = 5;
+const shownCharacters = 100;
 
 /** What is open until it is closed; `opened` says what came of it. */
 export interface OpenValues {
@@ -31,7 +34,9 @@ export function openValues(request: OpenRequest): OpenValues {
     mkdirSync(folder, { recursive: true });
     lock = new FolderLock(folder);
     held = recover(files, losses, recoveryOf(isRead));
-    const database = new ValuesDatabase(files.path, maxBytes);
+    if (held !== undefined) losses.push(...lossOf(files.path, held));
+    const hasDamagedRows = held !== undefined && held.damaged.length > 0;
+    const database = new ValuesDatabase(files.path, maxBytes, hasDamagedRows);
     const close = () => {
       database.close();
       lock?.free();
@@ -46,6 +51,15 @@ export function openValues(request: OpenRequest): OpenValues {
       : `cannot write ${files.path}: ${messageOf(error)}`;
     return { opened: { losses, held, reason, copyAgeMs: undefined }, database: undefined, close: () => {} };
   }
+}
+
+/** `values.db has 2 damaged rows, what they held is lost: desk/lamp, desk/level` */
+function lossOf(path: string, { damaged }: Held): string[] {
+  if (damaged.length === 0) return [];
+  const names = damaged.slice(0, shownNames).map((name) => name.slice(0, shownCharacters));
+  const more = damaged.length > shownNames ? ` and ${damaged.length - shownNames} more` : '';
+  const rows = damaged.length === 1 ? 'a damaged row, what it held' : `${damaged.length} damaged rows, what they held`;
+  return [`${path} has ${rows} is lost: ${names.join(', ')}${more}`];
 }
 
 /** While the hub runs nothing is lost: it knows all values itself. */
@@ -64,6 +78,7 @@ function readElsewhere(files: DatabaseFiles, losses: string[]): Held | undefined
   for (const path of candidates)
     try {
       const held = readIn(mkdtempSync(join(tmpdir(), 'patchbay-store-')), path);
+      losses.push(...lossOf(path, held));
       if (path === files.copy) losses.push(copyText(files, laterChanges));
       return held;
     } catch (error) {
@@ -72,7 +87,7 @@ function readElsewhere(files: DatabaseFiles, losses: string[]): Held | undefined
   return undefined;
 }
 
-function readIn(folder: string, path: string): Held | undefined {
+function readIn(folder: string, path: string): Held {
   try {
     const place = join(folder, 'values.db');
     copyFileSync(path, place);

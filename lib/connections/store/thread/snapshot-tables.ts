@@ -1,33 +1,43 @@
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
 
 import type { DatabaseSync } from 'node:sqlite';
+import { checksumOf, hasChecksums } from './checksum.ts';
 import type { KeptSnapshots, SnapshotBatch, SnapshotRow } from './messages.ts';
 
 export const snapshotTables = `
   CREATE TABLE IF NOT EXISTS snapshot (
     selection TEXT NOT NULL, name TEXT NOT NULL, time INTEGER NOT NULL, parameters INTEGER NOT NULL, contents TEXT NOT NULL,
-    PRIMARY KEY (selection, name)
+    checksum INTEGER NOT NULL, PRIMARY KEY (selection, name)
   ) STRICT;
   CREATE TABLE IF NOT EXISTS last_snapshot (selection TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
   CREATE VIEW IF NOT EXISTS snapshot_value AS
     SELECT selection, name, value ->> 0 AS address, value ->> 1 AS type, value ->> 2 AS value
     FROM snapshot, json_each(contents);`;
 
-const put = `INSERT INTO snapshot VALUES (?, ?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET time = excluded.time, parameters = excluded.parameters, contents = excluded.contents`;
+export const dropSnapshotTables = `
+  DROP VIEW IF EXISTS snapshot_value; DROP TABLE IF EXISTS snapshot; DROP TABLE IF EXISTS last_snapshot`;
+
+const put = `INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+  time = excluded.time, parameters = excluded.parameters, contents = excluded.contents, checksum = excluded.checksum`;
 const putLast = 'INSERT INTO last_snapshot VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name';
 
-/** Reads all snapshots, oldest first. Errors: those of SQLite. */
-export function readSnapshots(database: DatabaseSync): KeptSnapshots {
+/** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
+export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
+  if (!hasChecksums(database)) return { saved: [], last: [] }; // the first version had no snapshots
   const rows = database
-    .prepare('SELECT selection, name, time, parameters, contents FROM snapshot ORDER BY time')
-    .all() as unknown as Omit<SnapshotRow, 'bytes'>[];
+    .prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time')
+    .all() as unknown as (Omit<SnapshotRow, 'bytes'> & { readonly checksum: number })[];
+  const whole = rows.filter(({ selection, name, time, parameters, contents, checksum }) => {
+    const isWhole = checksum === checksumOf(selection, name, time, parameters, contents);
+    if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
+    return isWhole;
+  });
   const last = database.prepare('SELECT selection, name FROM last_snapshot').all() as unknown as {
     selection: string;
     name: string;
   }[];
   return {
-    saved: rows.map((row) => ({ ...row, bytes: Buffer.byteLength(row.contents) })),
+    saved: whole.map(({ checksum, ...row }) => ({ ...row, bytes: Buffer.byteLength(row.contents) })),
     last: last.map(({ selection, name }) => [selection, name]),
   };
 }
@@ -36,7 +46,16 @@ export function readSnapshots(database: DatabaseSync): KeptSnapshots {
 export function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotten, last }: SnapshotBatch): void {
   if (isAnew) database.exec('DELETE FROM snapshot; DELETE FROM last_snapshot');
   for (const { selection, name, time, parameters, contents } of saved)
-    database.prepare(put).run(selection, name, BigInt(time), BigInt(parameters), contents);
+    database
+      .prepare(put)
+      .run(
+        selection,
+        name,
+        BigInt(time),
+        BigInt(parameters),
+        contents,
+        checksumOf(selection, name, time, parameters, contents),
+      );
   for (const row of forgotten) database.prepare('DELETE FROM snapshot WHERE selection = ? AND name = ?').run(...row);
   for (const [selection, name] of last)
     if (name === undefined) database.prepare('DELETE FROM last_snapshot WHERE selection = ?').run(selection);

@@ -7,20 +7,20 @@ import { DamagedError } from './trouble.ts';
 
 /** Names files of ours among all of SQLite: "Ptch". */
 const applicationId = 0x50746368;
-const version = 1;
 /** How long a statement waits for another program that has the database, such as one that looks at it. */
 const busyMs = 2000;
 /** How large the log before the database stays, in bytes. */
 const keptLogBytes = 4 * 1024 * 1024;
 
 /** Creates a database with nothing in its tables: it is in its place once it is whole. Errors: those of SQLite and of the file system. */
-export function createDatabase(path: string, tables: string): void {
+export function createDatabase(path: string, tables: string, version = 1): void {
   const part = `${path}.part`;
   rmSync(part, { force: true });
   const database = new DatabaseSync(part);
   try {
     database.exec(tables);
     identify(database);
+    database.exec(`PRAGMA user_version = ${version}`);
   } finally {
     database.close();
   }
@@ -60,6 +60,11 @@ export function readDatabase(path: string): DatabaseSync {
   }
 }
 
+/** Which version of its tables a database has. */
+export function versionOf(database: DatabaseSync): number {
+  return (database.prepare('PRAGMA user_version').get() as { user_version: number }).user_version;
+}
+
 /** Reads the whole of a database for damage. Errors: those of SQLite, `DamagedError`. */
 export function checkDatabase(database: DatabaseSync): void {
   const results = database.prepare('PRAGMA quick_check(1)').all() as { quick_check: string }[];
@@ -97,5 +102,5 @@ export class OpenFile {
 }
 
 function identify(database: DatabaseSync): void {
-  database.exec(`BEGIN; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}; COMMIT`);
+  database.exec(`PRAGMA application_id = ${applicationId}`);
 }

@@ -1,9 +1,10 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
 
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { type Value, type ValueType, valueTypes } from '../../../model/value.ts';
+import type { DatabaseSync } from 'node:sqlite';
+import { checksumVersion, hasChecksums } from './checksum.ts';
 import type { Batch, Held } from './messages.ts';
-import { readSnapshots, snapshotTables, writeSnapshots } from './snapshot-tables.ts';
+import { readMemories, readValues } from './read-values.ts';
+import { dropSnapshotTables, readSnapshots, snapshotTables } from './snapshot-tables.ts';
 import {
   checkDatabase,
   createDatabase,
@@ -12,35 +13,33 @@ import {
   openDatabase,
   readDatabase,
 } from './store-database.ts';
+import { RowWriter } from './write-values.ts';
 
 const tables = `
-  CREATE TABLE IF NOT EXISTS parameter (
-    address TEXT PRIMARY KEY, type TEXT NOT NULL, value ANY NOT NULL, time INTEGER NOT NULL
+  CREATE TABLE parameter (
+    address TEXT PRIMARY KEY, type TEXT NOT NULL, value ANY NOT NULL, time INTEGER NOT NULL,
+    causes TEXT NOT NULL, checksum INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS under_way (
-    connection TEXT NOT NULL, name TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (connection, name)
+  CREATE TABLE under_way (
+    connection TEXT NOT NULL, name TEXT NOT NULL, memory TEXT NOT NULL, checksum INTEGER NOT NULL,
+    PRIMARY KEY (connection, name)
   ) STRICT, WITHOUT ROWID;${snapshotTables}`;
-
-const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?)
-  ON CONFLICT DO UPDATE SET type = excluded.type, value = excluded.value, time = excluded.time`;
-const putMemory = `INSERT INTO under_way VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET memory = excluded.memory`;
-const dropMemory = 'DELETE FROM under_way WHERE connection = ? AND name = ?';
 
 export class ValuesDatabase {
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
-  readonly #putValue: StatementSync;
-  readonly #putMemory: StatementSync;
-  readonly #dropMemory: StatementSync;
+  readonly #rows: RowWriter;
 
-  /** Opens a database that was checked. Errors: those of SQLite; nothing is open then. */
-  constructor(path: string, maxBytes: number) {
+  /**
+   * Opens a database that was checked. One of an earlier version becomes one of this, and damaged rows are dropped. Errors: those
+   * of SQLite; nothing is open then.
+   */
+  constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#database = openDatabase(path, maxBytes);
     try {
       this.#file = new OpenFile(path);
-      this.#putValue = this.#database.prepare(putValue);
-      this.#putMemory = this.#database.prepare(putMemory);
-      this.#dropMemory = this.#database.prepare(dropMemory);
+      if (hasDamagedRows || !hasChecksums(this.#database)) writeAnew(this.#database);
+      this.#rows = new RowWriter(this.#database);
     } catch (error) {
       this.#database.close();
       throw error;
@@ -49,7 +48,7 @@ export class ValuesDatabase {
 
   /** Creates an empty database. Errors: those of SQLite and of the file system. */
   static create(path: string): void {
-    createDatabase(path, tables);
+    createDatabase(path, tables, checksumVersion);
   }
 
   /**
@@ -60,24 +59,16 @@ export class ValuesDatabase {
     const database = readDatabase(path);
     try {
       checkDatabase(database);
-      const snapshots = readSnapshots(database);
-      return isRead ? { ...readAll(database), snapshots } : { values: [], memories: [], snapshots };
+      return read(database, isRead);
     } finally {
       database.close();
     }
   }
 
   /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
-  write({ values, memories, snapshots }: Batch): void {
+  write(batch: Batch): void {
     this.#file.expectInPlace();
-    inTransaction(this.#database, () => {
-      for (const [address, type, value, time] of values)
-        this.#putValue.run(address, type, stored(type, value), BigInt(Math.trunc(time)));
-      for (const [connection, name, memory] of memories)
-        if (memory === undefined) this.#dropMemory.run(connection, name);
-        else this.#putMemory.run(connection, name, memory);
-      if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
-    });
+    inTransaction(this.#database, () => this.#rows.write(batch));
   }
 
   /** Forgets every value whose address is not one of these. Errors: as `write`. */
@@ -95,39 +86,27 @@ export class ValuesDatabase {
   }
 }
 
-function readAll(database: DatabaseSync): Pick<Held, 'values' | 'memories'> {
-  const rows = database.prepare('SELECT address, type, value, time FROM parameter ORDER BY time').all() as unknown as {
-    address: string;
-    type: ValueType;
-    value: string | number;
-    time: number;
-  }[];
-  const memories = database.prepare('SELECT connection, name, memory FROM under_way').all() as unknown as {
-    connection: string;
-    name: string;
-    memory: string;
-  }[];
+/** Reads the rows that are whole, and names the others. */
+function read(database: DatabaseSync, isAll: boolean): Held {
+  const damaged: string[] = [];
   return {
-    values: rows
-      .filter(({ type }) => valueTypes.includes(type))
-      .map(({ address, type, value, time }) => ({ address, value: type === 'B' ? value === 1 : value, time })),
-    memories: memories.flatMap(({ connection, name, memory }) => {
-      const data = readJson(memory);
-      return data === undefined ? [] : [{ connection, name, memory: data }];
-    }),
+    values: isAll ? readValues(database, damaged) : [],
+    memories: isAll ? readMemories(database, damaged) : [],
+    snapshots: readSnapshots(database, damaged),
+    damaged,
   };
 }
 
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Integers and booleans as integers: SQLite would take each number of JavaScript for a float. */
-function stored(type: ValueType, value: Value): string | number | bigint {
-  if (typeof value === 'boolean') return value ? 1n : 0n;
-  return type === 'I' ? BigInt(value) : value;
+/** Writes all rows that are whole into tables of this version. */
+function writeAnew(database: DatabaseSync): void {
+  const { values, memories, snapshots } = read(database, true);
+  inTransaction(database, () => {
+    database.exec(`DROP TABLE parameter; DROP TABLE under_way; ${dropSnapshotTables}; ${tables}`);
+    new RowWriter(database).write({
+      values,
+      memories: memories.map(({ connection, name, memory }) => [connection, name, JSON.stringify(memory)]),
+      snapshots: { ...snapshots, isAnew: true, forgotten: [] },
+    });
+    database.exec(`PRAGMA user_version = ${checksumVersion}`);
+  });
 }

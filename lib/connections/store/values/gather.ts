@@ -2,35 +2,38 @@
 // and nothing waits in a queue.
 
 import type { Parameter } from '../../../model/parameter.ts';
-import type { Value, ValueType } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { ValueRow } from '../thread/messages.ts';
+import type { CausesWriter } from './kept-causes.ts';
 
 /** How much one transaction writes at most; what is left over comes with the next. */
 export const maxBatchValues = 10_000;
 export const maxBatchCharacters = 4 * 1024 * 1024;
 
 export interface Gathered {
-  readonly values: readonly (readonly [address: string, type: ValueType, value: Value, time: number])[];
+  readonly values: readonly ValueRow[];
   /** All changes up to this revision are in it. */
   readonly revision: number;
   /** Whether there is more. */
   readonly isFull: boolean;
 }
 
-/** Gathers the newest value of each parameter that changed after the revision, oldest change first. */
+/** Gathers the newest value of each parameter that changed after the revision with its causes, oldest change first. */
 export function gather(
   hub: Pick<HubPort, 'changedSince' | 'revision'>,
   since: number,
   isKept: (parameter: Parameter) => boolean,
+  writer: CausesWriter,
 ): Gathered {
-  const values: [string, ValueType, Value, number][] = [];
+  const values: ValueRow[] = [];
   let characters = 0;
   for (const parameter of hub.changedSince(since)) {
     if (!isKept(parameter)) continue;
     const { address, type, value, lastChange } = parameter;
     if (isDefault(parameter)) continue;
-    values.push([address, type, value!, lastChange!.time]);
-    characters += address.length + (typeof value === 'string' ? value.length : 0);
+    const causes = writer.write(lastChange!);
+    values.push([address, type, value!, Math.trunc(lastChange!.time), causes]);
+    characters += address.length + causes.length + (typeof value === 'string' ? value.length : 0);
     if (values.length >= maxBatchValues || characters >= maxBatchCharacters)
       return { values, revision: lastChange!.revision, isFull: true };
   }

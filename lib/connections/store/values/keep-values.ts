@@ -10,6 +10,7 @@ import type { HourlyCopy } from '../hourly-copy.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened } from '../thread/messages.ts';
 import { gather } from './gather.ts';
+import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';
 import type { ValuesWriter } from './values-writer.ts';
 
@@ -48,6 +49,7 @@ class ValuesKeeper {
   readonly #options: KeepValuesOptions;
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #memories: Memories;
+  readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
   /** What was lost; shown until the connection is started anew. */
@@ -132,9 +134,8 @@ class ValuesKeeper {
 
   /** Writes one batch; returns whether there is more to write at once. */
   async #write(): Promise<boolean> {
-    const { values, revision, isFull } = gather(this.#options.hub, this.#written, (parameter) =>
-      this.#isWanted(parameter),
-    );
+    const isKept = (parameter: Parameter) => this.#isWanted(parameter);
+    const { values, revision, isFull } = gather(this.#options.hub, this.#written, isKept, this.#causes);
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
     const isEmpty = values.length + memories.length === 0 && snapshots === undefined;

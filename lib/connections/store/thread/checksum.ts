@@ -1,0 +1,17 @@
+// What tells that a row is as it was written: the check of SQLite finds pages that are broken, but not a bit that has turned in a value.
+
+import type { DatabaseSync } from 'node:sqlite';
+import { crc32 } from 'node:zlib';
+import { versionOf } from './store-database.ts';
+
+/** The version of `values.db` since which each row has the checksum of its other columns, and a value the changes that led to it. */
+export const checksumVersion = 2;
+
+export function hasChecksums(database: DatabaseSync): boolean {
+  return versionOf(database) >= checksumVersion;
+}
+
+/** The CRC-32 of the columns of a row, as text. */
+export function checksumOf(...columns: readonly (string | number)[]): number {
+  return crc32(columns.join('\0'));
+}

@@ -1,0 +1,96 @@
+// The change that set a value and what had led to it, as text beside the value: JSON that people can query. So `explain` goes on
+// where the hub that ended has stopped.
+
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+
+/** How many changes are kept with a value, the newest ones. */
+export const maxKeptCauses = 16;
+/** Texts that changes have set are cut at this length; the value itself is whole, beside them. */
+export const maxCauseText = 200;
+
+/** A value as it is kept: what its first link leaves out. */
+export interface KeptLeaf {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly value: Value;
+  readonly time: number;
+}
+
+/** The first link has no address, type, value and time: they are those of the value. Only the last one may have forgotten some. */
+interface Link extends Origin, Partial<KeptLeaf> {
+  readonly previous?: Value;
+  /** In the run of then; left out: an equal value was written again. */
+  readonly revision?: number;
+  readonly forgotten?: number;
+}
+
+/** Writes changes as text: `[{"kind":"rule","name":"lamp off","file":"demo.json5","revision":7},{"address":"clock/timer/2/trigger",…}]`. */
+export class CausesWriter {
+  readonly #origins = new WeakMap<Origin, string>();
+  /** Changes that come one after another often have the same cause. */
+  #last: { readonly cause: Change; readonly text: string } | undefined;
+
+  /** Of a change that has restored a value, what has set it before; empty: that is not known. */
+  write(change: Change): string {
+    if (change.origin.kind === 'restored') return change.cause === undefined ? '' : this.write(change.cause);
+    return `[{${this.#end(change, 1)}${this.#causes(change.cause)}]`;
+  }
+
+  #causes(cause: Change | undefined): string {
+    if (cause === undefined) return '';
+    if (this.#last?.cause !== cause) this.#last = { cause, text: this.#links(cause) };
+    return this.#last.text;
+  }
+
+  #links(first: Change): string {
+    let text = '';
+    let count = 1;
+    for (let link: Change | undefined = first; link !== undefined && count < maxKeptCauses; link = link.cause) {
+      const { parameter, value, time } = link;
+      count++;
+      text += `,{"address":${JSON.stringify(parameter.address)},"type":"${parameter.type}","value":${json(value)},"time":${Math.trunc(time)},${this.#end(link, count)}`;
+    }
+    return text;
+  }
+
+  /** The part that all links have; `count` is how many there are up to this one. */
+  #end(link: Change, count: number): string {
+    const { origin, previous, revision, cause, depth } = link;
+    const before = previous === undefined ? '' : `,"previous":${json(previous)}`;
+    const numbered = revision === 0 ? '' : `,"revision":${revision}`;
+    const isLast = cause === undefined || count === maxKeptCauses;
+    return `${this.#origin(origin)}${before}${numbered}${isLast && depth > 0 ? `,"forgotten":${depth}` : ''}}`;
+  }
+
+  /** `"kind":"rule","name":"lamp off"` */
+  #origin(origin: Origin): string {
+    let text = this.#origins.get(origin);
+    if (text === undefined) {
+      const { kind, name, file } = origin;
+      text = JSON.stringify({ kind, name, file }).slice(1, -1);
+      this.#origins.set(origin, text);
+    }
+    return text;
+  }
+}
+
+/** Reads what `CausesWriter` has written; undefined: nothing is known. */
+export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
+  if (text === '') return undefined;
+  const links = JSON.parse(text) as readonly Link[];
+  return links.reduceRight<Change | undefined>((cause, link) => toChange({ ...leaf, ...link }, cause), undefined);
+}
+
+function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
+  const { address, type, value, time, kind, name, file, previous, revision = 0, forgotten = 0 } = link;
+  const parameter: Parameter = { address, type, access: 'read-only', value: undefined, lastChange: undefined };
+  const origin: Origin = { kind, name, ...(file !== undefined && { file }) };
+  const depth = cause === undefined ? forgotten : cause.depth + 1;
+  return { parameter, value, previous, origin, cause, depth, hop: 0, revision, time };
+}
+
+function json(value: Value): string {
+  if (typeof value !== 'string') return String(value);
+  return JSON.stringify(value.length <= maxCauseText ? value : `${value.slice(0, maxCauseText).toWellFormed()}…`);
+}

@@ -1,0 +1,84 @@
+// A row that is not as it was written is left out, and told; the others are restored. Databases without checksums are taken over.
+
+import { readFile, writeFile } from 'node:fs/promises';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { statusOf, writer } from '../../support/hub.ts';
+import { install } from '../../support/store.ts';
+
+const desk = { type: 'dummy', parameters: ['a,I,1', 'b,I,1', 'c,S,none'] };
+const clock = { type: 'timer' };
+
+/** Changes a database as a disk may, behind the back of the hub. */
+function change(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.close();
+}
+
+test('a row with another value than was written gives way to the default, once', async (t) => {
+  const installation = await install(t, { desk, clock });
+  const before = await installation.start();
+  for (const [id, value] of Object.entries({ a: 5, b: 6, c: 'text' })) before.write(`desk/${id}`, value, writer);
+  before.write('clock/timer/1/start', 600_000, writer);
+  await before.stop();
+  change(installation.values, `UPDATE parameter SET value = value + 1 WHERE address = 'desk/a'`);
+  change(installation.values, `UPDATE under_way SET memory = memory || ' '`);
+
+  const hub = await installation.start();
+  const read = (id: string) => hub.find(`desk/${id}`)!.value;
+  t.deepEqual(['a', 'b', 'c'].map(read), [1, 6, 'text']);
+  const { state, reason } = statusOf(hub, 'store');
+  t.is(state, 'degraded');
+  t.regex(reason, /values\.db has 2 damaged rows, what they held is lost: desk\/a, clock\/timer\/1 \(under way\)$/);
+  await hub.stop();
+  t.is(statusOf(await installation.start(), 'store').state, 'running');
+});
+
+test('a bit that turns in the file gives no other value', async (t) => {
+  const installation = await install(t, { desk });
+  const before = await installation.start();
+  before.write('desk/c', 'a text that is to be found', writer);
+  await before.stop();
+  const file = await readFile(installation.values);
+  const at = file.indexOf('a text that is to be found');
+  file[at + 3]! ^= 1;
+  await writeFile(installation.values, file);
+  const hub = await installation.start();
+  t.is(hub.find('desk/c')!.value, 'none');
+  t.regex(statusOf(hub, 'store').reason, /has a damaged row, what it held is lost: desk\/c$/);
+});
+
+test('a number that has become too large for a program is a damaged row', async (t) => {
+  const installation = await install(t, { desk });
+  const before = await installation.start();
+  for (const id of ['a', 'b']) before.write(`desk/${id}`, 7, writer);
+  await before.stop();
+  change(installation.values, `UPDATE parameter SET value = ${2n ** 60n} WHERE address = 'desk/a'`);
+  const hub = await installation.start();
+  t.deepEqual([hub.find('desk/a')!.value, hub.find('desk/b')!.value], [1, 7]);
+});
+
+test('a database of the first version is taken over', async (t) => {
+  const installation = await install(t, { desk });
+  await (await installation.start()).stop();
+  change(
+    installation.values,
+    `DROP TABLE parameter; DROP TABLE under_way;
+    CREATE TABLE parameter (
+      address TEXT PRIMARY KEY, type TEXT NOT NULL, value ANY NOT NULL, time INTEGER NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE under_way (
+      connection TEXT NOT NULL, name TEXT NOT NULL, memory TEXT NOT NULL, PRIMARY KEY (connection, name)
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO parameter VALUES ('desk/a', 'I', 8, 1763790000000);
+    PRAGMA user_version = 1;`,
+  );
+  for (const b of [9, 10]) {
+    const hub = await installation.start();
+    t.deepEqual([hub.find('desk/a')!.value, hub.find('desk/a')!.lastChange!.cause], [8, undefined]);
+    t.is(statusOf(hub, 'store').state, 'running');
+    hub.write('desk/b', b, writer);
+    await hub.stop();
+  }
+});

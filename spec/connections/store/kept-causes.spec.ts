@@ -1,0 +1,104 @@
+// What led to a value outlives the hub with it: `explain` goes on where the hub that ended has stopped.
+
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { explain } from '../../../lib/command/why.ts';
+import {
+  CausesWriter,
+  type KeptLeaf,
+  maxCauseText,
+  maxKeptCauses,
+  readCauses,
+} from '../../../lib/connections/store/values/kept-causes.ts';
+import type { Change, Origin } from '../../../lib/model/parameter.ts';
+import type { Explanation } from '../../../lib/wire/http/explanation.ts';
+import { api, portsOf, writer } from '../../support/hub.ts';
+import { call } from '../../support/process.ts';
+import { install, type StoredHub } from '../../support/store.ts';
+
+const desk = { type: 'dummy', parameters: ['mic,B,false', 'light,B,false', 'other,I'] };
+const rules = [{ name: 'red light', from: 'desk/mic', to: 'desk/light' }];
+
+/** What `patchbay explain` prints. */
+async function print(t: ExecutionContext, hub: StoredHub): Promise<string[]> {
+  const options = { url: `http://127.0.0.1:${portsOf(hub)[0]}`, username: '', password: '', token: '' };
+  const { status, output } = await call((console) => explain('desk/light', options, console));
+  t.is(status, 0);
+  return output.trimEnd().split('\n');
+}
+
+test('explain goes on behind a restart, and behind two', async (t) => {
+  const { start } = await install(t, { desk, api }, { rules });
+  const before = await start();
+  before.write('desk/mic', true, writer);
+  const [light, mic] = await print(t, before);
+  await before.stop();
+  for (let restarts = 1; restarts <= 2; restarts++) {
+    const hub = await start();
+    const [restored, ...others] = await print(t, hub);
+    t.regex(restored!, /^[\d:.]{12} {2}desk\/light = true, restored by store$/);
+    t.deepEqual(
+      others.map((line) => line.replace('    ', '  ')),
+      [light, mic!],
+    );
+    hub.write('desk/other', restarts, writer);
+    await hub.stop();
+  }
+});
+
+test('over HTTP the changes of an earlier run are told like others', async (t) => {
+  const { start } = await install(t, { desk, api }, { rules });
+  const before = await start();
+  before.write('desk/mic', true, writer);
+  const get = async (hub: StoredHub) =>
+    (await (await fetch(`http://127.0.0.1:${portsOf(hub)[0]}/hub/explain/desk/light`)).json()) as Explanation;
+  const told = await get(before);
+  await before.stop();
+  const { chain, forgotten } = await get(await start());
+  t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: told.chain[0]!.time });
+  t.deepEqual([chain.slice(1), forgotten], [told.chain, 0]);
+});
+
+const value = fc.oneof(fc.boolean(), fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true }), fc.string());
+const origin = fc.record<Origin>(
+  { kind: fc.constantFrom('client', 'rule', 'connection'), name: fc.string(), file: fc.string() },
+  { requiredKeys: ['kind', 'name'] },
+);
+const link = fc.record(
+  { address: fc.string(), value, previous: value, origin, revision: fc.nat(), time: fc.nat() },
+  { requiredKeys: ['address', 'value', 'origin', 'revision', 'time'] },
+);
+type LinkOf = typeof link extends fc.Arbitrary<infer T> ? T : never;
+
+/** Oldest first. */
+function chainOf(links: readonly LinkOf[], forgotten = 0): Change | undefined {
+  return links.reduce<Change | undefined>((cause, { address, previous, ...rest }) => {
+    const parameter = { address, type: 'S', access: 'read-only', value: undefined, lastChange: undefined } as const;
+    const depth = cause === undefined ? forgotten : cause.depth + 1;
+    return { ...rest, parameter, previous, cause, depth, hop: 0 };
+  }, undefined);
+}
+
+const leafOf = ({ parameter: { address, type }, value, time }: Change): KeptLeaf => ({ address, type, value, time });
+
+test('causes are read as they were written', (t) => {
+  const texts = new CausesWriter();
+  fc.assert(
+    fc.property(fc.array(link, { minLength: 1, maxLength: maxKeptCauses }), fc.nat(9), (links, forgotten) => {
+      const change = chainOf(links, forgotten)!;
+      t.deepEqual(readCauses(leafOf(change), texts.write(change)), change);
+    }),
+  );
+});
+
+test('a long chain keeps its newest causes, and long texts their beginnings', (t) => {
+  const step = { address: 'desk/a', value: 1, origin: writer, revision: 1, time: 1 };
+  const links = Array.from({ length: maxKeptCauses + 5 }, () => ({ ...step, previous: 'x'.repeat(500) }));
+  const change = chainOf(links, 3)!;
+  const read = readCauses(leafOf(change), new CausesWriter().write(change))!;
+  let [count, last] = [0, read];
+  for (let link: Change | undefined = read; link !== undefined; link = link.cause) [count, last] = [count + 1, link];
+  t.is(count, maxKeptCauses);
+  t.deepEqual([read.depth, last.depth], [maxKeptCauses + 7, 8]);
+  t.is(last.previous, `${'x'.repeat(maxCauseText)}…`);
+});
