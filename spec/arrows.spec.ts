@@ -26,7 +26,7 @@ const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'arch
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/'],
-  'connections/store/': ['json5/'],
+  'connections/store/': ['json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
 };
 

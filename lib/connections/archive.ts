@@ -1,6 +1,7 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
 import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
+import type { ValueType } from '../model/value.ts';
 
 /** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */
 export interface Archive {
@@ -8,6 +9,7 @@ export interface Archive {
   readonly values?: WritingArchive;
   readonly history?: WritingArchive;
   readonly audit?: WritingArchive;
+  readonly past?: PastArchive;
   readonly snapshots?: SnapshotArchive;
 }
 
@@ -39,4 +41,52 @@ export interface SnapshotArchive {
   list(): readonly SnapshotSelection[];
   /** A snapshot beside what is now. Errors: `not-found` with the nearest name. */
   compare(selection: string, name: string): Snapshot;
+}
+
+/** Answers questions about the past, ready to be sent. */
+export interface PastArchive {
+  /**
+   * Whoever asks is named by `asker`: askers take turns. A question that nobody wants any more when its turn comes is not answered.
+   * Errors: `unknown-parameter` with the nearest address, `unavailable` when too many ask, it takes too long or the database
+   * cannot be read.
+   */
+  ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer>;
+}
+
+/** The bytes of an answer, and an ETag of them without its quotes. */
+export interface ReadyAnswer {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly tag: string;
+}
+
+export type PastQuestion = HistoryQuestion | EventsQuestion;
+
+/** The type is that which the hub knows; undefined: the parameter is of an earlier time. */
+export interface AskedParameter {
+  readonly address: string;
+  readonly type: ValueType | undefined;
+}
+
+/** Times are milliseconds since 1970. */
+export interface HistoryQuestion {
+  readonly ask: 'history';
+  /** Of one that nobody knows there is nothing to tell; if it is the only one, that is an error. */
+  readonly parameters: readonly AskedParameter[];
+  /** Whether the answer is a list: what else the list could have is not in `parameters` where `hasMore`. */
+  readonly list: { readonly hasMore: boolean } | undefined;
+  readonly from: number;
+  readonly to: number;
+  /** How many points each history has, about. */
+  readonly points: number;
+  readonly format: 'json' | 'csv';
+}
+
+export interface EventsQuestion {
+  readonly ask: 'events';
+  readonly parameter: AskedParameter;
+  readonly from: number;
+  readonly to: number;
+  readonly limit: number;
+  /** Only what was before this change; undefined: the newest. */
+  readonly before: { readonly time: number; readonly revision: number } | undefined;
 }

@@ -26,6 +26,7 @@ export const errorCatalogue = {
   'too-many-attempts': 'Too many wrong credentials',
   'too-many-clients': 'Too many clients',
   unauthorized: 'Unauthorized',
+  unavailable: 'Not available at the moment',
   'unknown-parameter': 'Unknown parameter',
   'upgrade-required': 'Upgrade required',
 } as const;

@@ -16,6 +16,7 @@ import { decodePath } from './http/path.ts';
 import type { Route } from './http/router.ts';
 import { asHubError } from './input/fault-gate.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
+import { PastShares } from './limits/past-shares.ts';
 import type { TaskQueue } from './pacing/work-queue.ts';
 import { serveClientScript } from './pages/browser/client-script.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './pages/browser/console.ts';
@@ -31,6 +32,9 @@ import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
 import { parametersPath, readParameter } from './pages/parameters/read.ts';
 import { updateByGet, updateByPost } from './pages/parameters/update.ts';
+import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
+import { historyPath, readHistoriesQuestion, readHistoryQuestion } from './pages/past/history.ts';
+import { type PastContext, servePast } from './pages/past/serve-past.ts';
 import { switchRule } from './pages/rules.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from './pages/store/snapshots.ts';
 import { traceRule } from './pages/trace.ts';
@@ -61,6 +65,7 @@ export function routesOf(context: RouteContext): Route[] {
   return [
     { path: '/ws', get: refusePlainHttp },
     ...parameterRoutes(context),
+    ...pastRoutes(context),
     ...stateRoutes(context),
     ...operationRoutes(context),
     ...storeRoutes(context),
@@ -87,6 +92,16 @@ function parameterRoutes(context: RouteContext): Route[] {
     },
     { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
     { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
+  ];
+}
+
+/** What was, as far as a store knows. */
+function pastRoutes({ hub, tasks, log }: RouteContext): Route[] {
+  const past: PastContext = { hub, tasks, log, shares: new PastShares() };
+  return [
+    { path: historyPath, get: servePast(past, readHistoriesQuestion) },
+    { path: `${historyPath}/*`, get: servePast(past, readHistoryQuestion) },
+    { path: `${eventsPath}*`, get: servePast(past, readEventsQuestion) },
   ];
 }
 

@@ -42,6 +42,11 @@ export class StoreThread<Question, Answer> {
     await this.#worker.terminate();
   }
 
+  /** Ends the thread at once; questions that are not answered fail. */
+  kill(): void {
+    void this.#worker.terminate();
+  }
+
   #askNow(question: Question, transfer: readonly ArrayBuffer[]): Promise<Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));

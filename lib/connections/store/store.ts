@@ -9,6 +9,7 @@ import type { ResolvePath } from '../setting.ts';
 import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
+import { readPast } from './reader/past-reader.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
 import { maxBytesOfAll } from './snapshots/bounds.ts';
@@ -62,7 +63,7 @@ export const store = defineGatewayType({
   },
   run: (context, hub) =>
     defer(() => {
-      const { settings, scheduler } = context;
+      const { settings, scheduler, resolvePath } = context;
       const restored = restoring.get(settings);
       restoring.delete(settings);
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
@@ -77,6 +78,13 @@ export const store = defineGatewayType({
             hub,
             shelf,
             offer: (snapshots) => hub.keeping.offer({ snapshots }),
+          }),
+          past: readPast({
+            path: filesOf(resolvePath(settings.folder), 'history').path,
+            scheduler,
+            flush: () => Promise.resolve(),
+            onDamage: () => {},
+            offer: (past) => hub.keeping.offer({ past }),
           }),
         },
         scheduler,

@@ -4,6 +4,7 @@ import { close, read } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ByteRange } from '../http/answer/conditional.ts';
 import type { Exchange } from '../http/exchange.ts';
+import { sendPart } from '../http/send-part.ts';
 import { giveFileBack } from '../limits/descriptor-shares.ts';
 
 const chunkBytes = 64 * 1024;
@@ -16,26 +17,11 @@ export async function streamFile(exchange: Exchange, descriptor: number, { start
       const wanted = Math.min(buffer.length, length - sent);
       const { bytesRead } = await promisify(read)(descriptor, buffer, 0, wanted, start + sent);
       if (bytesRead === 0) return exchange.reply((response) => response.close());
-      await sendChunk(exchange, buffer.subarray(0, bytesRead), length);
+      await sendPart(exchange, buffer.subarray(0, bytesRead), length);
       sent += bytesRead;
     }
   } finally {
     await promisify(close)(descriptor);
     giveFileBack();
-  }
-}
-
-async function sendChunk(exchange: Exchange, chunk: Buffer, totalBytes: number): Promise<void> {
-  for (let rest = chunk; rest.length > 0 && !exchange.isAborted; ) {
-    const before = exchange.response.getWriteOffset();
-    let isTaken = true;
-    let isComplete = true;
-    exchange.reply((response) => {
-      [isTaken, isComplete] = response.tryEnd(rest, totalBytes);
-    });
-    if (isTaken || isComplete) return;
-    const taken = exchange.isAborted ? rest.length : exchange.response.getWriteOffset() - before;
-    await exchange.writable();
-    rest = rest.subarray(taken);
   }
 }

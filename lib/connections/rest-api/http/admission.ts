@@ -1,7 +1,6 @@
 // What comes before each handler: the framing must be plain, the guard lets the request in, and what either of them or the
 // handler throws is answered.
 
-import type { ErrorCode } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
@@ -12,7 +11,6 @@ import type { Header, OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
-import { retryAfterSeconds } from './guard/attempts.ts';
 import type { Act, Guard } from './guard/guard.ts';
 
 /** Answers a request, or keeps the response for later. It may throw a `HubError` before it returns. */
@@ -54,12 +52,7 @@ export class Admission {
     } catch (error) {
       const known = asHubError(error, log);
       const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-      replyError(response, known, asJson, this.#headersOf(known.code));
+      replyError(response, known, asJson, known.code === 'unauthorized' ? this.#challenges : []);
     }
-  }
-
-  #headersOf(code: ErrorCode): readonly Header[] {
-    if (code === 'unauthorized') return this.#challenges;
-    return code === 'too-many-attempts' ? [['Retry-After', String(retryAfterSeconds)]] : [];
   }
 }

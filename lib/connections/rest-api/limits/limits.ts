@@ -202,6 +202,23 @@ export const limits = {
     told: 'an error, and goes on',
     isFatal: false,
   },
+  pastQuestions: {
+    default: 1024,
+    unit: 'questions',
+    setting: 'fixed',
+    about: 'questions about the past of one address that wait, or whose answers are not read yet',
+    told: '503 with `Retry-After`',
+    isFatal: false,
+  },
+  pastBytes: {
+    default: 32 * 1024 * 1024,
+    unit: 'bytes',
+    setting: 'fixed',
+    about:
+      'answers about the past that clients of one address have not read yet; all addresses together four times as much',
+    told: '503 with `Retry-After`',
+    isFatal: false,
+  },
   bodyBytes: {
     default: 64 * 1024,
     unit: 'bytes',

@@ -94,10 +94,14 @@ export class OpenFile {
     this.#inode = statSync(path).ino;
   }
 
+  /** Whether nobody has moved or deleted the file. */
+  get isInPlace(): boolean {
+    return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
+  }
+
   /** Errors: `DamagedError` when somebody has moved or deleted the file. */
   expectInPlace(): void {
-    if (statSync(this.#path, { throwIfNoEntry: false })?.ino !== this.#inode)
-      throw new DamagedError('the file is no longer in its place');
+    if (!this.isInPlace) throw new DamagedError('the file is no longer in its place');
   }
 }
 

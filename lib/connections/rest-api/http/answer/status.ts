@@ -1,6 +1,7 @@
 // The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
 
 import type { ErrorCode } from '../../../../model/error.ts';
+import { retryAfterSeconds } from '../guard/attempts.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
@@ -26,6 +27,13 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'too-many-attempts': '429 Too Many Requests',
   'too-many-clients': '503 Service Unavailable',
   unauthorized: '401 Unauthorized',
+  unavailable: '503 Service Unavailable',
   'unknown-parameter': '404 Not Found',
   'upgrade-required': '426 Upgrade Required',
+};
+
+/** After how many seconds it makes sense to ask again, as `Retry-After` tells it. */
+export const retryAfter: Partial<Readonly<Record<ErrorCode, number>>> = {
+  'too-many-attempts': retryAfterSeconds,
+  unavailable: 1,
 };

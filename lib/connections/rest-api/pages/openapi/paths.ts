@@ -2,6 +2,7 @@
 
 import { logLevels } from '../../../../model/log-entry.ts';
 import { about, bodyRefusals, file, fresh, inPath, inQuery, json, problem, ref, refusals, updated } from './parts.ts';
+import { storePaths } from './store-paths.ts';
 
 export const paths = {
   '/parameters/{address}': {
@@ -176,19 +177,7 @@ export const paths = {
       },
     },
   },
-  '/hub/snapshots': {
-    get: {
-      ...about('listSnapshots', 'store', 'The snapshots that the store keeps, by selection'),
-      responses: { ...fresh('Snapshots'), '404': problem('The hub has no store') },
-    },
-  },
-  '/hub/snapshots/{selection}/{name}': {
-    get: {
-      ...about('compareSnapshot', 'store', 'A snapshot, every value beside the present one'),
-      parameters: [inPath('selection', 'Name of the selection'), inPath('name', 'Name of the snapshot')],
-      responses: { ...fresh('Snapshot'), '404': problem('There is no such snapshot, or the hub has no store') },
-    },
-  },
+  ...storePaths,
   '/hub/trace': {
     get: {
       ...about('trace', 'causes', 'The last 50 runs of the rules of a name'),

@@ -5,9 +5,8 @@ import { connectionActions } from '../../../../model/connection-status.ts';
 import { type ErrorCode, errorCatalogue } from '../../../../model/error.ts';
 import type { FileReport } from '../../../../model/load-report.ts';
 import { type LogStatus, logLevels } from '../../../../model/log-entry.ts';
-import type { Origin } from '../../../../model/parameter.ts';
 import type { RuleStatus } from '../../../../model/rule-status.ts';
-import { type Value, valueTypes } from '../../../../model/value.ts';
+import type { Value } from '../../../../model/value.ts';
 import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/clients.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../../wire/http/connections.ts';
 import type { DashboardList } from '../../../../wire/http/dashboards.ts';
@@ -18,18 +17,13 @@ import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
 import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
-import type {
-  SavedSnapshot,
-  Snapshot,
-  SnapshotList,
-  SnapshotSelection,
-  SnapshotValue,
-} from '../../../../wire/http/snapshots.ts';
 import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
+import { type DescribedOfStore, storeSchemas } from './store-schemas.ts';
+import { address, count, duration, flag, origin, text, texts, time, value, valueType } from './words.ts';
 
 /** What each schema describes. */
-interface Described {
+interface Described extends DescribedOfStore {
   readonly Value: Value;
   readonly Update: Update;
   readonly Updated: Updated;
@@ -49,25 +43,10 @@ interface Described {
   readonly Health: Health;
   readonly Explanation: Explanation;
   readonly Traces: RuleTraces;
-  readonly Snapshots: SnapshotList;
-  readonly Snapshot: Snapshot;
 }
 
 export type SchemaName = keyof Described;
 
-const text = schema<string>({ type: 'string' });
-const flag = schema<boolean>({ type: 'boolean' });
-const count = schema<number>({ type: 'integer', minimum: 0 });
-const duration = schema<number>({ type: 'number', minimum: 0 });
-const time = schema<string>({ type: 'string', format: 'date-time' });
-const texts = list(text);
-const address = describe(text, '<Connection ID>/<Parameter ID>');
-const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigger');
-const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
-const origin = object<Origin>(
-  { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
-  { file: text },
-);
 const pattern = anyOf(text, object<{ readonly regex: string }>({ regex: text }));
 const connection: Properties<ConnectionHealth> = {
   id: text,
@@ -218,28 +197,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       ),
     }),
   ),
-  Snapshots: object<SnapshotList>({
-    selections: list(
-      object<SnapshotSelection>(
-        { name: text, saved: list(object<SavedSnapshot>({ name: text, time, parameters: count })) },
-        { matches: describe(text, 'The one last saved or recalled, while a recall of it would write nothing') },
-      ),
-    ),
-  }),
-  Snapshot: object<Snapshot>({
-    selection: text,
-    name: text,
-    time,
-    values: describe(
-      list(
-        object<SnapshotValue>(
-          { parameter: address, type: valueType, value, differs: describe(flag, 'Whether a recall writes it') },
-          { present: value },
-        ),
-      ),
-      'In the order in which they are recalled',
-    ),
-  }),
+  ...storeSchemas,
 };
 
 function ref<Name extends SchemaName>(name: Name): Schema<Described[Name]> {

@@ -1,0 +1,49 @@
+// What questions about the past cost the hub while they wait and while their answers are read, for each address.
+
+import { LimitError } from './limit-error.ts';
+import { limits } from './limits.ts';
+
+/** All addresses together may have so many times what one may. */
+const addresses = 4;
+
+interface Share {
+  questions: number;
+  bytes: number;
+}
+
+export class PastShares {
+  /** There are at most as many as there are connections. */
+  readonly #shares = new Map<string, Share>();
+  #bytes = 0;
+
+  /** Takes a question; returns what ends it. Errors: `unavailable`. */
+  enter(address: string): () => void {
+    const share = this.#shares.get(address) ?? { questions: 0, bytes: 0 };
+    if (share.questions >= limits.pastQuestions.default)
+      throw new LimitError(
+        'pastQuestions',
+        'unavailable',
+        `expected at most ${limits.pastQuestions.default} questions at once from ${address}, got more`,
+      );
+    const most = limits.pastBytes.default;
+    if (share.bytes >= most || this.#bytes >= most * addresses)
+      throw new LimitError('pastBytes', 'unavailable', 'expected earlier answers to be read first');
+    share.questions++;
+    this.#shares.set(address, share);
+    return () => {
+      share.questions--;
+      if (share.questions === 0) this.#shares.delete(address);
+    };
+  }
+
+  /** Counts an answer to a question that has entered; returns what ends it. */
+  hold(address: string, bytes: number): () => void {
+    const share = this.#shares.get(address)!;
+    share.bytes += bytes;
+    this.#bytes += bytes;
+    return () => {
+      share.bytes -= bytes;
+      this.#bytes -= bytes;
+    };
+  }
+}

@@ -1,0 +1,87 @@
+// The paths of the OpenAPI document that a store answers.
+
+import { about, fresh, inPath, inQuery, json, problem, ref, refusals } from './parts.ts';
+import type { SchemaName } from './schemas.ts';
+
+const moment = { type: 'string', default: 'now' };
+const noStore = problem('There is no such parameter, and there was none; or the hub has no store');
+const range = (defaultFrom: string) => [
+  inQuery(
+    'from',
+    { type: 'string', default: defaultFrom },
+    'ISO 8601, milliseconds since 1970, or -1h, -7d, -1y: so long before now',
+  ),
+  inQuery('to', moment, 'The same'),
+];
+const course = [
+  ...range('-1h'),
+  inQuery('points', { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 }, 'How many points at most, about'),
+  inQuery('format', { enum: ['json', 'csv'], default: 'json' }, 'As Accept: text/csv'),
+];
+const searches = (name: string, description: string) =>
+  inQuery(name, { type: 'array', items: { type: 'string' } }, description);
+
+export const storePaths = {
+  '/hub/events/{address}': {
+    get: {
+      ...about('listEvents', 'store', 'What happened to a parameter, who did it and why, newest first'),
+      parameters: [
+        inPath('address', 'Address of the parameter'),
+        ...range('00000'),
+        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }, 'How many at most'),
+        inQuery('before', { type: 'string' }, 'Only older ones: `next` of an answer'),
+      ],
+      responses: ready('Events', false),
+    },
+  },
+  '/hub/history': {
+    get: {
+      ...about('listHistories', 'store', 'What several parameters were; together they have at most 200,000 points'),
+      parameters: [
+        searches('address', 'These parameters alone'),
+        searches('filter', 'RE2 patterns, one of which the address matches'),
+        inQuery('after', { type: 'string' }, 'Only those behind this address: the last one of an answer that had more'),
+        ...course,
+      ],
+      responses: ready('Histories', true),
+    },
+  },
+  '/hub/history/{address}': {
+    get: {
+      ...about('readHistory', 'store', 'What a parameter was'),
+      parameters: [inPath('address', 'Address of the parameter'), ...course],
+      responses: ready('History', true),
+    },
+  },
+  '/hub/snapshots': {
+    get: {
+      ...about('listSnapshots', 'store', 'The snapshots that the store keeps, by selection'),
+      responses: { ...fresh('Snapshots'), '404': problem('The hub has no store') },
+    },
+  },
+  '/hub/snapshots/{selection}/{name}': {
+    get: {
+      ...about('compareSnapshot', 'store', 'A snapshot, every value beside the present one'),
+      parameters: [inPath('selection', 'Name of the selection'), inPath('name', 'Name of the snapshot')],
+      responses: { ...fresh('Snapshot'), '404': problem('There is no such snapshot, or the hub has no store') },
+    },
+  },
+};
+
+/** An answer that the store makes. */
+function ready(schema: SchemaName, isTable: boolean) {
+  return {
+    ...fresh(schema),
+    ...(isTable && {
+      '200': {
+        description: 'As the records have it',
+        headers: { ETag: { schema: { type: 'string' } } },
+        content: { ...json(ref(schema)), 'text/csv': { schema: { type: 'string' } } },
+      },
+    }),
+    '400': problem('A query that makes no sense'),
+    '404': noStore,
+    '503': problem('Too many ask, it takes too long, or the records cannot be read; see Retry-After'),
+    ...refusals,
+  };
+}

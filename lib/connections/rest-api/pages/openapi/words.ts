@@ -1,0 +1,19 @@
+// Schemas that many others are made of.
+
+import type { Origin } from '../../../../model/parameter.ts';
+import { type Value, valueTypes } from '../../../../model/value.ts';
+import { describe, list, object, oneOf, schema } from './schema.ts';
+
+export const text = schema<string>({ type: 'string' });
+export const flag = schema<boolean>({ type: 'boolean' });
+export const count = schema<number>({ type: 'integer', minimum: 0 });
+export const duration = schema<number>({ type: 'number', minimum: 0 });
+export const time = schema<string>({ type: 'string', format: 'date-time' });
+export const texts = list(text);
+export const address = describe(text, '<Connection ID>/<Parameter ID>');
+export const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigger');
+export const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
+export const origin = object<Origin>(
+  { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
+  { file: text },
+);

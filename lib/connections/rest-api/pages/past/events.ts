@@ -1,0 +1,30 @@
+// GET /hub/events/<address>: what happened to a parameter, who did it and why.
+
+import { describe, HubError } from '../../../../model/error.ts';
+import type { EventsQuestion } from '../../../archive.ts';
+import { addressBelow, readCount, readRange } from './range.ts';
+import type { PastContext, PastRequest } from './serve-past.ts';
+
+export const eventsPath = '/hub/events/';
+const usualLimit = 100;
+const maxLimit = 1000;
+
+/** Left out, `from` is the beginning of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
+export function readEventsQuestion({ hub }: PastContext, { path, query }: PastRequest): EventsQuestion {
+  const address = addressBelow(eventsPath, path);
+  return {
+    ask: 'events',
+    parameter: { address, type: hub.find(address)?.type },
+    ...readRange(query, '00000'),
+    limit: readCount(query, 'limit', usualLimit, maxLimit),
+    before: readCursor(query.get('before')),
+  };
+}
+
+function readCursor(text: string | null): EventsQuestion['before'] {
+  if (text === null) return undefined;
+  const [, time, revision] = /^(\d{1,16})-(\d{1,16})$/.exec(text) ?? [];
+  if (time === undefined)
+    throw new HubError('bad-request', `before: expected what next of an earlier answer says, got ${describe(text)}`);
+  return { time: Number(time), revision: Number(revision) };
+}

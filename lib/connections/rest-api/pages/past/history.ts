@@ -1,0 +1,103 @@
+// GET /hub/history/<address>: what a parameter was. GET /hub/history?filter=<regex>: what several were.
+
+import { describe, HubError } from '../../../../model/error.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { AskedParameter, HistoryQuestion } from '../../../archive.ts';
+import { createFilter, type Filter } from '../../filters/filter.ts';
+import type { Task } from '../../pacing/work-queue.ts';
+import { addressBelow, readCount, readRange } from './range.ts';
+import type { PastContext, PastRequest } from './serve-past.ts';
+
+export const historyPath = '/hub/history';
+/** The histories of a list have so many points together, and so many of them there are at most. */
+export const maxListPoints = 200_000;
+const maxHistories = 10_000;
+const usualPoints = 1000;
+const maxPoints = 10_000;
+
+/** Errors: `bad-address`, `bad-request`. */
+export function readHistoryQuestion({ hub }: PastContext, { path, query, accept }: PastRequest): HistoryQuestion {
+  const address = addressBelow(`${historyPath}/`, path);
+  const parameters = [{ address, type: hub.find(address)?.type }];
+  return { ask: 'history', parameters, list: undefined, ...readCourse(query, accept) };
+}
+
+/**
+ * `?address=<address>` asks for some by name, `?filter=<regex>` for those that match. `?after=<address>` goes on behind the last one
+ * of an answer that had more. Errors: `bad-request`.
+ */
+export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
+  const { query, accept, address } = request;
+  const course = readCourse(query, accept);
+  const most = Math.min(maxHistories, Math.floor(maxListPoints / course.points));
+  const parameters = await new Promise<AskedParameter[]>((resolve, reject) => {
+    context.tasks.do(new Search(context, query, address, most + 1, resolve, reject));
+  });
+  const hasMore = parameters.length > most;
+  return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...course };
+}
+
+function readCourse(
+  query: URLSearchParams,
+  accept: string,
+): Pick<HistoryQuestion, 'from' | 'to' | 'points' | 'format'> {
+  const points = readCount(query, 'points', usualPoints, maxPoints);
+  return { ...readRange(query, '-1h'), points, format: readFormat(query.get('format'), accept) };
+}
+
+function readFormat(text: string | null, accept: string): HistoryQuestion['format'] {
+  if (text === null) return /\btext\/csv\b/i.test(accept) ? 'csv' : 'json';
+  if (text === 'json' || text === 'csv') return text;
+  throw new HubError('bad-request', `format: expected json or csv, got ${describe(text)}`);
+}
+
+/** Looks for the parameters of a list, in turn with what other clients ask for. */
+class Search implements Task {
+  readonly address: string;
+  readonly #patterns: readonly string[];
+  readonly #parameters: Iterator<AskedParameter | Parameter>;
+  readonly #most: number;
+  readonly #found: (parameters: AskedParameter[]) => void;
+  readonly #failed: (error: unknown) => void;
+  readonly #list: AskedParameter[] = [];
+  #after: string | null;
+  #matches: Filter | undefined;
+
+  constructor(
+    { hub }: PastContext,
+    query: URLSearchParams,
+    address: string,
+    most: number,
+    found: (parameters: AskedParameter[]) => void,
+    failed: (error: unknown) => void,
+  ) {
+    const named = query.getAll('address').map((name) => ({ address: name, type: hub.find(name)?.type }));
+    this.address = address;
+    this.#patterns = query.getAll('filter');
+    this.#parameters = (query.has('address') ? named : hub.parameters())[Symbol.iterator]();
+    this.#after = query.get('after');
+    this.#most = most;
+    this.#found = found;
+    this.#failed = failed;
+  }
+
+  advance(endMs: number): boolean {
+    try {
+      this.#matches ??= createFilter(this.#patterns);
+      do {
+        const { done, value } = this.#parameters.next();
+        if (done || this.#list.length === this.#most) {
+          this.#found(this.#list);
+          return false;
+        }
+        const { address, type } = value;
+        if (this.#after !== null) this.#after = address === this.#after ? null : this.#after;
+        else if (this.#matches(address)) this.#list.push({ address, type });
+      } while (performance.now() < endMs);
+      return true;
+    } catch (error) {
+      this.#failed(error);
+      return false;
+    }
+  }
+}

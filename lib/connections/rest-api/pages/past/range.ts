@@ -1,0 +1,30 @@
+// From when to when a client asks.
+
+import { describe, HubError } from '../../../../model/error.ts';
+import { decodePath } from '../../http/path.ts';
+import { readMoment } from '../../input/moment.ts';
+
+/** Reads `from` and `to`, which is now when it is left out. Errors: `bad-request`. */
+export function readRange(query: URLSearchParams, defaultFrom: string): { from: number; to: number } {
+  const now = Date.now();
+  const toText = query.get('to');
+  const to = toText === null ? now : Math.floor(readMoment('to', toText, now));
+  const fromText = query.get('from') ?? defaultFrom;
+  const from = Math.floor(readMoment('from', fromText, now));
+  if (from > to)
+    throw new HubError('bad-request', `from: expected a time before to, got ${describe(fromText)}, which is later`);
+  return { from, to };
+}
+
+/** Reads a whole number from 1 to `most`. Errors: `bad-request`. */
+export function readCount(query: URLSearchParams, name: string, usual: number, most: number): number {
+  const text = query.get(name) ?? String(usual);
+  const count = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= 1 && count <= most) return count;
+  throw new HubError('bad-request', `${name}: expected an integer 1..${most}, got ${describe(text)}`);
+}
+
+/** The address below a path. Errors: `bad-address`. */
+export function addressBelow(start: string, path: string): string {
+  return decodePath(path.slice(start.length));
+}

@@ -1,0 +1,89 @@
+// Answers about the past come from the store as they are sent. The hub's own thread neither makes nor reads them.
+
+import { HubError } from '../../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { PastQuestion, ReadyAnswer } from '../../../archive.ts';
+import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
+import type { Handler } from '../../http/admission.ts';
+import { wantsJsonErrors } from '../../http/answer/accept.ts';
+import { matchesTag } from '../../http/answer/conditional.ts';
+import { begin, jsonType } from '../../http/answer/headers.ts';
+import { type Exchange, keepResponse } from '../../http/exchange.ts';
+import { sendPart } from '../../http/send-part.ts';
+import { asHubError } from '../../input/fault-gate.ts';
+import type { PastShares } from '../../limits/past-shares.ts';
+import { remoteAddress } from '../../limits/remote-address.ts';
+import type { TaskQueue } from '../../pacing/work-queue.ts';
+
+/** What is needed to answer. */
+export interface PastContext {
+  readonly hub: HubPort;
+  readonly tasks: TaskQueue;
+  readonly shares: PastShares;
+  readonly log: Log;
+}
+
+/** What a client asks with. */
+export interface PastRequest {
+  /** The path as it came, percent-encoded. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+  /** The address of the client. */
+  readonly address: string;
+}
+
+/** What is asked; the question may take a while to be found. Errors: those of the request. */
+export type ReadQuestion = (context: PastContext, request: PastRequest) => PastQuestion | Promise<PastQuestion>;
+
+const csvType = 'text/csv; charset=utf-8; header=present';
+const partBytes = 64 * 1024;
+
+export function servePast(context: PastContext, read: ReadQuestion): Handler {
+  return (response, request) => {
+    const past = context.hub.keeping.archive?.past;
+    if (past === undefined) throw new HubError('not-found', 'this hub has no store');
+    const address = remoteAddress(response);
+    const accept = request.getHeader('accept');
+    const asJson = wantsJsonErrors(request.getUrl(), accept);
+    const ifNoneMatch = request.getHeader('if-none-match');
+    const question = read(context, { path: request.getUrl(), query: queryOf(request), accept, address });
+    const leave = context.shares.enter(address);
+    const exchange = keepResponse(response);
+    const answer = async () => {
+      const asked = await question;
+      const ready = await past.ask(asked, address, () => !exchange.isAborted);
+      const free = context.shares.hold(address, ready.body.byteLength);
+      const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
+      await reply(exchange, ready, type, ifNoneMatch).finally(free);
+    };
+    void answer()
+      .catch((error) => exchange.fail(asHubError(error, context.log), asJson))
+      .finally(leave);
+  };
+}
+
+async function reply(exchange: Exchange, { body, tag }: ReadyAnswer, type: string, ifNoneMatch: string): Promise<void> {
+  const etag = `"${tag}"`;
+  const isKnown = matchesTag(ifNoneMatch, etag);
+  exchange.reply((response) => {
+    begin(response, isKnown ? '304 Not Modified' : undefined);
+    response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
+    if (isKnown) response.endWithoutBody();
+    else sendFirst(response.writeHeader('Content-Type', type), body);
+  });
+  if (isKnown || exchange.response.isHead || body.byteLength <= partBytes) return;
+  for (let sent = 0; sent < body.byteLength && !exchange.isAborted; sent += partBytes)
+    await sendPart(exchange, body.subarray(sent, sent + partBytes), body.byteLength);
+}
+
+/** A short body goes with the head. */
+function sendFirst(response: HttpResponse, body: Uint8Array): void {
+  if (response.isHead || body.byteLength <= partBytes) response.end(body);
+}
+
+/** A plus is a plus here, since times have it: `2026-11-22T03:00+01:00`. */
+function queryOf(request: HttpRequest): URLSearchParams {
+  return new URLSearchParams((request.getQuery() ?? '').replaceAll('+', '%2B'));
+}

@@ -1,0 +1,30 @@
+// When nothing was recorded. After the hub was down nothing is known until something is recorded; after any other gap that holds
+// which was recorded before, unless there is something newer.
+
+import type { HistoryGap } from '../../../wire/http/history.ts';
+
+/** Why nothing was recorded while the hub did not run. */
+const downReason = 'the hub was down';
+
+export class Gaps {
+  readonly list: readonly HistoryGap[];
+
+  /** Oldest first. */
+  constructor(list: readonly HistoryGap[]) {
+    this.list = list;
+  }
+
+  /** Those that overlap a range. */
+  within(from: number, to: number): HistoryGap[] {
+    return this.list.filter((gap) => gap.to > from && gap.from < to);
+  }
+
+  /** Whether the hub was down after a time, and before another one. */
+  wasDown(since: number, until: number): boolean {
+    return this.list.some((gap) => gap.from >= since && gap.from < until && isDown(gap));
+  }
+}
+
+export function isDown({ reason }: HistoryGap): boolean {
+  return reason === downReason;
+}

@@ -1,0 +1,209 @@
+// The history as a reader finds it: `history.db` is opened to read, and what is in its tables is taken row by row.
+
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import type { Origin } from '../../../model/parameter.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import type { HistoryGap } from '../../../wire/http/history.ts';
+import { historyTables, hourMs } from '../history/tables.ts';
+import { exists } from '../thread/files.ts';
+import { OpenFile, readDatabase } from '../thread/store-database.ts';
+
+/** A parameter that has a history. */
+export interface Series {
+  readonly id: number;
+  readonly address: string;
+  readonly type: ValueType;
+}
+
+/** A minute or an hour; of texts and triggers only the time and the count are there. */
+export type Span = readonly [time: number, min: number, mean: number, max: number, last: number, count: number];
+
+/** A number, a text, 0 or 1. */
+export type Stored = number | string;
+
+export type ChangeRow = readonly [time: number, value: Stored, revision: number];
+
+export type EventRow = readonly [
+  ...ChangeRow,
+  writer: number,
+  source: number,
+  causeParameter: number | null,
+  causeTime: number | null,
+  causeRevision: number | null,
+];
+
+/** Everything before `seen` is recorded; spans that began before `minutes` and `hours` have their rows. */
+export interface Mark {
+  readonly seen: number;
+  readonly minutes: number;
+  readonly hours: number;
+}
+
+type SpanTable = 'minute' | 'hour';
+
+/** So many gaps are looked at, the newest. */
+const maxGaps = 1000;
+
+export class HistoryDatabase {
+  readonly #path: string;
+  /** Undefined: there is no file, since nothing was ever recorded. */
+  readonly #file: OpenFile | undefined;
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, StatementSync>();
+
+  /** Errors: those of SQLite and of the file system, `DamagedError`; nothing is open then. */
+  constructor(path: string) {
+    this.#path = path;
+    this.#database = exists(path) ? readDatabase(path) : emptyDatabase();
+    try {
+      this.#file = exists(path) ? new OpenFile(path) : undefined;
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Whether what is open is still what is at the path. */
+  get isInPlace(): boolean {
+    return this.#file === undefined ? !exists(this.#path) : this.#file.isInPlace;
+  }
+
+  /** Everything that `work` reads is of one moment. Errors: those of SQLite and of `work`. */
+  read<T>(work: () => T): T {
+    this.#database.exec('BEGIN');
+    try {
+      return work();
+    } finally {
+      this.#database.exec('ROLLBACK');
+    }
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  mark(): Mark {
+    const [row] = this.#all<[number, number, number]>('SELECT seen, minutes, hours FROM mark');
+    const [seen, minutes, hours] = row ?? [0, 0, 0];
+    return { seen, minutes, hours };
+  }
+
+  /** The history of a parameter; of one whose type is not told that of the newest type. */
+  find(address: string, type: ValueType | undefined): Series | undefined {
+    const rows = this.#all<[number, ValueType]>(
+      'SELECT id, type FROM parameter WHERE address = ? ORDER BY id DESC',
+      address,
+    );
+    const row = type === undefined ? rows[0] : rows.find(([, known]) => known === type);
+    return row && { id: row[0], address, type: row[1] };
+  }
+
+  addresses(): string[] {
+    return this.#all<[string]>('SELECT DISTINCT address FROM parameter').map(([address]) => address);
+  }
+
+  /** Oldest first. */
+  gaps(): HistoryGap[] {
+    const select = 'SELECT start, end, lost, reason FROM gap ORDER BY start DESC LIMIT ?';
+    return this.#all<[number, number, number, string]>(select, maxGaps)
+      .map(([start, end, lost, reason]) => ({ from: start, to: end, lost, reason }))
+      .reverse();
+  }
+
+  /** Spans that begin in the range, oldest first. */
+  spans(table: SpanTable, { id }: Series, from: number, to: number): Span[] {
+    if (from >= to) return [];
+    const columns = 'time, min, mean, max, last, count';
+    return this.#all(`SELECT ${columns} FROM ${table} WHERE parameter = ? AND time >= ? AND time < ?`, id, from, to);
+  }
+
+  /** The first or the last span that begins in the range. */
+  span(table: SpanTable, which: 'first' | 'last', { id }: Series, from: number, to: number): Span | undefined {
+    const select = `SELECT time, min, mean, max, last, count FROM ${table} WHERE parameter = ? AND time >= ? AND time < ?`;
+    return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
+  }
+
+  /** The beginnings of the hours that overlap the range and have changes which are kept, oldest first. */
+  changedHours({ id }: Series, from: number, to: number): number[] {
+    const [[oldest, newest] = [Number.NaN, Number.NaN]] = this.#all<[number, number]>(
+      'SELECT (SELECT min(hour) FROM change), (SELECT max(hour) FROM change)',
+    );
+    const first = Math.max(oldest, Math.floor(from / hourMs));
+    const last = Math.min(newest, Math.ceil(to / hourMs) - 1);
+    if (!(first <= last)) return [];
+    const select = `WITH RECURSIVE hours (n) AS (
+      SELECT CAST(? AS INTEGER) UNION ALL SELECT n + 1 FROM hours WHERE n < ?
+    ) SELECT n FROM hours WHERE EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?)`;
+    return this.#all<[number]>(select, first, last, id).map(([hour]) => hour * hourMs);
+  }
+
+  /** Changes of one hour, within the range: the first or the last so many of them, oldest first. */
+  changes(series: Series, hour: number, from: number, to: number, which: 'first' | 'last', limit: number): ChangeRow[] {
+    return this.#changes('time, value, revision', series, hour, from, to, which, limit);
+  }
+
+  /** As `changes`, with who did it and why. */
+  events(series: Series, hour: number, from: number, to: number, limit: number): EventRow[] {
+    const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
+    return this.#changes(columns, series, hour, from, to, 'last', limit);
+  }
+
+  /** One change by its key. */
+  event(parameter: number, time: number, revision: number): EventRow | undefined {
+    const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
+    const where = 'hour = ? AND parameter = ? AND time = ? AND revision = ?';
+    const hour = Math.floor(time / hourMs);
+    return this.#all<EventRow>(`SELECT ${columns} FROM change WHERE ${where}`, hour, parameter, time, revision)[0];
+  }
+
+  writer(id: number): Origin | undefined {
+    const [row] = this.#all<[Origin['kind'], string, string]>('SELECT kind, name, file FROM writer WHERE id = ?', id);
+    return row && { kind: row[0], name: row[1], ...(row[2] !== '' && { file: row[2] }) };
+  }
+
+  parameter(id: number): Series | undefined {
+    const [row] = this.#all<[string, ValueType]>('SELECT address, type FROM parameter WHERE id = ?', id);
+    return row && { id, address: row[0], type: row[1] };
+  }
+
+  #changes<Row>(
+    columns: string,
+    { id }: Series,
+    hour: number,
+    from: number,
+    to: number,
+    which: 'first' | 'last',
+    limit: number,
+  ): Row[] {
+    const order = orderOf(which);
+    const where = 'hour = ? AND parameter = ? AND time >= ? AND time < ?';
+    const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
+    const rows = this.#all<Row>(select, Math.floor(hour / hourMs), id, from, to, limit);
+    return which === 'first' ? rows : rows.reverse();
+  }
+
+  #all<Row>(sql: string, ...values: (number | string)[]): Row[] {
+    let statement = this.#statements.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      statement.setReturnArrays(true);
+      this.#statements.set(sql, statement);
+    }
+    return statement.all(...values) as Row[];
+  }
+}
+
+function emptyDatabase(): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  database.exec(historyTables);
+  return database;
+}
+
+/** A value as the hub has it. */
+export function toValue(type: ValueType, stored: Stored): Value {
+  return type === 'B' ? stored === 1 : stored;
+}
+
+function orderOf(which: 'first' | 'last'): 'ASC' | 'DESC' {
+  return which === 'first' ? 'ASC' : 'DESC';
+}

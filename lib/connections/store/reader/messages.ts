@@ -1,0 +1,17 @@
+// What the hub's thread asks of the thread that reads, and what it is answered.
+
+import type { ErrorCode } from '../../../model/error.ts';
+import type { PastQuestion } from '../../archive.ts';
+
+export interface ReadRequest {
+  /** The path of `history.db`. */
+  readonly path: string;
+  readonly question: PastQuestion;
+}
+
+export type ReadAnswer =
+  | { readonly body: Uint8Array<ArrayBuffer>; readonly tag: string }
+  | { readonly code: ErrorCode; readonly message: string }
+  /** The database is damaged: who writes it should know. */
+  | { readonly damage: string }
+  | { readonly failure: string };

@@ -1,0 +1,142 @@
+// Reads the past in a thread of its own, one question at a time. The thread is there from the first question on, until nobody has
+// asked for a minute.
+
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { within } from '../../../model/deadline.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type { PastArchive, PastQuestion, ReadyAnswer } from '../../archive.ts';
+import type { ConnectionEvent } from '../../connection.ts';
+import { StoreThread } from '../store-thread.ts';
+import type { ReadAnswer, ReadRequest } from './messages.ts';
+import { QuestionQueue, type Waiting } from './question-queue.ts';
+
+/** So many questions wait at most. */
+export const maxQuestions = 4096;
+/** After so long without a question the thread ends. */
+const idleMs = 60_000;
+/** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
+const hungMs = 15_000;
+/** What happens is written after so long in any case. Where that matters it is waited for, but not for long. */
+const writtenWithinMs = 1000;
+const flushMs = 100;
+
+export interface PastReaderOptions {
+  readonly path: string;
+  readonly scheduler: SchedulerLike;
+  /** Resolves once everything that has happened is written. */
+  flush(): Promise<void>;
+  /** Hears that the database is damaged. */
+  onDamage(reason: string): void;
+}
+
+interface Question extends Waiting {
+  readonly question: PastQuestion;
+  readonly resolve: (answer: ReadyAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+type Thread = StoreThread<ReadRequest, ReadAnswer>;
+
+/** The part of a store that reads; `offer` makes it known, and returns what ends that. Cold; never errs. */
+export function readPast(
+  options: PastReaderOptions & { offer(past: PastArchive): () => void },
+): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const reader = new PastReader(options);
+    const end = options.offer(reader);
+    subscriber.next({ state: 'running' });
+    return () => {
+      end();
+      reader.end();
+    };
+  });
+}
+
+export class PastReader implements PastArchive {
+  readonly #options: PastReaderOptions;
+  readonly #queue = new QuestionQueue<Question>();
+  #thread: Thread | undefined;
+  #idle: Subscription | undefined;
+  #isBusy = false;
+  #isEnded = false;
+
+  constructor(options: PastReaderOptions) {
+    this.#options = options;
+  }
+
+  /** How many questions wait. */
+  get waiting(): number {
+    return this.#queue.size;
+  }
+
+  /** Whether the thread is there. */
+  get isAwake(): boolean {
+    return this.#thread !== undefined;
+  }
+
+  ask(question: PastQuestion, asker: string, isWanted: () => boolean): Promise<ReadyAnswer> {
+    if (this.#isEnded) return Promise.reject(unavailable('the store is ending'));
+    if (this.#queue.size >= maxQuestions)
+      return Promise.reject(unavailable(`expected at most ${maxQuestions} questions at once, all are there`));
+    const { promise, resolve, reject } = Promise.withResolvers<ReadyAnswer>();
+    this.#queue.add({ question, asker, isWanted, resolve, reject });
+    if (!this.#isBusy) void this.#work();
+    return promise;
+  }
+
+  /** Ends the thread; what waits is refused. */
+  end(): void {
+    this.#isEnded = true;
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
+      next.reject(unavailable('the store is ending'));
+    this.#giveUp();
+  }
+
+  async #work(): Promise<void> {
+    this.#isBusy = true;
+    this.#idle?.unsubscribe();
+    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
+      await this.#answer(next).then(next.resolve, next.reject);
+    this.#isBusy = false;
+    if (!this.#isEnded) this.#idle = this.#options.scheduler.schedule(() => this.#giveUp(), idleMs);
+  }
+
+  async #answer({ question }: Question): Promise<ReadyAnswer> {
+    const { path, flush, onDamage } = this.#options;
+    if (isFine(question)) await within(flush(), flushMs);
+    const answer = await this.#read({ path, question });
+    if ('body' in answer) return answer;
+    if ('code' in answer) throw new HubError(answer.code, answer.message);
+    if ('failure' in answer) throw unavailable(`cannot read ${path}: ${answer.failure}`);
+    onDamage(answer.damage);
+    throw unavailable(`${path} is damaged (${answer.damage}): the store sets it aside`);
+  }
+
+  async #read(request: ReadRequest): Promise<ReadAnswer> {
+    this.#thread ??= new StoreThread('reader-thread', 'reads the past');
+    try {
+      const answer = await within(this.#thread.ask(request), hungMs);
+      if (answer !== undefined) return answer;
+      this.#giveUp();
+      return { failure: `the disk did not answer within ${hungMs / 1000} s` };
+    } catch (error) {
+      this.#giveUp();
+      return { failure: messageOf(error) };
+    }
+  }
+
+  #giveUp(): void {
+    this.#idle?.unsubscribe();
+    this.#thread?.kill();
+    this.#thread = undefined;
+  }
+}
+
+/** Whether it makes a difference what has happened in the last second. */
+function isFine(question: PastQuestion): boolean {
+  return question.ask === 'events' || (question.to - question.from) / question.points < writtenWithinMs;
+}
+
+function unavailable(message: string): HubError {
+  return new HubError('unavailable', message);
+}

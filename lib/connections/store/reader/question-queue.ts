@@ -1,0 +1,36 @@
+// Questions that wait for the thread that reads. Askers take turns, so that nobody waits for all that somebody else has asked.
+
+export interface Waiting {
+  readonly asker: string;
+  /** Whether somebody still wants the answer. */
+  isWanted(): boolean;
+}
+
+export class QuestionQueue<Item extends Waiting> {
+  readonly #byAsker = new Map<string, Item[]>();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(item: Item): void {
+    const waiting = this.#byAsker.get(item.asker);
+    if (waiting === undefined) this.#byAsker.set(item.asker, [item]);
+    else waiting.push(item);
+    this.#size++;
+  }
+
+  /** Takes the next one that is still wanted; undefined: there is none. */
+  take(): Item | undefined {
+    for (const [asker, waiting] of this.#byAsker) {
+      this.#byAsker.delete(asker);
+      const wanted = waiting.findIndex((item) => item.isWanted());
+      const taken = wanted < 0 ? waiting.splice(0) : waiting.splice(0, wanted + 1);
+      this.#size -= taken.length;
+      if (waiting.length > 0) this.#byAsker.set(asker, waiting);
+      if (wanted >= 0) return taken.at(-1);
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,91 @@
+// What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
+
+import { hourMs, minuteMs } from '../history/tables.ts';
+import type { Series, Span } from './history-database.ts';
+import type { Moment, Range } from './past.ts';
+import { floorTo, stepOf } from './steps.ts';
+
+/** More changes are not put together for one answer: longer buckets are made of minutes or hours, where these are kept. */
+const maxChanges = 200_000;
+
+/** The tables by the length of their spans; changes have none. */
+const tables = [
+  { name: 'change', unitMs: 1 },
+  { name: 'minute', unitMs: minuteMs },
+  { name: 'hour', unitMs: hourMs },
+] as const;
+
+type TableName = (typeof tables)[number]['name'];
+
+/** Takes changes and spans in the order of time. */
+export interface Sink {
+  change(time: number, value: number): void;
+  span(span: Span, lengthMs: number): void;
+}
+
+/** The tables that have all of a range; what is newer than the marks is in a shorter one for sure. */
+export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Range): Set<TableName> {
+  const start = floorTo(hourMs, from);
+  const firsts = new Map<TableName, number | undefined>([
+    ['change', database.changedHours(series, start, to + 1)[0]],
+    ['minute', database.span('minute', 'first', series, start, to + 1)?.[0]],
+    ['hour', database.span('hour', 'first', series, start, to + 1)?.[0]],
+  ]);
+  const ends: Record<TableName, number> = { change: Infinity, minute: mark.minutes, hour: mark.hours };
+  const earliest = Math.min(...[...firsts.values()].map((first) => first ?? Infinity));
+  const isComplete = (name: TableName) => {
+    const first = firsts.get(name);
+    return earliest >= ends[name] || (first !== undefined && floorTo(hourMs, first) <= floorTo(hourMs, earliest));
+  };
+  return new Set(tables.map(({ name }) => name).filter(isComplete));
+}
+
+/** How many changes there were at least, as far as that is known without looking at each. */
+export function countAtLeast({ database }: Moment, series: Series, { from, to }: Range): number {
+  const start = Math.ceil(from / hourMs) * hourMs;
+  const hours = database.spans('hour', series, start, floorTo(hourMs, to));
+  return hours.reduce((sum, [, , , , , count]) => sum + count, 0);
+}
+
+/** How long buckets are. It takes longer ones where only these can be made, or where there are too many changes. */
+export function chooseStep(
+  moment: Moment,
+  series: Series,
+  { from, to }: Range,
+  points: number,
+  complete: ReadonlySet<TableName>,
+): number {
+  const finest = tables.find(({ name }) => complete.has(name))?.unitMs ?? 1;
+  const step = stepOf(Math.max((to - from) / points, finest));
+  const next = tables.find(({ name, unitMs }) => unitMs > step && complete.has(name));
+  if (step >= minuteMs || next === undefined) return step;
+  const spans = moment.database.spans(next.unitMs === hourMs ? 'hour' : 'minute', series, from, to + 1);
+  const changes = spans.reduce((sum, [, , , , , count]) => sum + count, 0);
+  return changes > maxChanges ? next.unitMs : step;
+}
+
+/** Tells a sink everything from `from` until before `to`, from the longest spans that fit into a step. */
+export function tell(
+  { database, mark, deadline }: Moment,
+  series: Series,
+  { from, to }: Range,
+  stepMs: number,
+  complete: ReadonlySet<TableName>,
+  sink: Sink,
+): void {
+  let at = from;
+  const takeSpans = (table: 'minute' | 'hour', unitMs: number, mark: number) => {
+    if (stepMs < unitMs || !complete.has(table) || at >= mark) return;
+    const end = Math.min(to, mark);
+    for (const span of database.spans(table, series, at, end)) sink.span(span, unitMs);
+    at = Math.max(at, end);
+  };
+  takeSpans('hour', hourMs, mark.hours);
+  takeSpans('minute', minuteMs, mark.minutes);
+  if (at >= to) return;
+  for (const hour of database.changedHours(series, at, to)) {
+    deadline.check();
+    for (const [time, value] of database.changes(series, hour, at, to, 'first', Number.MAX_SAFE_INTEGER))
+      sink.change(time, value as number);
+  }
+}
