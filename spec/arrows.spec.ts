@@ -35,7 +35,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['model/', []],
   ['wire/', ['model/']],
   ['graph/', ['model/', 'rxjs']],
-  ['expression/', ['model/', '@marcbachmann/cel-js']],
+  ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['dashboard/', ['model/', 'json5/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],

@@ -8,6 +8,7 @@ import { drawFigures } from '../bench/figures.ts';
 import { subjects } from '../bench/subjects.ts';
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { commonSettings } from '../lib/connections/setting.ts';
+import { documentedFunctions } from '../lib/expression/functions/functions.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { api, startTestHub } from './support/hub.ts';
 import { runToEnd } from './support/process.ts';
@@ -40,6 +41,17 @@ test('flows/README.md names the settings of all connections, and the steps as th
   const rows = rowsOf(readme);
   for (const setting of Object.keys(commonSettings)) t.true(rows.includes(setting), setting);
   for (const [name, { summary }] of stepTypes) t.true(readme.includes(`| \`${name}\` | ${summary} |`), name);
+});
+
+test('flows/README.md names every function of expressions as it is, and no other', (t) => {
+  const [, table = ''] = /\| function \| \|\n\|---\|---\|\n([\s\S]*?)\n\n/.exec(readReadme('flows/README.md')) ?? [];
+  const cells = documentedFunctions.map(
+    ({ usages, summary }) => [usages.map((usage) => `\`${usage}\``), summary] as const,
+  );
+  t.deepEqual(
+    table.split('\n'),
+    cells.map(([usages, summary]) => `| ${usages.join(', ')} | ${summary} |`),
+  );
 });
 
 test('lib/command/README.md names every command', async (t) => {

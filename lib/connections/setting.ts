@@ -43,7 +43,11 @@ export function isEveryInterface(bindIp: string): boolean {
 export type ResolvePath = (path: string) => string;
 
 /** Something wrong with the settings at a path within them; for a name that is not known the nearest known one is told. */
-export type SettingMistake = { readonly path: readonly (string | number)[] } & (
+export type SettingMistake = {
+  readonly path: readonly (string | number)[];
+  /** Where in the text that stands there. */
+  readonly offset?: number | undefined;
+} & (
   | { readonly message: string }
   | { readonly unknown: string; readonly name: string; readonly known: readonly string[] }
 );

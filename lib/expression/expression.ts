@@ -2,9 +2,14 @@
 // Every number is a float here, as authors expect: `7 / 2` is 3.5, and `value * 2` works for integers and floats.
 // Rules use it, and the outputs of the connection type virtual-core.
 
-import { Environment } from '@marcbachmann/cel-js';
-import { HubError, messageOf } from '../model/error.ts';
+import type { Environment } from '@marcbachmann/cel-js';
 import type { Value, ValueType } from '../model/value.ts';
+import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
+import { createEnvironment, language, valueTypes } from './language.ts';
+import { ExpressionMistake } from './mistakes/expression-mistake.ts';
+import { explainSyntax } from './mistakes/syntax.ts';
+import { explainResult, explainType } from './mistakes/types.ts';
+import { type Part, partsOf } from './syntax-tree.ts';
 
 export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
@@ -13,46 +18,46 @@ export type Expression = (scope: Scope) => Value;
 export interface CompiledExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
+  /** The names that it reads, each once, without those that it binds or looks up. */
+  readonly names: readonly string[];
+  /** What it looks up: the scope has to have it. */
+  readonly lookedUp: readonly LookedUp[];
 }
 
-const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
-const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F', int: 'F' };
-const flag = { types: ['bool'], name: 'bool' };
-const number = { types: ['double', 'int'], name: 'a number' };
-const results = { S: { types: ['string'], name: 'string' }, B: flag, I: number, F: number, T: flag };
-const anyValue = { types: ['string', 'bool', 'double', 'int'], name: 'a string, bool or number' };
 /** Methods that bind the name in their first argument: `list.exists(item, item > level)`, `cel.bind(x, level * 2, x + x)`. */
 const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_one', 'map', 'filter', 'bind']);
-
-/** Bounds of one expression. The language has no loops except those over its own lists. */
-const limits = { maxAstNodes: 1000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200, maxCallArguments: 16 };
-
-const language = createLanguage();
+/** The types of the language that a result of each value type may have. */
+const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
+const anyResult = ['string', 'bool', 'double'];
 
 /**
- * Compiles an expression over the named variables; a type that is undefined is unknown. Errors: `bad-flow` for bad syntax,
- * unknown names, operations that do not fit the types, and a result that is no value (a list, null). With `expects` also for a
- * result of another type: I and F both mean a number, and T a boolean.
+ * Compiles an expression over the named variables; a type that is undefined is unknown. With `typeOf` it may look up other
+ * parameters: `param('desk/level')`. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit
+ * the types, and a result that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a
+ * number, and T a boolean.
  */
 export function compileExpression(
   text: string,
   variables: Readonly<Record<string, ValueType | undefined>>,
   expects?: ValueType,
+  typeOf?: TypeOf,
 ): CompiledExpression {
-  const environment = language.clone();
-  for (const [name, type] of Object.entries(variables))
-    environment.registerVariable(name, type === undefined ? 'dyn' : celTypes[type]);
-  const parsed = parse(environment, text);
+  const names = Object.keys(variables);
+  const environment = createEnvironment(variables);
+  const parsed = parse(environment, text, names);
+  const tree = parsed.ast as unknown as Part;
+  const adaptation = new Adaptation(environment, typeOf);
+  adaptation.adapt(tree);
   const checked = parsed.check();
-  if (!checked.valid) throw mistake(text, firstLine(messageOf(checked.error)));
+  if (!checked.valid) throw explainType(text, checked.error!, names, typeOf !== undefined);
   const resultType = checked.type ?? 'dyn';
-  const { types, name } = expects === undefined ? anyValue : results[expects];
-  if (resultType !== 'dyn' && !types.includes(resultType))
-    throw mistake(text, `its result is ${resultType}, expected ${name}`);
-  const needsConversion = resultType === 'int' || resultType === 'dyn';
+  const possible = expects === undefined ? anyResult : results[expects];
+  if (resultType !== 'dyn' && !possible.includes(resultType)) throw explainResult(text, tree, resultType, expects);
   return {
-    evaluate: needsConversion ? (scope) => toValue(parsed(scope)) : (parsed as Expression),
+    evaluate: parsed as Expression,
     type: valueTypes[resultType],
+    names: namesIn(tree),
+    lookedUp: [...adaptation.lookedUp.values()],
   };
 }
 
@@ -61,93 +66,42 @@ export function isLanguageName(name: string): boolean {
   return language.hasVariable(name);
 }
 
-/** Returns the names that an expression reads, each once, without those it binds. Errors: `bad-flow` for bad syntax. */
+/** Returns the names that an expression reads, each once, without those it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
+  return namesIn(parse(language, text, []).ast as unknown as Part);
+}
+
+/** The name whose missing value an evaluation has failed for. */
+export function missingName(error: unknown): string | undefined {
+  const { code, node } = (error ?? {}) as { code?: unknown; node?: Part };
+  return code === 'unknown_variable' ? (node?.args as string | undefined) : undefined;
+}
+
+function namesIn(tree: Part): string[] {
   const names = new Set<string>();
-  addFreeNames(parse(language, text).ast, new Set(), names);
+  addNames(tree, new Set(), names);
   return [...names];
 }
 
-function addFreeNames(node: unknown, bound: ReadonlySet<string>, names: Set<string>): void {
-  if (Array.isArray(node)) {
-    for (const child of node) addFreeNames(child, bound, names);
-    return;
-  }
-  if (typeof node !== 'object' || node === null || !('op' in node)) return;
-  const { op, args } = node as { op: string; args: unknown };
+function addNames(part: Part, bound: ReadonlySet<string>, names: Set<string>): void {
+  const { op, args } = part;
   if (op === 'id') {
     if (!bound.has(args as string)) names.add(args as string);
-  } else if (op === 'rcall') {
-    const [method, receiver, parameters] = args as [string, unknown, { op?: string; args?: unknown }[]];
-    addFreeNames(receiver, bound, names);
-    const first = parameters[0];
-    const isBinding = bindingMethods.has(method) && first?.op === 'id';
-    addFreeNames(parameters, isBinding ? new Set(bound).add(first.args as string) : bound, names);
-  } else addFreeNames(args, bound, names);
+  } else if (op === 'rcall' && bindingMethods.has((args as [string])[0])) {
+    const [, receiver, parameters] = args as [string, Part, Part[]];
+    addNames(receiver, bound, names);
+    const inner = parameters[0]?.op === 'id' ? new Set(bound).add(parameters[0].args as string) : bound;
+    for (const parameter of parameters) addNames(parameter, inner, names);
+  } else for (const inner of partsOf(part)) addNames(inner, bound, names);
 }
 
-function parse(environment: Environment, text: string): ReturnType<Environment['parse']> {
+function parse(environment: Environment, text: string, names: readonly string[]): ReturnType<Environment['parse']> {
   try {
-    const parsed = environment.parse(text);
-    floatLiterals(parsed.ast);
-    return parsed;
+    return environment.parse(text);
   } catch (error) {
-    throw mistake(text, firstLine(messageOf(error)));
+    throw explainSyntax(text, error, names);
   }
 }
 
-/** Turns integer literals into floats. Positions in lists and arguments of methods such as substring stay integers. */
-function floatLiterals(node: unknown): void {
-  if (Array.isArray(node)) {
-    for (const child of node) floatLiterals(child);
-    return;
-  }
-  if (typeof node !== 'object' || node === null || !('op' in node)) return;
-  const { op, args } = node as { op: string; args: unknown };
-  if (op === 'value' && typeof args === 'bigint') Object.assign(node, { args: Number(args) });
-  else if (op === '[]') floatLiterals((args as unknown[])[0]);
-  else if (op === 'rcall') floatLiterals((args as unknown[]).filter((argument) => !isIntegerLiteralList(argument)));
-  else floatLiterals(args);
-}
-
-function isIntegerLiteralList(argument: unknown): boolean {
-  return Array.isArray(argument) && argument.every((item) => item?.op === 'value');
-}
-
-function createLanguage(): Environment {
-  const language = new Environment({ unlistedVariablesAreDyn: false, limits });
-  const mixed: readonly (readonly [string, (a: Numeric, b: Numeric) => number | boolean])[] = [
-    ['+', (a, b) => Number(a) + Number(b)],
-    ['-', (a, b) => Number(a) - Number(b)],
-    ['*', (a, b) => Number(a) * Number(b)],
-    ['/', (a, b) => Number(a) / Number(b)],
-    ['%', (a, b) => Number(a) % Number(b)],
-  ];
-  for (const [operator, compute] of mixed) {
-    language.registerOperator(`double ${operator} int`, compute);
-    language.registerOperator(`int ${operator} double`, compute);
-  }
-  return language
-    .registerOperator('double % double', (a: number, b: number) => a % b)
-    .registerOperator('int == double', (a: bigint, b: number) => Number(a) === b)
-    .registerFunction('abs(double): double', Math.abs)
-    .registerFunction('floor(double): double', Math.floor)
-    .registerFunction('ceil(double): double', Math.ceil)
-    .registerFunction('round(double): double', Math.round)
-    .registerFunction('min(double, double): double', (a: number, b: number) => Math.min(a, b))
-    .registerFunction('max(double, double): double', (a: number, b: number) => Math.max(a, b));
-}
-
-type Numeric = number | bigint;
-
-function toValue(result: unknown): Value {
-  return typeof result === 'bigint' ? Number(result) : (result as Value);
-}
-
-function mistake(text: string, reason: string): HubError {
-  return new HubError('bad-flow', `expected an expression, got ${JSON.stringify(text)}: ${reason}`);
-}
-
-function firstLine(text: string): string {
-  return text.split('\n', 1)[0] ?? text;
-}
+export type { LookedUp, TypeOf };
+export { ExpressionMistake };

@@ -1,13 +1,15 @@
 // An expression of a rule between check and run: compiled, and not yet bound to what it looks up.
 
-import type { Expression } from '../expression/expression.ts';
+import type { Expression, LookedUp } from '../expression/expression.ts';
 import type { Value, ValueType } from '../model/value.ts';
+
+export { missingName } from '../expression/expression.ts';
 
 export interface RuleExpression {
   readonly evaluate: Expression;
   readonly type: ValueType | undefined;
-  /** What it reads beside its own variables, looked up when it is evaluated: variable → address. */
-  readonly params: readonly { readonly name: string; readonly address: string }[];
+  /** What it reads beside its own variables, looked up when it is evaluated. */
+  readonly lookedUp: readonly LookedUp[];
   readonly readsNow: boolean;
   readonly readsPrevious: boolean;
 }

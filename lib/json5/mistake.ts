@@ -14,7 +14,7 @@ export type SettingPath = readonly (string | number)[];
 /** A file that is checked: its name, and where a setting stands in its text. */
 export interface CheckedFile {
   readonly name: string;
-  positionOf(path: SettingPath): Position | undefined;
+  positionOf(path: SettingPath, offset?: number): Position | undefined;
 }
 
 /** One mistake: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
@@ -91,7 +91,8 @@ export function unknownName(what: string, name: string, known: readonly string[]
 }
 
 /** Compares names of about the same length, unless they are too many. */
-function nearestName(name: string, known: readonly string[]): string | undefined {
+/** The nearest of the known names; undefined: none is near. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
   const farthest = Math.max(2, name.length / 3);
   if (name.length > maxComparedLength) return undefined;
   const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);

@@ -32,6 +32,35 @@ export function findDuplicateKeys(text: string): { path: Path; position: Positio
 
 /** The position of a path, or of its nearest parent that is there. */
 export function findPosition(text: string, target: Path): Position | undefined {
+  const found = findOffset(text, target);
+  return found === undefined ? undefined : positionAt(text, found.offset);
+}
+
+/** The position of a character of the text that stands at a path; undefined: there is no text, or another one. */
+export function findInText(text: string, target: Path, index: number): Position | undefined {
+  const found = findOffset(text, target);
+  if (found?.length !== target.length) return undefined;
+  const isKey = typeof target.at(-1) === 'string';
+  const tokens = tokensOf(text, found.offset);
+  if (isKey) tokens.next(); // the key
+  if (isKey) tokens.next(); // the colon
+  const { value: token } = tokens.next();
+  if (!token || (token.part[0] !== '"' && token.part[0] !== "'")) return undefined;
+  const escapes = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|[\s\S])|[\s\S]/g;
+  let at = 0;
+  for (const { 0: written, index: start } of token.part.slice(1, -1).matchAll(escapes)) {
+    if (at >= index && !isLineContinuation(written)) return positionAt(text, token.offset + 1 + start);
+    if (!isLineContinuation(written)) at++;
+  }
+  return positionAt(text, token.offset + token.part.length - 1);
+}
+
+function isLineContinuation(written: string): boolean {
+  return written.length > 1 && /[\n\r\u2028\u2029]/.test(written);
+}
+
+/** The offset of a path, or of its nearest parent that is there, and how much of the path that is. */
+function findOffset(text: string, target: Path): { offset: number; length: number } | undefined {
   let best: number | undefined;
   let bestLength = 0;
   walk(text, (path, offset) => {
@@ -45,7 +74,7 @@ export function findPosition(text: string, target: Path): Position | undefined {
     }
     return bestLength < target.length;
   });
-  return best === undefined ? undefined : positionAt(text, best);
+  return best === undefined ? undefined : { offset: best, length: bestLength };
 }
 
 /** Visits every key and list item with its path, until the visitor returns false. */
@@ -85,8 +114,8 @@ interface Token {
 }
 
 /** Yields tokens without comments. It scans strings by hand: one may be millions of characters long. */
-function* tokensOf(text: string): Generator<Token, void, void> {
-  tokenStart.lastIndex = 0;
+function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
+  tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
     const [part] = match;
     const offset = match.index;

@@ -2,7 +2,7 @@
 
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
-import { findDuplicateKeys, findPosition, type Path, type Position } from './positions.ts';
+import { findDuplicateKeys, findInText, findPosition, type Path, type Position } from './positions.ts';
 import { toJson } from './to-json.ts';
 
 /** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
@@ -10,8 +10,8 @@ export interface Json5Text {
   readonly data: unknown;
   /** Where an object has a key for the second time, and the sentence that says so. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
-  /** The position of a path, or of its nearest parent that is there. */
-  positionOf(path: Path): Position | undefined;
+  /** The position of a path, or of its nearest parent that is there; with an offset, of that character of the text there. */
+  positionOf(path: Path, offset?: number): Position | undefined;
 }
 
 /** The text is no JSON5: `message` says what was expected, `position` where. */
@@ -33,7 +33,8 @@ export function readJson5(text: string): Json5Text {
       ...found,
       message: `expected "${found.path.at(-1)}" once, got it again`,
     })),
-    positionOf: (path) => findPosition(text, path),
+    positionOf: (path, offset) =>
+      (offset === undefined ? undefined : findInText(text, path, offset)) ?? findPosition(text, path),
   };
 }
 

@@ -1,7 +1,8 @@
 // Conditions and expressions of rules (D-21).
 
 import test from 'ava';
-import { compileExpression, freeNames, isLanguageName } from '../../lib/expression/expression.ts';
+import { compileExpression, freeNames, isLanguageName, missingName } from '../../lib/expression/expression.ts';
+import { localTime } from '../../lib/expression/functions/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
@@ -35,35 +36,123 @@ const results: [string, Value][] = [
   ['floor(7 / 2)', 3],
   ['abs(-5)', 5],
   ['[1, 2].exists(x, x > 1)', true],
+  ['value.round()', 4],
+  ['[1, 2, 3][value > 3 ? 2 : 0]', 3],
+  ['[4, 5].map(x, x * 2)[1] + 1', 11],
+  ["{'a': 1}['a'] / 2", 0.5],
+  ['int(value) / 2', 1.5],
+  ['text.indexOf(",") / 2', 0.5],
+  ['duration("1h") > duration("5m")', true],
 ];
 
 for (const [expression, expected] of results)
   test(`${expression} is ${expected}`, (t) => t.is(compileExpression(expression, variables).evaluate(scope), expected));
 
-const refused: [string, RegExp][] = [
-  ['value +', /Unexpected token/],
-  ['nope + 1', /Unknown variable: nope/],
-  ['text + 1', /string \+/],
-  ['!value', /!double/],
-  ['flag + 1', /bool \+/],
-  ['null', /result is null/],
-  ['[value]', /result is list/],
-  ['x'.repeat(20_000), /./],
-  [`${'('.repeat(60)}1${')'.repeat(60)}`, /depth/i],
-  [Array(2000).fill('1').join('+'), /./],
+const refused: [expression: string, offset: number, message: RegExp][] = [
+  ['value +', 6, /^expected a value after \+, got the end$/],
+  ['1 + nope', 4, /^unknown name "nope", the names are value, flag, text; a text needs quotes: 'nope'$/],
+  ['text + 1', 7, /^text \+ number: use string\(1\)$/],
+  ['!value', 0, /^expected a condition after !, got a number: compare it, as in value == 0$/],
+  ['flag + 1', 0, /^true\/false \+ number: use \(flag \? 1 : 0\)$/],
+  ['null', 0, /^expected a text, a number or true\/false as the result, got null$/],
+  ['[value]', 0, /got a list of numbers$/],
+  ['x'.repeat(20_000), 0, /./],
+  [`${'('.repeat(60)}1${')'.repeat(60)}`, 0, /^expected a shorter expression: it may have 50 levels of brackets$/],
+  [Array(2000).fill('1').join('+'), 0, /^expected a shorter expression: it may have 1000 names, values and operators$/],
 ];
 
-for (const [expression, message] of refused)
+for (const [expression, offset, message] of refused)
   test(`${expression.slice(0, 20)} is refused at load`, (t) => {
     t.like(
       t.throws(() => compileExpression(expression, variables), { message }),
-      { code: 'bad-flow' },
+      { code: 'bad-flow', offset },
     );
   });
 
+const functionResults: [string, Value][] = [
+  ['min([3, 2, 4]) + max(1, 2, 3)', 5],
+  ['clamp(12, 0, 10)', 10],
+  ['round(1.005, 2)', 1.01],
+  ['round(-1234, -2)', -1200],
+  ['sqrt(9) + pow(2, 3) + log10(100) + log(1) + exp(0)', 14],
+  ['bitAnd(6, 3) + bitOr(4, 1) + bitXor(6, 3) + shiftLeft(1, 4) + shiftRight(256, 8)', 29],
+  ['bitNot(0)', 4294967295],
+  ['bit(5, 2) && !bit(5, 1)', true],
+  ['double(flag) + int("7") + int(-1.5)', 7],
+  ['bool("true") && bool(value)', true],
+  ['pad(7, 2) + pad(-7, 2) + pad("a", 2)', '07-070a'],
+  ['fixed(3.14, 1) + fixed(2, 2)', '3.12.00'],
+  ['replace("a.b.c", ".", "$&")', 'a$&b$&c'],
+  ['"a,b,c".split(",", 2)[1]', 'b,c'],
+  ['join(["a", "b"]) + join(["a", "b"], "-")', 'aba-b'],
+  ['" a ".trim().upperAscii() + "B".lowerAscii()', 'Ab'],
+  ['"abc".startsWith("a") && "abc".endsWith("c") && "abc".contains("b") && "abc".matches("^a.c$")', true],
+  ['"abcabc".lastIndexOf("b") + "abcabc".indexOf("b", 2)', 8],
+  ['size("👍🏽👨‍👩‍👧🇩🇪é") + size([1, 2])', 6],
+  ['"a👨‍👩‍👧b".substring(1, 2)', '👨‍👩‍👧'],
+  ['"👍b".indexOf("b")', 1],
+  // 2026-03-29 00:30 UTC: half an hour before the clocks of Berlin go from 2 to 3
+  ["pad(hour('Europe/Berlin'), 2) + ':' + pad(minute(), 2) + ':' + pad(second('UTC'), 2)", '01:30:07'],
+  ["date('America/New_York') + ' ' + string(weekday('America/New_York')) + string(weekday('UTC'))", '2026-03-28 67'],
+  ['timestamp(now / 1000).getHours("Europe/Berlin") / 2', 0.5],
+  ['timestamp("2026-03-29T00:30:07Z").getDayOfYear()', 87],
+];
+
+for (const [expression, expected] of functionResults)
+  test(`function: ${expression} is ${expected}`, (t) => {
+    const now = Date.UTC(2026, 2, 29, 0, 30, 7);
+    const { evaluate } = compileExpression(expression, { ...variables, now: 'F' }, undefined, () => undefined);
+    t.is(evaluate({ ...scope, now }), expected);
+  });
+
+test('the local time of a zone changes with its clocks, also by half an hour', (t) => {
+  const hours = (zone: string, ...times: string[]) =>
+    times.map((time) => localTime(Date.parse(time), zone).toISOString().slice(11, 16));
+  t.deepEqual(hours('Europe/Berlin', '2026-03-29T00:59:59Z', '2026-03-29T01:00:00Z'), ['01:59', '03:00']);
+  t.deepEqual(hours('America/New_York', '2026-11-01T05:59:59Z', '2026-11-01T06:00:00Z'), ['01:59', '01:00']);
+  t.deepEqual(hours('Australia/Lord_Howe', '2026-04-04T14:59:59Z', '2026-04-04T15:00:00Z'), ['01:59', '01:30']);
+});
+
+const found = (expression: string, types: Record<string, ValueType> = { 'a/b': 'F', 'a/go': 'T' }) =>
+  compileExpression(expression, variables, undefined, (address) => types[address]);
+
+test('param and known are names that the runtime fills in, each once', (t) => {
+  const { lookedUp, type } = found("param('a/b', 0) + param('a/b') + (known('a/b') ? 1 : 0)");
+  t.deepEqual(
+    lookedUp.map(({ address, asks }) => [address, asks]),
+    [
+      ['a/b', 'value'],
+      ['a/b', 'known'],
+    ],
+  );
+  t.is(type, 'F');
+});
+
+for (const [expression, names, expected] of [
+  ["param('a/b', 7)", {}, 7],
+  ["param('a/b', 7)", { "param('a/b')": 1, "known('a/b')": true }, 1],
+  ["flag || param('a/b') > 1", {}, true],
+  ["flag ? 3 : param('a/b')", {}, 3],
+  ["!flag && param('a/b') > 1", {}, false],
+] as const)
+  test(`${expression} reads only what it needs: ${JSON.stringify(names)}`, (t) =>
+    t.is(found(expression).evaluate({ ...scope, "known('a/b')": false, ...names }), expected));
+
+test('an evaluation that misses a value tells its name', (t) => {
+  const error = t.throws(() => found("flag && param('a/b') > 1").evaluate(scope));
+  t.is(missingName(error), "param('a/b')");
+});
+
+test('a trigger has no value that param could read', (t) => {
+  t.like(
+    t.throws(() => found("1 + param('a/go')"), { message: /"a\/go" is a trigger/ }),
+    { offset: 11 },
+  );
+});
+
 test('a condition is a boolean', (t) => {
   t.true(compileExpression('value > 1', variables, 'B').evaluate(scope));
-  t.throws(() => compileExpression('value', variables, 'B'), { message: /expected bool/ });
+  t.throws(() => compileExpression('value', variables, 'B'), { message: /expected true\/false/ });
 });
 
 test('a name of unknown type is checked when it runs', (t) => {
@@ -74,10 +163,10 @@ test('a name of unknown type is checked when it runs', (t) => {
 
 test('a result has to fit the type that is expected', (t) => {
   for (const [expression, type, message] of [
-    ['value', 'B', /its result is double, expected bool/],
-    ['value', 'T', /its result is double, expected bool/],
-    ['flag', 'F', /its result is bool, expected a number/],
-    ['value', 'S', /its result is double, expected string/],
+    ['value', 'B', /^expected true\/false as the result, got a number/],
+    ['value', 'T', /^expected true\/false as the result, got a number/],
+    ['flag', 'F', /^expected a number as the result, got true\/false/],
+    ['value', 'S', /^expected a text as the result, got a number/],
   ] as const)
     t.throws(() => compileExpression(expression, variables, type), { message });
   t.is(compileExpression('size(text)', variables, 'I').evaluate(scope), 3);
@@ -100,5 +189,5 @@ test('names of the language', (t) => {
 });
 
 test('bad syntax is a mistake', (t) => {
-  t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected an expression, got "a \+"/ });
+  t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected a value after \+/ });
 });

@@ -1,7 +1,7 @@
 // Compiles the settings of a Virtual Core: finds what each output reads, checks names, types and cycles, and puts the outputs
 // into the order in which they are evaluated. It finds all mistakes at once.
 
-import { compileExpression, freeNames, isLanguageName } from '../../expression/expression.ts';
+import { compileExpression, ExpressionMistake, freeNames, isLanguageName } from '../../expression/expression.ts';
 import { formatCycle, sortByDependency } from '../../model/dependency-order.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import type { Value } from '../../model/value.ts';
@@ -74,7 +74,8 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
     const { evaluate: compiled } = compileExpression(expression, Object.fromEntries(variables), type);
     return { reads, logic: createComputation(compiled, identifiers, type), mistakes };
   } catch (error) {
-    return { reads: [], logic: undefined, mistakes: [{ path, message: messageOf(error) }] };
+    const offset = error instanceof ExpressionMistake ? error.offset : undefined;
+    return { reads: [], logic: undefined, mistakes: [{ path, message: messageOf(error), offset }] };
   }
 }
 

@@ -1,7 +1,9 @@
 // A spot in a flow file that is checked: mistakes are told with the place that they are at.
 
 import type { z } from 'zod';
+import { ExpressionMistake } from '../../expression/expression.ts';
 import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import type { Position } from '../../json5/positions.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import type { FlowFile } from '../files/flow-file.ts';
@@ -10,11 +12,13 @@ export class Spot {
   readonly file: FlowFile;
   readonly #path: SettingPath;
   readonly #mistakes: MistakeList;
+  readonly #offset: number | undefined;
 
-  constructor(file: FlowFile, mistakes: MistakeList, path: SettingPath = []) {
+  constructor(file: FlowFile, mistakes: MistakeList, path: SettingPath = [], offset?: number) {
     this.file = file;
     this.#path = path;
     this.#mistakes = mistakes;
+    this.#offset = offset;
   }
 
   /** A spot within this one: `at('rules', 2)`. */
@@ -22,9 +26,14 @@ export class Spot {
     return new Spot(this.file, this.#mistakes, [...this.#path, ...path]);
   }
 
+  /** A spot within the text that stands here, such as an expression; undefined: the text as a whole. */
+  inText(offset: number | undefined): Spot {
+    return new Spot(this.file, this.#mistakes, this.#path, offset);
+  }
+
   /** Adds a mistake. */
   add(message: string): void {
-    this.#mistakes.add(this.file, this.#path, message);
+    this.#mistakes.add(this.file, this.#path, message, this.#position);
   }
 
   /** What comes of work, or undefined after its error was added as a mistake. */
@@ -32,7 +41,8 @@ export class Spot {
     try {
       return work();
     } catch (error) {
-      this.add(messageOf(error));
+      const spot = error instanceof ExpressionMistake ? this.inText(error.offset) : this;
+      spot.add(messageOf(error));
       return undefined;
     }
   }
@@ -45,11 +55,14 @@ export class Spot {
   /** Finds `demo.json5:7:20` when it is asked, since that means to read the text again. */
   get place(): () => string {
     const { file } = this;
-    const path = this.#path;
     return () => {
-      const position = file.positionOf(path);
+      const position = this.#position;
       return position === undefined ? file.name : `${file.name}:${position.line}:${position.column}`;
     };
+  }
+
+  get #position(): Position | undefined {
+    return this.file.positionOf(this.#path, this.#offset);
   }
 }
 

@@ -10,5 +10,6 @@ export interface FlowFile {
   readonly data: unknown;
   /** Names the content of the file. */
   readonly version?: string;
-  positionOf(path: SettingPath): Position | undefined;
+  /** Where a path is; with an offset, where that character of the text is that stands there. */
+  positionOf(path: SettingPath, offset?: number): Position | undefined;
 }

@@ -87,13 +87,13 @@ test(
     alsoFine: { type: 'B', expression: '[1.0, 2.0].exists(level, level == count)' },
   },
   [
-    'outputs.flag.expression: expected an expression, got "level": its result is double, expected bool',
-    'outputs.number.expression: expected an expression, got "mic": its result is bool, expected a number',
-    'outputs.words.expression: expected an expression, got "count": its result is double, expected string',
-    'outputs.event.expression: expected an expression, got "count": its result is double, expected bool',
-    'outputs.inner.expression: expected an expression, got "level + text": no such overload: double + string',
-    'outputs.syntax.expression: expected an expression, got "level +": Unexpected token: EOF',
-    'outputs.list.expression: expected an expression, got "[level]": its result is list<double>, expected a number',
+    'outputs.flag.expression: expected true/false as the result, got a number: compare it, as in level > 0',
+    'outputs.number.expression: expected a number as the result, got true/false: use double(mic)',
+    'outputs.words.expression: expected a text as the result, got a number: use string(count)',
+    'outputs.event.expression: expected true/false as the result, got a number: compare it, as in count > 0',
+    'outputs.inner.expression: number + text: use string(level)',
+    'outputs.syntax.expression: expected a value after +, got the end',
+    'outputs.list.expression: expected a text, a number or true/false as the result, got a list of numbers',
   ],
 );
 

@@ -176,7 +176,7 @@ test('an expression that fails keeps the last value, is logged, and others go on
   t.true(
     warnings().some((message) => message.startsWith('output "share" failed and keeps its last value: expected a')),
   );
-  t.true(warnings().some((message) => message.startsWith('output "cut" failed and keeps its last value: string.sub')));
+  t.true(warnings().some((message) => message.startsWith('output "cut" failed and keeps its last value: substring')));
   core.turn({ x: 5 });
   t.is(core.value('core/share'), 2);
 });

@@ -157,9 +157,13 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /rules\[0\]\.from: expected an address, .*, got nothing/,
   ],
   ['an unknown key of a rule', rule({ wen: 'value' }), /rules\[0\]\.wen: unknown setting "wen", did you mean "when"\?/],
-  ['bad syntax in map', rule({ map: 'value &&' }), /rules\[0\]\.map: expected an expression/],
-  ['a wrong type in map', rule({ map: 'value * 2' }), /rules\[0\]\.map: expected an expression.*bool \* /],
-  ['a condition that is no boolean', rule({ from: 'desk/level', when: 'value' }), /rules\[0\]\.when: .*expected bool/],
+  ['bad syntax in map', rule({ map: 'value &&' }), /rules\[0\]\.map: expected a value after &&, got the end/],
+  ['a wrong type in map', rule({ map: 'value * 2' }), /rules\[0\]\.map: true\/false \* number: use \(value \? 1 : 0\)/],
+  [
+    'a condition that is no boolean',
+    rule({ from: 'desk/level', when: 'value' }),
+    /rules\[0\]\.when: expected true\/false as the result, got a number/,
+  ],
   [
     'a mistake in a folder',
     {

@@ -46,6 +46,7 @@ function checkInputsOf(
   for (const mistake of type.mistakes?.(settings, types) ?? [])
     spot
       .at(...mistake.path)
+      .inText(mistake.offset)
       .add('message' in mistake ? mistake.message : unknownName(mistake.unknown, mistake.name, mistake.known));
   return types;
 }

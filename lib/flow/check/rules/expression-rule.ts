@@ -16,18 +16,20 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
   if (rule === undefined) return [];
   const { from, variables } = checkSource(spot, rule.from, rule.require, find);
   const lookedAt: string[] = [];
-  const typeOf = (address: string) => {
-    lookedAt.push(address);
-    return find(spot, address)?.type;
-  };
-  const types: ExpressionTypes = { variables, typeOf };
+  const typesAt = (at: Spot): ExpressionTypes => ({
+    variables,
+    typeOf: (address, offset) => {
+      lookedAt.push(address);
+      return find(at.inText(offset), address)?.type;
+    },
+  });
   const to = checkDestinations(spot, rule.to, find);
-  const when = checkExpression(spot.at('when'), rule.when, types, 'B');
-  const map = checkExpression(spot.at('map'), rule.map, types);
+  const when = checkExpression(spot.at('when'), rule.when, typesAt, 'B');
+  const map = checkExpression(spot.at('map'), rule.map, typesAt);
   if ('named' in from && rule.map === undefined)
     spot.at('map').add('expected an expression over the names of from, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
-  const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, types);
+  const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, typesAt);
   const body = { from, when, map, pipe };
   const sources = sourcesOf({ body });
   const { file } = spot;
@@ -48,8 +50,8 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
 function checkExpression(
   spot: Spot,
   text: string | undefined,
-  types: ExpressionTypes,
+  typesAt: (spot: Spot) => ExpressionTypes,
   expects?: 'B',
 ): RuleExpression | undefined {
-  return text === undefined ? undefined : spot.attempt(() => compileRuleExpression(text, types, expects));
+  return text === undefined ? undefined : spot.attempt(() => compileRuleExpression(text, typesAt(spot), expects));
 }

@@ -1,7 +1,7 @@
 // Binds the expressions of a rule to what they look up while it runs.
 
 import type { Value } from '../../../model/value.ts';
-import type { BoundExpression, RuleExpression } from '../../rule-expression.ts';
+import { type BoundExpression, missingName, type RuleExpression } from '../../rule-expression.ts';
 
 /** What expressions look up, and whom they tell why they have no result. */
 export interface ExpressionRuntime {
@@ -14,22 +14,22 @@ export interface ExpressionRuntime {
 
 /** Binds an expression; it writes what it looks up into the scope that it is given. */
 export function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
-  const { evaluate, params, readsNow, readsPrevious } = expression;
+  const { evaluate, lookedUp, readsNow, readsPrevious } = expression;
   return (scope) => {
     if (readsPrevious && scope.previous === undefined) return undefined;
     if (readsNow) scope.now = runtime.now();
-    for (const { name, address } of params) {
+    for (const { name, address, asks } of lookedUp) {
       const value = runtime.valueOf(address);
-      if (value === undefined) {
-        runtime.reportUnknown(address);
-        return undefined;
-      }
-      scope[name] = value;
+      if (asks === 'known') scope[name] = value !== undefined;
+      else scope[name] = value!; // if it is unknown, the evaluation shows whether it is needed
     }
     try {
       return evaluate(scope);
     } catch (error) {
-      runtime.reportFault(error);
+      const missing = lookedUp.length === 0 ? undefined : missingName(error);
+      const unknown = lookedUp.find(({ name }) => name === missing);
+      if (unknown === undefined) runtime.reportFault(error);
+      else runtime.reportUnknown(unknown.address);
       return undefined;
     }
   };

@@ -1,18 +1,26 @@
 // What the expressions of one rule look up, and why they have no result.
 
 import type { Value } from '../../../model/value.ts';
+import { missingName } from '../../rule-expression.ts';
 import type { ExpressionRuntime } from './bind-expression.ts';
 import type { RuleContext } from './rule-context.ts';
 
 export class ExpressionLookup implements ExpressionRuntime {
-  /** Whether all names of the rule have a value; else an expression that needs the others has no result, which is no fault. */
-  isComplete = true;
   readonly #context: RuleContext;
   /** The addresses that were reported as unknown, each of them once. */
   readonly #reported = new Set<string>();
+  /** The addresses by name while not all of them are known. */
+  #incomplete: Readonly<Record<string, string>> | undefined;
 
   constructor(context: RuleContext) {
     this.#context = context;
+  }
+
+  /** Runs while not all names have a value: an expression that needs the others has no result, which is no fault. */
+  whileIncomplete(named: Readonly<Record<string, string>>, run: () => void): void {
+    this.#incomplete = named;
+    run();
+    this.#incomplete = undefined;
   }
 
   now(): number {
@@ -24,13 +32,15 @@ export class ExpressionLookup implements ExpressionRuntime {
   }
 
   reportFault(error: unknown): void {
-    if (this.isComplete) this.#context.output.fail(error);
+    const missing = this.#incomplete?.[missingName(error) ?? ''];
+    if (missing === undefined) this.#context.output.fail(error);
+    else this.reportUnknown(missing);
   }
 
   reportUnknown(address: string): void {
     const { plan, trace, runtime } = this.#context;
     const node = runtime.graph.get(address);
-    const message = `waits for ${address}, which is ${node.type === 'T' ? 'a trigger and has no value' : 'unknown'}`;
+    const message = `waits for ${address}, which is unknown`;
     trace.wait(message);
     if (this.#reported.has(address)) return;
     this.#reported.add(address);

@@ -3,7 +3,7 @@
 import { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ExpressionBody } from '../../plan.ts';
+import type { ExpressionBody, NamedValues } from '../../plan.ts';
 import { bindExpression } from './bind-expression.ts';
 import { ExpressionLookup } from './expression-lookup.ts';
 import { createPipe } from './pipe.ts';
@@ -25,13 +25,24 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Subs
   else
     subscription.add(
       sources.named(from.named, (values, isComplete) => {
-        if (!isComplete && from.requiresAll) return;
-        lookup.isComplete = isComplete;
-        run(values, undefined);
-        lookup.isComplete = true;
+        if (isComplete) run(values, undefined);
+        else if (from.requiresAll) waitFor(from.named, values, context, lookup);
+        else lookup.whileIncomplete(from.named, () => run(values, undefined));
       }),
     );
   return subscription;
+}
+
+/** The rule waits for the first name that is unknown. */
+function waitFor(
+  named: Readonly<Record<string, string>>,
+  values: NamedValues,
+  { trace }: RuleContext,
+  lookup: ExpressionLookup,
+): void {
+  trace.begin();
+  lookup.reportUnknown(named[Object.keys(named).find((name) => values[name] === undefined)!]!);
+  trace.end();
 }
 
 /** A rule that only copies is traced when somebody has asked for it. */

@@ -1,0 +1,170 @@
+// Adapts the tree of an expression before its types are checked: numbers are floats, functions are those of this house, and
+// `param` and `known` become names that the runtime fills in. What is no function is told here, with the nearest one.
+
+import type { Environment } from '@marcbachmann/cel-js';
+import { nearestName } from '../json5/mistake.ts';
+import type { ValueType } from '../model/value.ts';
+import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
+import { isZone, zoneNames } from './functions/zone-time.ts';
+import { declareVariable, itemText, ownName } from './language.ts';
+import { ExpressionMistake } from './mistakes/expression-mistake.ts';
+import { type Part, partsOf, replacePart } from './syntax-tree.ts';
+
+/** A parameter that an expression looks up when it is evaluated. */
+export interface LookedUp {
+  /** The name in the scope. */
+  readonly name: string;
+  readonly address: string;
+  /** The value of the parameter, or whether it is known. */
+  readonly asks: 'value' | 'known';
+}
+
+/** Finds the type of the parameter of an address, which stands at an offset of the expression. */
+export type TypeOf = (address: string, offset: number) => ValueType | undefined;
+
+/** Adapts one tree. Errors: `ExpressionMistake`. */
+export class Adaptation {
+  /** In the order in which they stand in the expression, each of them once. */
+  readonly lookedUp = new Map<string, LookedUp>();
+  readonly #environment: Environment;
+  readonly #typeOf: TypeOf | undefined;
+
+  constructor(environment: Environment, typeOf: TypeOf | undefined) {
+    this.#environment = environment;
+    this.#typeOf = typeOf;
+  }
+
+  adapt(part: Part): void {
+    const { op, args } = part;
+    if (op === 'value' && typeof args === 'bigint') part.args = Number(args);
+    if (op === 'call') this.#call(part, ...(args as [string, Part[]]));
+    else if (op === 'rcall') this.#method(part, ...(args as [string, Part, Part[]]));
+    else for (const inner of partsOf(part)) this.adapt(inner);
+    if (op === '[]') {
+      const [list, index] = args as [Part, Part];
+      replacePart(part, this.#environment, itemText, { list, index });
+    }
+  }
+
+  #call(part: Part, name: string, args: Part[]): void {
+    if (this.#typeOf !== undefined && (name === 'param' || name === 'known')) {
+      this.#lookUp(part, name, args);
+      return;
+    }
+    for (const inner of args) this.adapt(inner);
+    if (isExpanded(part)) return;
+    const type = functionTypes.get(name);
+    if (type === undefined) {
+      if (name !== 'duration') throw this.#unknown(part, name, args.length);
+      return;
+    }
+    if (type.readsNow) {
+      if (this.#typeOf === undefined)
+        throw new ExpressionMistake(
+          `expected inputs alone, ${name}(…) is for rules: an output follows its inputs`,
+          part.start,
+        );
+      checkZone(name, args);
+      args.unshift(this.#environment.parse('now').ast as unknown as Part);
+    }
+    if (name === 'matches') checkPattern(args[1]);
+    part.args = [ownName(name), args];
+  }
+
+  #method(part: Part, name: string, receiver: Part, args: Part[]): void {
+    this.adapt(receiver);
+    for (const inner of args) this.adapt(inner);
+    if (isExpanded(part)) return;
+    const type = functionTypes.get(name);
+    if (type === undefined || type.readsNow) throw this.#unknown(part, name, args.length);
+    if (name === 'matches') checkPattern(args[0]);
+    part.args = [ownName(name), receiver, args];
+  }
+
+  #lookUp(part: Part, asks: 'param' | 'known', [first, otherwise, ...more]: Part[]): void {
+    const usage = asks === 'param' ? "param('desk/level') or param('desk/level', 0)" : "known('desk/level')";
+    const address = first?.args;
+    if (first?.op !== 'value' || typeof address !== 'string' || more.length > 0 || (asks === 'known' && otherwise))
+      throw new ExpressionMistake(`expected ${usage} with an address in quotes`, first?.start ?? part.start);
+    const offset = first.start + 1; // behind the quote
+    const type = this.#typeOf?.(address, offset);
+    if (type === 'T')
+      throw new ExpressionMistake(
+        `expected a parameter with a value, "${address}" is a trigger, which has none: name it in from`,
+        offset,
+      );
+    if (asks === 'known') {
+      replacePart(part, this.#environment, 'x', { x: this.#nameOf('known', address, 'B') });
+      return;
+    }
+    const value = this.#nameOf('value', address, type);
+    if (otherwise === undefined) replacePart(part, this.#environment, 'x', { x: value });
+    else {
+      this.adapt(otherwise);
+      const known = this.#nameOf('known', address, 'B');
+      replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
+    }
+  }
+
+  /** The name in the scope: one that no author can write. */
+  #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
+    const name = `${asks === 'value' ? 'param' : 'known'}('${address}')`;
+    if (!this.lookedUp.has(name)) {
+      this.lookedUp.set(name, { name, address, asks });
+      declareVariable(this.#environment, name, type);
+    }
+    return name;
+  }
+
+  #unknown(part: Part, name: string, count: number): ExpressionMistake {
+    const offset = part.op === 'call' ? part.start : part.pos;
+    if (macroNames.has(name))
+      return new ExpressionMistake(
+        `expected ${macroUsages[name] ?? `list.${name}(item, item > 1)`}, got ${name} with ${count} ${count === 1 ? 'argument' : 'arguments'}`,
+        offset,
+      );
+    if (name === 'param' || name === 'known')
+      return new ExpressionMistake(`expected a name, ${name}(…) is for rules: add the address to inputs`, offset);
+    const nearest = nearestName(name, [...functionTypes.keys(), ...macroNames, 'param', 'known']);
+    const hint = Object.hasOwn(foreignNames, name) ? foreignNames[name] : nearest && usageOf(nearest);
+    return new ExpressionMistake(
+      `unknown function ${name}(…)${hint === undefined ? ': the README of flows lists all functions' : `, did you mean ${hint}?`}`,
+      offset,
+    );
+  }
+}
+
+const macroUsages: Readonly<Record<string, string>> = {
+  has: 'has(map.key)',
+  bind: 'cel.bind(name, value, expression)',
+};
+
+function usageOf(name: string): string {
+  if (name === 'param' || name === 'known') return `${name}('desk/level')`;
+  return functionTypes.get(name)?.usages[0] ?? `list.${name}(item, item > 1)`;
+}
+
+/** Whether the language has expanded a call to what it stands for. */
+function isExpanded({ meta }: Part): boolean {
+  return meta.alternate !== undefined || meta.macro !== undefined;
+}
+
+/** A time zone stands in the expression as text, so that a wrong one is found at load. */
+function checkZone(name: string, [zone]: Part[]): void {
+  if (zone === undefined) return;
+  if (zone.op !== 'value' || typeof zone.args !== 'string')
+    throw new ExpressionMistake(`expected a time zone in quotes, as in ${name}('Europe/Berlin')`, zone.start);
+  if (isZone(zone.args)) return;
+  const nearest = nearestName(zone.args, zoneNames());
+  const hint = nearest === undefined ? "expected one such as 'Europe/Berlin'" : `did you mean "${nearest}"?`;
+  throw new ExpressionMistake(`unknown time zone "${zone.args}", ${hint}`, zone.start + 1);
+}
+
+function checkPattern(pattern: Part | undefined): void {
+  if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return;
+  try {
+    new RegExp(pattern.args);
+  } catch {
+    throw new ExpressionMistake(`expected a regular expression, got ${JSON.stringify(pattern.args)}`, pattern.start);
+  }
+}

@@ -1,0 +1,42 @@
+// Functions that make a value of another type.
+
+import { describe } from '../../model/error.ts';
+import { define, type FunctionType } from './function-type.ts';
+
+const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'true', 'TRUE', 'True']);
+const falseTexts: ReadonlySet<string> = new Set(['0', 'f', 'false', 'FALSE', 'False']);
+
+export const conversionFunctions: readonly FunctionType[] = [
+  define(['string(value)'], 'the value as text', {
+    'string: string': (text: string) => text,
+    'double: string': String,
+    'bool: string': String,
+  }),
+  define(['double(value)'], 'the value as a number; true is 1', {
+    'double: double': (number: number) => number,
+    'bool: double': Number,
+    'string: double': toNumber,
+  }),
+  define(['int(value)'], 'the value as a number without what is after the point', {
+    'double: double': Math.trunc,
+    'bool: double': Number,
+    'string: double': (text: string) => Math.trunc(toNumber(text)),
+  }),
+  define(['bool(value)'], 'the text "true" or "false", "1" or "0" as true or false; of a number, whether it is not 0', {
+    'bool: bool': (flag: boolean) => flag,
+    'double: bool': (number: number) => number !== 0,
+    'string: bool': toFlag,
+  }),
+];
+
+function toNumber(text: string): number {
+  const number = text.trim() === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(number)) throw new Error(`double: expected a number in text, got ${describe(text)}`);
+  return number;
+}
+
+function toFlag(text: string): boolean {
+  if (trueTexts.has(text)) return true;
+  if (falseTexts.has(text)) return false;
+  throw new Error(`bool: expected "true" or "false", got ${describe(text)}`);
+}

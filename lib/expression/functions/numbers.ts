@@ -1,0 +1,82 @@
+// Functions of numbers.
+
+import { define, type FunctionType, numeric } from './function-type.ts';
+
+/** How many numbers `min` and `max` take beside one another. A list may have more. */
+const mostNumbers = 8;
+const digitsOf = (digits: number) => Math.min(15, Math.max(-15, Math.trunc(digits)));
+
+export const numberFunctions: readonly FunctionType[] = [
+  ofMany('min', 'the least of the numbers', (numbers) => Math.min(...numbers)),
+  ofMany('max', 'the greatest of the numbers', (numbers) => Math.max(...numbers)),
+  numeric(
+    'clamp(number, low, high)',
+    'the number, or the bound that it is beyond',
+    (number, low, high) => Math.min(high!, Math.max(low!, number!)),
+    3,
+  ),
+  numeric('abs(number)', 'the number without its sign', Math.abs, 1),
+  numeric('floor(number)', 'the next whole number below', Math.floor, 1),
+  numeric('ceil(number)', 'the next whole number above', Math.ceil, 1),
+  define(
+    ['round(number)', 'round(number, digits)'],
+    'the nearest whole number, or that with so many digits after the point',
+    {
+      'double: double': Math.round,
+      'double, double: double': round,
+    },
+  ),
+  numeric('sqrt(number)', 'the square root', Math.sqrt, 1),
+  numeric('pow(number, exponent)', 'the power', Math.pow, 2),
+  numeric('log10(number)', 'the logarithm to base 10: 20 * log10(value) is decibels', Math.log10, 1),
+  numeric('log(number)', 'the natural logarithm', Math.log, 1),
+  numeric('exp(number)', 'e to the power of the number', Math.exp, 1),
+  numeric(
+    'bitAnd(number, number)',
+    'the bits that are set in both; numbers of bits have 32 of them',
+    (a, b) => (a! & b!) >>> 0,
+    2,
+  ),
+  numeric('bitOr(number, number)', 'the bits that are set in one of them', (a, b) => (a! | b!) >>> 0, 2),
+  numeric('bitXor(number, number)', 'the bits that are set in just one of them', (a, b) => (a! ^ b!) >>> 0, 2),
+  numeric('bitNot(number)', 'the bits that are not set', (number) => ~number! >>> 0, 1),
+  numeric(
+    'shiftLeft(number, places)',
+    'the bits, so many places up',
+    (number, places) => (number! << places!) >>> 0,
+    2,
+  ),
+  numeric('shiftRight(number, places)', 'the bits, so many places down', (number, places) => number! >>> places!, 2),
+  define(['bit(number, place)'], 'whether the bit at the place is set, counted from 0', {
+    'double, double: bool': (number: number, place: number) => ((number >>> place) & 1) === 1,
+  }),
+];
+
+/** Rounds to digits after the point; 1.005 is 1.01, as people expect of two digits. */
+export function round(number: number, digits: number): number {
+  const factor = 10 ** digitsOf(digits);
+  const scaled = number * factor;
+  if (!Number.isFinite(scaled)) return number;
+  return Math.round(scaled + Math.sign(scaled) * Math.abs(scaled) * Number.EPSILON) / factor;
+}
+
+/** A function of numbers beside one another, or of a list of them. */
+function ofMany(name: string, summary: string, compute: (numbers: readonly number[]) => number): FunctionType {
+  const overloads = Array.from({ length: mostNumbers }, (_, index) => ({
+    takes: Array<string>(index + 1).fill('double'),
+    gives: 'double',
+    compute: (...numbers: number[]) => compute(numbers),
+  }));
+  const ofList = {
+    takes: ['list<double>'],
+    gives: 'double',
+    compute: (numbers: Iterable<number>) => ofItems(name, compute, numbers),
+  };
+  return { name, usages: [`${name}(number, number, …)`, `${name}(list)`], summary, overloads: [...overloads, ofList] };
+}
+
+function ofItems(name: string, compute: (numbers: readonly number[]) => number, items: Iterable<number>): number {
+  const numbers = [...items];
+  if (numbers.length === 0) throw new Error(`${name}: expected a list of numbers, got an empty one`);
+  return compute(numbers);
+}

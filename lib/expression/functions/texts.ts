@@ -1,0 +1,121 @@
+// Functions of texts. A character is what people see as one: an emoji is never cut in two.
+
+import { define, type FunctionType } from './function-type.ts';
+import { round } from './numbers.ts';
+
+const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+// biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without the returns that belong to a line feed
+const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
+
+/** A text cut into the characters that people see. */
+function charactersOf(text: string): readonly string[] {
+  return plainText.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment);
+}
+
+function lengthOf(text: string): number {
+  return plainText.test(text) ? text.length : charactersOf(text).length;
+}
+
+export const textFunctions: readonly FunctionType[] = [
+  define(['size(text)', 'size(list)'], 'how many characters or items there are', {
+    'string: double': lengthOf,
+    'list: double': (list: readonly unknown[]) => list.length,
+    'map: double': (map: object) => Object.keys(map).length,
+  }),
+  define(['contains(text, part)'], 'whether the text has the part', {
+    'string, string: bool': (text: string, part: string) => text.includes(part),
+  }),
+  define(['startsWith(text, part)'], 'whether the text starts with the part', {
+    'string, string: bool': (text: string, part: string) => text.startsWith(part),
+  }),
+  define(['endsWith(text, part)'], 'whether the text ends with the part', {
+    'string, string: bool': (text: string, part: string) => text.endsWith(part),
+  }),
+  define(['matches(text, pattern)'], 'whether the regular expression is found in the text', {
+    'string, string: bool': (text: string, pattern: string) => new RegExp(pattern).test(text),
+  }),
+  define(['indexOf(text, part)', 'indexOf(text, part, from)'], 'where the part is first, counted from 0; −1: nowhere', {
+    'string, string: double': (text: string, part: string) => indexOf(text, part, 0),
+    'string, string, double: double': indexOf,
+  }),
+  define(['lastIndexOf(text, part)'], 'where the part is last, counted from 0; −1: nowhere', {
+    'string, string: double': (text: string, part: string) => placeOf(text, text.lastIndexOf(part)),
+  }),
+  define(
+    ['substring(text, from)', 'substring(text, from, to)'],
+    'the characters from a place, counted from 0, up to the other',
+    {
+      'string, double: string': substring,
+      'string, double, double: string': substring,
+    },
+  ),
+  define(['replace(text, old, new)'], 'the text with every old part replaced', {
+    'string, string, string: string': (text: string, old: string, by: string) => text.replaceAll(old, () => by),
+  }),
+  define(
+    ['split(text, separator)', 'split(text, separator, most)'],
+    'the list of the parts; the last of at most so many has the rest',
+    {
+      'string, string: list<string>': (text: string, separator: string) => split(text, separator, Infinity),
+      'string, string, double: list<string>': split,
+    },
+  ),
+  define(['join(list)', 'join(list, separator)'], 'the texts of a list as one', {
+    'list<string>: string': (texts: readonly string[]) => texts.join(''),
+    'list<string>, string: string': (texts: readonly string[], separator: string) => texts.join(separator),
+  }),
+  define(['trim(text)'], 'the text without spaces around it', { 'string: string': (text: string) => text.trim() }),
+  define(['lowerAscii(text)'], 'the text in small letters', { 'string: string': (text: string) => text.toLowerCase() }),
+  define(['upperAscii(text)'], 'the text in capital letters', {
+    'string: string': (text: string) => text.toUpperCase(),
+  }),
+  define(['pad(number, digits)'], 'the number with zeros before it: pad(7, 2) is "07"', {
+    'double, double: string': pad,
+    'string, double: string': (text: string, width: number) => text.padStart(widthOf(width), '0'),
+  }),
+  define(['fixed(number, digits)'], 'the number with so many digits after the point: fixed(3.14, 1) is "3.1"', {
+    'double, double: string': (number: number, digits: number) => {
+      const count = Math.min(15, Math.max(0, Math.trunc(digits)));
+      return round(number, count).toFixed(count);
+    },
+  }),
+];
+
+function indexOf(text: string, part: string, from: number): number {
+  const start = charactersOf(text).slice(0, Math.max(0, from)).join('').length;
+  return placeOf(text, text.indexOf(part, start));
+}
+
+/** The place among the characters of what is at an index of the text. */
+function placeOf(text: string, index: number): number {
+  return index < 0 ? -1 : lengthOf(text.slice(0, index));
+}
+
+function substring(text: string, from: number, to?: number): string {
+  const isPlain = plainText.test(text);
+  const characters = isPlain ? undefined : charactersOf(text);
+  const size = characters?.length ?? text.length;
+  const end = to ?? size;
+  if (!(from >= 0 && from <= end && end <= size))
+    throw new Error(
+      `substring: expected places 0..${size} of the text, got ${to === undefined ? from : `${from}, ${to}`}`,
+    );
+  return characters === undefined ? text.slice(from, end) : characters.slice(from, end).join('');
+}
+
+function split(text: string, separator: string, most: number): string[] {
+  const parts = separator === '' ? [...charactersOf(text)] : text.split(separator);
+  if (most < 0 || parts.length <= most) return parts;
+  if (most < 1) return [];
+  return [...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)];
+}
+
+function pad(number: number, width: number): string {
+  const digits = String(Math.abs(number)).padStart(widthOf(width), '0');
+  return number < 0 ? `-${digits}` : digits;
+}
+
+/** Nobody needs a text of more zeros. */
+function widthOf(width: number): number {
+  return Math.min(1000, Math.max(0, Math.trunc(width) || 0));
+}

@@ -1,0 +1,13 @@
+// A mistake in an expression.
+
+import { HubError } from '../../model/error.ts';
+
+export class ExpressionMistake extends HubError {
+  /** Where it is: the offset in the text of the expression. */
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super('bad-flow', message);
+    this.offset = offset;
+  }
+}
