@@ -18,7 +18,7 @@ export interface TickerClock {
 const realClock: TickerClock = {
   now: () => performance.now(),
   soon: (work) => void setImmediate(work),
-  after: (delayMs, work) => void setTimeout(work, delayMs),
+  after: (delayMs, work) => void setTimeout(work, delayMs).unref(), // without sockets nobody waits for it
 };
 
 export class Ticker {
