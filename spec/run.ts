@@ -6,6 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { dependent } from '../bench/dependent.ts';
+import { strip } from './stripped/strip.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -66,7 +67,11 @@ function runAva(): number {
     ...options,
     ...files,
   ]);
-  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), ...process.env }; // each file is a process
+  const env = {
+    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // each file is a process
+    ...process.env,
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${strip()}`.trim(),
+  };
   return spawnSync(...ava, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 }
 
