@@ -3,9 +3,10 @@
 
 import './command/node-version.ts';
 import { Command } from 'commander';
+import { backup, restore } from './command/backup.ts';
 import { check } from './command/check.ts';
 import { createConsole } from './command/console.ts';
-import { defaultFolder, firstSteps } from './command/first-steps.ts';
+import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
@@ -121,6 +122,19 @@ remote('explain', 'print why a parameter of a running hub is as it is, back to w
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
   .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
+
+remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
+  .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
+  .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
+
+program
+  .command('restore')
+  .description('restore a backup into an empty folder')
+  .argument('<file>', 'the archive')
+  .argument('<folder>', 'an empty folder, or one that there is not yet')
+  .action((file: string, folder: string) =>
+    finish(restore(file, folder, calledAs(process.argv[1] ?? '', process.cwd()), console)),
+  );
 
 await program.parseAsync();
 

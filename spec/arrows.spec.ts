@@ -19,14 +19,14 @@ const hinge = [
   'test-plan',
 ].map((name) => `flow/${name}.ts`);
 /** The contract of connection types, which stands on the floor above their folders. */
-const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'archive'].map(
+const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'archive', 'installation'].map(
   (name) => `connections/${name}.ts`,
 );
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
   'connections/rest-api/': ['wire/', 'json5/', 'dashboard/', 'net/'],
-  'connections/store/': ['json5/', 'wire/'],
+  'connections/store/': ['backup/', 'json5/', 'wire/'],
   'connections/virtual-core/': ['expression/'],
 };
 
@@ -34,6 +34,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
 const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ['model/', []],
   ['wire/', ['model/']],
+  ['backup/', ['model/']],
   ['graph/', ['model/', 'rxjs']],
   ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
@@ -72,6 +73,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     [
       'hub.ts',
       'testing/',
+      'backup/',
       'flow/check/check.ts',
       'flow/plan.ts',
       'flow/programs/',

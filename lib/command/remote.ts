@@ -78,13 +78,23 @@ function createPrinter(console: PacedConsole): (value: string) => void {
   };
 }
 
-/** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
+/** Asks the hub for a text. Errors: as `respond`. */
 export async function request(
   options: RemoteOptions,
   path: string,
   init: RequestInit,
   allowed: number[] = [],
 ): Promise<string> {
+  return (await respond(options, path, init, allowed)).text();
+}
+
+/** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
+export async function respond(
+  options: RemoteOptions,
+  path: string,
+  init: RequestInit,
+  allowed: number[] = [],
+): Promise<Response> {
   if (!/^https?:\/\/./.test(options.url) || !URL.canParse(options.url))
     throw new Error(`--url: expected a URL such as http://localhost:17011, got "${options.url}"`);
   let response: Response;
@@ -99,8 +109,8 @@ export async function request(
       `${options.url}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
     );
   }
+  if (response.ok || allowed.includes(response.status)) return response;
   const text = await response.text();
-  if (response.ok || allowed.includes(response.status)) return text;
   throw new Error(problemDetail(text) ?? text.trim());
 }
 

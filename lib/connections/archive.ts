@@ -18,6 +18,18 @@ export interface StorageArchive {
   readonly folder: string;
   /** How much room the databases may take. */
   readonly maxBytes: number;
+  /** Makes a backup of this moment. Errors: `conflict` while another one is made; `unavailable` with the reason. */
+  backUp(): Promise<Backup>;
+}
+
+/** A backup that is being made, an archive of tar. */
+export interface Backup {
+  /** How long it is. */
+  readonly bytes: number;
+  /** The next piece; undefined: it is whole. Errors: `unavailable`. */
+  next(): Promise<Uint8Array | undefined>;
+  /** Removes what it took to make it; to be called in any case. Never rejects. */
+  end(): Promise<void>;
 }
 
 /** A part that writes what happens. */

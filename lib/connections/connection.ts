@@ -39,6 +39,8 @@ interface ConnectionTypeBasics<Settings> {
   mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
   /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
+  /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
+  belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /**
    * Declares a parameter that a rule names and `parameters` lacks, because the file that would tell it is broken: then this
    * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.

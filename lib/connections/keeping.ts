@@ -6,6 +6,7 @@ import type { LogEntry } from '../model/log-entry.ts';
 import type { Change, Parameter } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { Archive } from './archive.ts';
+import type { Installation } from './installation.ts';
 
 /** A value as it was kept; `time` is when it was set, in milliseconds since 1970. */
 export interface KeptValue {
@@ -82,6 +83,8 @@ export interface KeepingPort {
   takeMemories(): readonly KeptMemory[];
   /** All that is under way counts as changed, as when it is kept for the first time. */
   renewMemories(): void;
+  /** What the hub is made of, as files. */
+  installation(): Installation;
   /** What the running store can be asked for; undefined: the hub has none that runs. */
   readonly archive: Archive | undefined;
   /** A part of a store offers what it can be asked for, while it runs; returns what ends that. */

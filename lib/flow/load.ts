@@ -33,7 +33,7 @@ export class FlowLoader {
     const plan = checkFlowFiles(files, this.#types, mistakes);
     this.#report = reportOf(plan, mistakes.items);
     if (mistakes.items.length > 0) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
-    return plan;
+    return { ...plan, paths: this.#paths };
   }
 
   /** Files have been saved again while they are loaded: a flow that takes long is not waited for. */

@@ -11,6 +11,8 @@ import type { PreparedStep } from './steps/step.ts';
 import type { TestPlan } from './test-plan.ts';
 
 export interface Plan {
+  /** What was asked to be loaded: flow files, and folders of them; left out: the files. */
+  readonly paths?: readonly string[];
   /** The flow files, each with how much it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];

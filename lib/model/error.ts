@@ -12,6 +12,7 @@ export const errorCatalogue = {
   'body-type': 'Unsupported body type',
   'cannot-start': 'Connection cannot start',
   conflict: 'Not possible as things are',
+  forbidden: 'Not allowed from here',
   'foreign-host': 'Foreign host',
   'foreign-origin': 'Foreign origin',
   internal: 'Internal error',

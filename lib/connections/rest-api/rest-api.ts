@@ -15,6 +15,7 @@ export function createRestApi(consoleFolder: string) {
     settingsSchema,
     parameters: () => [],
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
+    belongings: ({ dashboards }, resolvePath) => (dashboards === '' ? [] : [resolvePath(dashboards)]),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
         const { sockets, state$, stop } = startServer(context, hub, consoleFolder);

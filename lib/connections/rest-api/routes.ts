@@ -12,11 +12,13 @@ import type { Handler } from './http/admission.ts';
 import { acceptsJson } from './http/answer/accept.ts';
 import { begin } from './http/answer/headers.ts';
 import { replyError } from './http/answer/reply.ts';
+import { createOwnerCheck } from './http/guard/owner.ts';
 import { decodePath } from './http/path.ts';
 import type { Route } from './http/router.ts';
 import { asHubError } from './input/fault-gate.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
 import { PastShares } from './limits/past-shares.ts';
+import { remoteAddress } from './limits/remote-address.ts';
 import type { TaskQueue } from './pacing/work-queue.ts';
 import { serveClientScript } from './pages/browser/client-script.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './pages/browser/console.ts';
@@ -36,7 +38,9 @@ import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
 import { historyPath, readHistoriesQuestion, readHistoryQuestion } from './pages/past/history.ts';
 import { type PastContext, servePast } from './pages/past/serve-past.ts';
 import { switchRule } from './pages/rules.ts';
+import { serveBackup } from './pages/store/backup.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from './pages/store/snapshots.ts';
+import { serveStore } from './pages/store/store.ts';
 import { traceRule } from './pages/trace.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
@@ -140,9 +144,19 @@ function operationRoutes(context: RouteContext): Route[] {
 
 /** What the store keeps. */
 function storeRoutes(context: RouteContext): Route[] {
-  const { hub } = context;
+  const { hub, settings, log } = context;
   const json = pagesOf(context);
+  const expectOwner = createOwnerCheck(settings);
   return [
+    {
+      path: '/hub/backup',
+      getWrites: true, // it changes nothing, but no page of another site may have it made
+      get(response, request) {
+        expectOwner(request, remoteAddress(response));
+        serveBackup(hub, response, request, log);
+      },
+    },
+    { path: '/hub/store', get: later((response, request) => serveStore(hub, response, request, log), log) },
     { path: snapshotsPath, get: json(() => snapshotsOf(hub)) },
     { path: `${snapshotsPath}/*`, get: json(({ path }) => compareSnapshot(hub, path)) },
   ];

@@ -7,6 +7,7 @@ import type { HubPort } from '../hub-port.ts';
 import type { KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
 import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
+import { keepStorage } from './backup/keep-storage.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
 import { readPast } from './reader/past-reader.ts';
@@ -86,6 +87,7 @@ export const store = defineGatewayType({
             onDamage: () => {},
             offer: (past) => hub.keeping.offer({ past }),
           }),
+          storage: keepStorage(context, hub),
         },
         scheduler,
       );

@@ -11,6 +11,7 @@ import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
 import type { Snapshot, SnapshotList } from './snapshots.ts';
+import type { StoreStatus } from './store.ts';
 import type { RuleTraces } from './trace.ts';
 
 export type Answer =
@@ -27,4 +28,5 @@ export type Answer =
   | RuleStatus
   | RuleTraces
   | Snapshot
-  | SnapshotList;
+  | SnapshotList
+  | StoreStatus;

@@ -6,6 +6,9 @@ import { join } from 'node:path';
 /** Damaged files that are set aside: the newest so many stay. */
 export const keptAside = 5;
 
+/** The folder, within that of the store, in which copies stand while a backup is made. */
+export const backupWork = 'backup.part';
+
 const companions = ['', '-wal', '-shm'];
 
 /** Where a database is, and the copy of it that is made each hour. */

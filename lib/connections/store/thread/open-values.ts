@@ -5,7 +5,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../model/error.ts';
-import { type DatabaseFiles, exists, filesOf, isFile } from './files.ts';
+import { backupWork, type DatabaseFiles, exists, filesOf, isFile } from './files.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { Held, Opened, OpenRequest } from './messages.ts';
 import { ageOf, copyText, type Recovery, recover } from './recover.ts';
@@ -33,6 +33,7 @@ export function openValues(request: OpenRequest): OpenValues {
   try {
     mkdirSync(folder, { recursive: true });
     lock = new FolderLock(folder);
+    rmSync(join(folder, backupWork), { recursive: true, force: true }); // a hub was killed while it made a backup
     held = recover(files, losses, recoveryOf(isRead));
     if (held !== undefined) losses.push(...lossOf(files.path, held));
     const hasDamagedRows = held !== undefined && held.damaged.length > 0;

@@ -2,12 +2,14 @@
 
 import { type Observable, Subject } from 'rxjs';
 import type { Archive } from '../../../connections/archive.ts';
+import type { Installation } from '../../../connections/installation.ts';
 import type { Deed, KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { formatAddress } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan, Plan } from '../../plan.ts';
+import { installationOf } from './installation.ts';
 
 const nothing: ReadonlyMap<string, Value> = new Map();
 
@@ -28,6 +30,7 @@ export class Keeping implements KeepingPort {
   readonly #deeds = new Subject<Deed>();
   readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
   #hasStore = false;
+  #installation = installationOf({ connections: [], files: [] });
   /** By parts of the store, the newest last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
@@ -45,8 +48,10 @@ export class Keeping implements KeepingPort {
     this.#timeOfDay = timeOfDay;
   }
 
-  /** Takes over which connections there are. */
-  plan({ connections }: Pick<Plan, 'connections'>): void {
+  /** Takes over which connections and files there are. */
+  plan(plan: Pick<Plan, 'connections' | 'files' | 'paths'>): void {
+    const { connections } = plan;
+    this.#installation = installationOf(plan);
     this.#connections = new Set(connections.map(({ id }) => id));
     this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
     this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
@@ -64,6 +69,10 @@ export class Keeping implements KeepingPort {
       this.#recalled.set(connection, recalled);
       this.#know(connection, name, () => memory);
     }
+  }
+
+  installation(): Installation {
+    return this.#installation;
   }
 
   get archive(): Archive | undefined {

@@ -13,6 +13,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'body-type': '415 Unsupported Media Type',
   'cannot-start': '500 Internal Server Error',
   conflict: '409 Conflict',
+  forbidden: '403 Forbidden',
   'foreign-host': '403 Forbidden',
   'foreign-origin': '403 Forbidden',
   internal: '500 Internal Server Error',

@@ -1,0 +1,53 @@
+// The manifest of a backup: the last file of the archive, with the size and the SHA-256 of all others. An archive without it is not whole.
+
+import { describe, HubError } from '../model/error.ts';
+
+export const manifestName = 'patchbay-backup.json';
+const format = 1;
+/** How long a manifest is at most, in bytes, and how many files it names. */
+export const maxManifestBytes = 16 * 1024 * 1024;
+export const maxFiles = 20_000;
+
+export interface Manifest {
+  readonly format: typeof format;
+  /** The version of the hub that made it. */
+  readonly patchbay: string;
+  /** When it was begun, ISO 8601. */
+  readonly time: string;
+  /** The flow files and folders that the hub ran with. */
+  readonly run: readonly string[];
+  /** What flow files name by an absolute path, which a restored hub would use as well. */
+  readonly absolute: readonly string[];
+  readonly files: readonly BackupFile[];
+}
+
+export interface BackupFile {
+  /** Relative to the folder of the installation, with slashes. */
+  readonly path: string;
+  readonly size: number;
+  /** In hexadecimal digits. */
+  readonly sha256: string;
+}
+
+export type ManifestHead = Omit<Manifest, 'format' | 'files'>;
+
+export function writeManifest(head: ManifestHead, files: readonly BackupFile[]): Buffer {
+  const manifest: Manifest = { format, ...head, files };
+  return Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
+}
+
+/** Errors: `bad-request`. */
+export function readManifest(bytes: Buffer): Manifest {
+  let manifest: Partial<Manifest>;
+  try {
+    manifest = JSON.parse(bytes.toString());
+  } catch {
+    throw new HubError(
+      'bad-request',
+      `${manifestName}: expected JSON, got ${describe(bytes.toString('latin1', 0, 40))}`,
+    );
+  }
+  if (manifest.format !== format || !Array.isArray(manifest.files) || !Array.isArray(manifest.run))
+    throw new HubError('bad-request', `${manifestName}: expected format ${format}, got ${describe(manifest.format)}`);
+  return manifest as Manifest;
+}

@@ -1,0 +1,127 @@
+// Reads a backup as it comes, piece by piece, in bounded memory: every file is given away as it is read, and at the end all of them must be
+// as the manifest says.
+
+import { createHash } from 'node:crypto';
+import { HubError, messageOf } from '../model/error.ts';
+import { type BackupFile, type Manifest, manifestName, maxFiles, maxManifestBytes, readManifest } from './manifest.ts';
+import { blockBytes, decodeHeader, decodePax, paddingOf, type TarEntry } from './tar-header.ts';
+
+/** Records of pax have a path and a size at most. */
+const maxPaxBytes = 64 * 1024;
+
+/** Takes over the files of a backup, one after another. */
+export interface BackupTarget {
+  begin(path: string): Promise<void>;
+  /** The bytes are lent for the call. */
+  write(bytes: Buffer): Promise<void>;
+  end(): Promise<void>;
+}
+
+/**
+ * Reads a whole backup; `source` is any stream of bytes. Errors: `bad-request` when it is no backup, is not whole or was changed; those of
+ * the source and of the target.
+ */
+export async function readBackup(source: AsyncIterable<Uint8Array>, target: BackupTarget): Promise<Manifest> {
+  const input = new Input(source);
+  const files = new Map<string, BackupFile>();
+  let manifest: Manifest | undefined;
+  for (let entry = await nextEntry(input); entry !== undefined; entry = await nextEntry(input)) {
+    const { path, size } = entry;
+    expectPath(path);
+    if (manifest !== undefined || files.has(path) || files.size >= maxFiles)
+      throw refused(`expected each file once, ${manifestName} last, and at most ${maxFiles} files, got ${path}`);
+    if (path === manifestName) {
+      if (size > maxManifestBytes) throw refused(`${path}: expected at most ${maxManifestBytes} bytes, got ${size}`);
+      manifest = readManifest(await input.take(size));
+    } else {
+      const hash = createHash('sha256');
+      await target.begin(path);
+      await input.pass(size, async (bytes) => {
+        hash.update(bytes);
+        await target.write(bytes);
+      });
+      await target.end();
+      files.set(path, { path, size, sha256: hash.digest('hex') });
+    }
+    await input.take(paddingOf(size));
+  }
+  if (manifest === undefined) throw refused(`expected ${manifestName} as its last file, got none: it is not whole`);
+  expectSame(manifest, files);
+  return manifest;
+}
+
+async function nextEntry(input: Input): Promise<TarEntry | undefined> {
+  let known: Partial<TarEntry> = {};
+  for (;;) {
+    const { kind, ...entry } = decode(await input.take(blockBytes));
+    if (kind === 'end') return undefined;
+    if (kind === 'file') return { ...entry, ...known };
+    if (!(entry.size <= maxPaxBytes)) throw refused(`expected a header of at most ${maxPaxBytes} bytes, got more`);
+    known = decodePax(await input.take(entry.size));
+    await input.take(paddingOf(entry.size));
+  }
+}
+
+function decode(block: Buffer): ReturnType<typeof decodeHeader> {
+  try {
+    return decodeHeader(block);
+  } catch (error) {
+    throw refused(messageOf(error));
+  }
+}
+
+/** Errors: a path that leads anywhere else than below the folder. */
+function expectPath(path: string): void {
+  const segments = path.split('/');
+  const isInside = segments.every((segment) => !['', '.', '..'].includes(segment)) && !/[\\\0]|^[a-z]:/i.test(path);
+  if (!isInside) throw refused(`expected paths below the folder, got ${JSON.stringify(path)}`);
+}
+
+function expectSame({ files: expected }: Manifest, files: ReadonlyMap<string, BackupFile>): void {
+  for (const { path, size, sha256 } of expected) {
+    const found = files.get(path);
+    if (found === undefined) throw refused(`${path}: expected it, got no such file`);
+    if (found.size !== size || found.sha256 !== sha256)
+      throw refused(`${path}: expected ${size} bytes with the SHA-256 ${sha256}, got other ones`);
+  }
+  if (files.size !== expected.length) throw refused(`expected ${expected.length} files, got ${files.size}`);
+}
+
+function refused(message: string): HubError {
+  return new HubError('bad-request', message);
+}
+
+/** Bytes that come in pieces of any length. */
+class Input {
+  readonly #source: AsyncIterator<Uint8Array>;
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source[Symbol.asyncIterator]();
+  }
+
+  /** The next bytes in one piece. */
+  async take(length: number): Promise<Buffer> {
+    const parts: Buffer[] = [];
+    await this.pass(length, async (bytes) => void parts.push(Buffer.from(bytes)));
+    return Buffer.concat(parts);
+  }
+
+  /** Gives the next bytes away, piece by piece. */
+  async pass(length: number, give: (bytes: Buffer) => Promise<void>): Promise<void> {
+    if (!Number.isSafeInteger(length) || length < 0) throw refused('expected the size of a file, got none');
+    for (let left = length; left > 0; ) {
+      if (this.#rest.length === 0) await this.#read();
+      const bytes = this.#rest.subarray(0, left);
+      this.#rest = this.#rest.subarray(bytes.length);
+      left -= bytes.length;
+      await give(bytes);
+    }
+  }
+
+  async #read(): Promise<void> {
+    const { done, value } = await this.#source.next();
+    if (done) throw refused('expected more of it, it was cut off');
+    this.#rest = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  }
+}

@@ -1,0 +1,108 @@
+// The header of a file in a tar archive: ustar, and before it a header of pax where a path is long or a file is large
+// (IEEE Std 1003.1, pax, "ustar Interchange Format"). Any tar reads it.
+
+export const blockBytes = 512;
+/** The end of an archive. */
+export const endBytes = 2 * blockBytes;
+
+const maxUstarPath = 100;
+const maxUstarBytes = 8 ** 11;
+const sumAt = 148;
+const sumBytes = 8;
+
+export interface TarEntry {
+  readonly path: string;
+  readonly size: number;
+}
+
+/** How many bytes fill the last block of a file. */
+export function paddingOf(size: number): number {
+  return (blockBytes - (size % blockBytes)) % blockBytes;
+}
+
+/** The blocks before the bytes of a file. `time` is in milliseconds since 1970. */
+export function encodeHeader({ path, size }: TarEntry, time: number): Buffer {
+  const isLong = Buffer.byteLength(path) > maxUstarPath;
+  const isLarge = size >= maxUstarBytes;
+  const header = encodeBlock(isLong ? 'long-path' : path, isLarge ? 0 : size, '0', time);
+  if (!isLong && !isLarge) return header;
+  const records = Buffer.from((isLong ? record('path', path) : '') + (isLarge ? record('size', String(size)) : ''));
+  const padding = Buffer.alloc(paddingOf(records.length));
+  return Buffer.concat([encodeBlock('PaxHeader', records.length, 'x', time), records, padding, header]);
+}
+
+/** What a block says of the bytes behind it: a file, records of pax, or the end. */
+export interface DecodedBlock extends TarEntry {
+  readonly kind: 'file' | 'pax' | 'end';
+}
+
+/** Errors: when it is no header, or one of something else than a file. */
+export function decodeHeader(block: Buffer): DecodedBlock {
+  if (block.every((byte) => byte === 0)) return { kind: 'end', path: '', size: 0 };
+  if (readOctal(block, sumAt, sumBytes) !== sumOf(block))
+    throw new Error('expected the header of a file, got other bytes');
+  const flag = String.fromCharCode(block[156]!);
+  const [name, prefix] = [readText(block, 0, 100), readText(block, 345, 155)];
+  const path = prefix === '' ? name : `${prefix}/${name}`;
+  const size = readOctal(block, 124, 12);
+  if (flag === 'x') return { kind: 'pax', path, size };
+  if (flag !== '0' && flag !== '\0')
+    throw new Error(`${path}: expected a file, got an entry of type ${JSON.stringify(flag)}`);
+  return { kind: 'file', path, size };
+}
+
+/** What records of pax say of the file behind them. */
+export function decodePax(records: Buffer): Partial<TarEntry> {
+  const found = new Map<string, string>();
+  for (let at = 0; at < records.length; ) {
+    const space = records.indexOf(' ', at);
+    const length = Number(records.toString('latin1', at, space));
+    if (space < 0 || !(length > 0)) break;
+    const text = records.toString('utf8', space + 1, at + length - 1);
+    found.set(text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1));
+    at += length;
+  }
+  const [path, size] = [found.get('path'), found.get('size')];
+  return { ...(path !== undefined && { path }), ...(size !== undefined && { size: Number(size) }) };
+}
+
+function encodeBlock(path: string, size: number, flag: string, time: number): Buffer {
+  const block = Buffer.alloc(blockBytes);
+  const octal = (value: number, digits: number) => `${Math.floor(value).toString(8).padStart(digits, '0')}\0`;
+  block.write(path, 0, 100);
+  block.write(octal(0o600, 7), 100);
+  block.write(octal(0, 7), 108);
+  block.write(octal(0, 7), 116);
+  block.write(octal(size, 11), 124);
+  block.write(octal(time / 1000, 11), 136);
+  block.write(' '.repeat(sumBytes), sumAt);
+  block.write(flag, 156);
+  block.write('ustar\x0000', 257);
+  block.write(`${octal(sumOf(block), 6)} `, sumAt);
+  return block;
+}
+
+/** The sum of all bytes, where those of the sum itself count as spaces. */
+function sumOf(block: Buffer): number {
+  let sum = sumBytes * 0x20;
+  for (const [index, byte] of block.entries()) if (index < sumAt || index >= sumAt + sumBytes) sum += byte;
+  return sum;
+}
+
+/** A record has its own length in front, which counts itself. */
+function record(key: string, value: string): string {
+  const rest = Buffer.byteLength(` ${key}=${value}\n`);
+  let length = rest + 1;
+  while (length !== rest + String(length).length) length = rest + String(length).length;
+  return `${length} ${key}=${value}\n`;
+}
+
+function readOctal(block: Buffer, at: number, bytes: number): number {
+  const text = readText(block, at, bytes).trim();
+  return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : Number.NaN;
+}
+
+function readText(block: Buffer, at: number, bytes: number): string {
+  const end = block.indexOf(0, at);
+  return block.toString('utf8', at, end < 0 ? at + bytes : Math.min(end, at + bytes));
+}
