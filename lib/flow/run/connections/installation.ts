@@ -11,7 +11,7 @@ export function installationOf({
 }: Pick<Plan, 'files' | 'connections' | 'paths'>): Installation {
   const flows = files.map(({ path }) => path);
   const named = flows.map((path) => ({ path: resolve(path), isAbsolute: false }));
-  return { startedIn: process.cwd(), paths: paths ?? flows, files: [...named, ...connections.flatMap(filesOf)] };
+  return { startedIn: resolve('.'), paths: paths ?? flows, files: [...named, ...connections.flatMap(filesOf)] };
 }
 
 function filesOf({ type, settings, folder }: ConnectionPlan): NamedFile[] {

@@ -22,6 +22,23 @@ const searches = (name: string, description: string) =>
   inQuery(name, { type: 'array', items: { type: 'string' } }, description);
 
 export const storePaths = {
+  '/hub/backup': {
+    get: {
+      ...about(
+        'backUp',
+        'store',
+        'An archive of the flow files, what they name, and the databases: at most one at a time',
+      ),
+      responses: {
+        '200': { description: 'A tar', content: { 'application/x-tar': { schema: {} } } },
+        ...refusals,
+        '403': problem('A page of another site; without credentials, anybody but a program on the machine of the hub'),
+        '404': problem('The hub has no store'),
+        '409': problem('Another backup is being made'),
+        '503': problem('It cannot be made, such as for want of room'),
+      },
+    },
+  },
   '/hub/events/{address}': {
     get: {
       ...about('listEvents', 'store', 'What happened to a parameter, who did it and why, newest first'),
@@ -64,6 +81,12 @@ export const storePaths = {
       ...about('compareSnapshot', 'store', 'A snapshot, every value beside the present one'),
       parameters: [inPath('selection', 'Name of the selection'), inPath('name', 'Name of the snapshot')],
       responses: { ...fresh('Snapshot'), '404': problem('There is no such snapshot, or the hub has no store') },
+    },
+  },
+  '/hub/store': {
+    get: {
+      ...about('readStore', 'store', 'How much room the store takes, and how well it keeps up'),
+      responses: { ...fresh('Store'), '404': problem('The hub has no store') },
     },
   },
 };

@@ -10,8 +10,9 @@ import type {
   SnapshotSelection,
   SnapshotValue,
 } from '../../../../wire/http/snapshots.ts';
+import type { StoreFile, StoreRows, StoreStatus } from '../../../../wire/http/store.ts';
 import { describe, list, object, oneOf, type Schema, schema } from './schema.ts';
-import { address, count, flag, origin, text, time, value, valueType } from './words.ts';
+import { address, count, duration, flag, origin, text, time, value, valueType } from './words.ts';
 
 export interface DescribedOfStore {
   readonly History: History;
@@ -19,6 +20,7 @@ export interface DescribedOfStore {
   readonly Events: EventList;
   readonly Snapshots: SnapshotList;
   readonly Snapshot: Snapshot;
+  readonly Store: StoreStatus;
 }
 
 const timeMs = schema<number>({ type: 'number', description: 'Milliseconds since 1970' });
@@ -103,5 +105,20 @@ export const storeSchemas: { readonly [Name in keyof DescribedOfStore]: Schema<D
       ),
       'In the order in which they are recalled',
     ),
+  }),
+  Store: object<StoreStatus>({
+    folder: text,
+    maxBytes: describe(count, 'How much room the databases may take'),
+    bytes: count,
+    files: list(object<StoreFile>({ name: text, bytes: count })),
+    rows: list(
+      object<StoreRows>({
+        part: oneOf(['values', 'history', 'audit']),
+        perSecond: describe(duration, 'Rows written, over the last ten seconds'),
+        lagMs: describe(duration, 'How old the oldest change is that is not on the disk yet'),
+        lost: describe(count, 'Changes that were not recorded since the hub started'),
+      }),
+    ),
+    oldest: object<StoreStatus['oldest']>({}, { history: time, audit: time }),
   }),
 };
