@@ -19,6 +19,7 @@ import { dashboardJsonSchema } from './dashboard/format.ts';
 import { flowFileJsonSchema } from './flow/check/schema.ts';
 import { version } from './hub.ts';
 import { messageOf } from './model/error.ts';
+import { hasWaitingThreads } from './model/waiting-threads.ts';
 
 /** When a signal has asked to stop, what was printed is waited for so long at most. */
 const lastLinesMs = 500;
@@ -155,10 +156,18 @@ function untilStopped(): Promise<string> {
     for (const signal of ['SIGINT', 'SIGTERM'] as const)
       process.once(signal, () => {
         isStopping = true;
+        process.once('exit', leaveWaitingThreads);
         process.once(signal, () => process.exit(130));
         resolve(signal);
       });
   });
+}
+
+/** Ends by the signal where a thread hangs although the hub has waited for it as long as it may: then the system does not. */
+function leaveWaitingThreads(): void {
+  if (!hasWaitingThreads()) return;
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** Standard output, which does not block from then on: Node lets pipes and sockets be so, but not terminals. */

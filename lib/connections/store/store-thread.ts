@@ -3,6 +3,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
+import { awaitAnswer } from '../../model/waiting-threads.ts';
 
 /** SQLite is part of Node.js, which calls it experimental: that is no news for operators. */
 export const quiet = ['--disable-warning=ExperimentalWarning'];
@@ -51,11 +52,15 @@ export class StoreThread<Question, Answer> {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const fail = (error: unknown) => reject(new Error(`the thread that ${this.#what} has ended: ${messageOf(error)}`));
     const exit = () => fail('it did so by itself');
+    const answered = awaitAnswer(this);
     if (this.#isEnded) exit();
     else {
       this.#worker.once('message', resolve).once('error', fail).once('exit', exit);
       this.#worker.postMessage(question, transfer);
     }
-    return promise.finally(() => this.#worker.off('message', resolve).off('error', fail).off('exit', exit));
+    return promise.finally(() => {
+      answered();
+      this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
+    });
   }
 }
