@@ -1,5 +1,6 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
+import type { AuditKind } from '../model/audit-entry.ts';
 import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
 import type { ValueType } from '../model/value.ts';
 
@@ -71,7 +72,7 @@ export interface ReadyAnswer {
   readonly tag: string;
 }
 
-export type PastQuestion = HistoryQuestion | EventsQuestion;
+export type PastQuestion = HistoryQuestion | EventsQuestion | AuditQuestion;
 
 /** The type is that which the hub knows; undefined: the parameter is of an earlier time. */
 export interface AskedParameter {
@@ -101,4 +102,21 @@ export interface EventsQuestion {
   readonly limit: number;
   /** Only what was before this change; undefined: the newest. */
   readonly before: { readonly time: number; readonly revision: number } | undefined;
+}
+
+/** What of the audit is asked for. Times are milliseconds since 1970. */
+export interface AuditQuestion {
+  readonly ask: 'audit';
+  readonly from: number;
+  readonly to: number;
+  /** A glob of addresses. */
+  readonly address?: string | undefined;
+  /** A part of the name of the user, however it is cased. */
+  readonly user?: string | undefined;
+  readonly kind?: AuditKind | undefined;
+  /** A part of the address, the user, a value or the cause, however it is cased. */
+  readonly text?: string | undefined;
+  /** Only entries with a lower number. */
+  readonly before?: number | undefined;
+  readonly limit: number;
 }

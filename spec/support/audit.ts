@@ -43,6 +43,7 @@ export async function noted(
 function query(folder: string, sql: string): unknown[] {
   const database = new DatabaseSync(join(folder, 'data', 'audit.db'), { readOnly: true });
   try {
+    database.exec('PRAGMA busy_timeout = 10000'); // it is locked for a moment while the hub closes it
     return database.prepare(sql).all();
   } finally {
     database.close();

@@ -61,6 +61,7 @@ export function auditOf(context: Context, hub: HubPort, opened: OpenedForStart |
       isSelected: createSelection(settings.audit),
       open: ({ isSuspect }) => writer.open(requestOf(context, { isRead: false, isSuspect })),
       finish,
+      offer: (audit) => hub.keeping.offer({ audit }),
     });
     first = undefined;
     return part;

@@ -4,9 +4,11 @@
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { WritingArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { RowRate } from '../row-rate.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
@@ -32,6 +34,8 @@ export interface KeepAuditOptions {
   open(how: Pick<OpenAudit, 'isSuspect'>): Promise<OpenedAudit>;
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
+  /** Hears what can be asked for, while it runs; returns what ends that. */
+  offer(audit: WritingArchive): () => void;
 }
 
 /** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
@@ -39,17 +43,22 @@ export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent
   return new Observable((subscriber) => {
     const keeper = new AuditKeeper(options, (event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
-    return () => options.finish(keeper.end(kept));
+    const end = options.offer(keeper);
+    return () => {
+      end();
+      options.finish(keeper.end(kept));
+    };
   });
 }
 
-class AuditKeeper {
+class AuditKeeper implements WritingArchive {
   readonly #options: KeepAuditOptions;
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #rate = new RowRate();
   readonly #disk: SlowDisk;
   readonly #listening: Subscription;
   /** Entries that were taken from the queue and are not on the disk. */
@@ -62,6 +71,8 @@ class AuditKeeper {
   #copyTrouble: string | undefined;
   #told: string | undefined;
   #seenAt = 0;
+  /** The time of the oldest entry. */
+  #oldest: number | undefined;
   #isOpen = false;
   /** Whether the hub has just started, and not only this connection. */
   #isStart: boolean;
@@ -87,6 +98,16 @@ class AuditKeeper {
         this.#queue.add(rowOfDeed(deed, Date.now()));
       }),
     );
+  }
+
+  status(): WritingStatus {
+    const waiting = this.#pending[0]?.time ?? this.#queue.oldest;
+    return {
+      perSecond: this.#rate.perSecond(this.#options.scheduler.now()),
+      lagMs: waiting === undefined ? 0 : Math.max(0, Date.now() - waiting),
+      lost: this.#queue.lost,
+      oldest: this.#oldest,
+    };
   }
 
   async keep(): Promise<void> {
@@ -157,13 +178,15 @@ class AuditKeeper {
     const seen = Date.now();
     if (this.#pending.length + log.length === 0 && !isClean && seen - this.#seenAt < seenEveryMs) return false;
     const batch = { rows: this.#pending, log, run: { seen, isClean, count: this.#place.count } };
-    const { written } = await this.#disk.watch(writer.write(batch));
+    const { written, oldest } = await this.#disk.watch(writer.write(batch));
     this.#trouble = written.state === 'written' ? undefined : `entries are not written: ${written.reason}`;
     if (written.state !== 'written') {
       if (written.state !== 'full') this.#openAnew(written.state === 'damaged');
       return false;
     }
     this.#backoff.reset();
+    this.#rate.add(this.#options.scheduler.now(), batch.rows.length);
+    this.#oldest = oldest;
     this.#pending = [];
     this.#place.written(page);
     this.#seenAt = seen;

@@ -1,0 +1,104 @@
+// Finds entries of the audit, newest first.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditEntry, AuditKind } from '../../../model/audit-entry.ts';
+import { globToRegExp } from '../../../model/glob.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import type { AuditQuestion } from '../../archive.ts';
+
+/** Entries of one second may stand in another order than their times. */
+const slackMs = 1000;
+/** After so many rows it is looked whether the search takes too long. */
+const checkEvery = 1000;
+
+interface Row {
+  readonly n: number;
+  readonly time: number;
+  readonly kind: AuditKind;
+  readonly user: string;
+  readonly address: string;
+  readonly type: ValueType | '';
+  readonly before: string | number | null;
+  readonly after: string | number | null;
+  readonly count: number;
+  readonly cause: string;
+}
+
+/** What was found, and whether there is more. */
+export interface FoundEntries {
+  readonly entries: readonly AuditEntry[];
+  readonly hasMore: boolean;
+}
+
+/** Reads at most a page; `check` is called again and again and throws when it takes too long. Errors: those of SQLite. */
+export function findEntries(database: DatabaseSync, question: AuditQuestion, check: () => void): FoundEntries {
+  const { address, limit } = question;
+  const bounds = boundsOf(database, question);
+  if (bounds === undefined) return { entries: [], hasMore: false };
+  const [where, values] = conditionsOf(question);
+  const glob = address === undefined ? undefined : globToRegExp(address);
+  const sql = `SELECT * FROM entry WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
+  const entries: AuditEntry[] = [];
+  let rows = 0;
+  for (const row of database.prepare(sql).iterate(...bounds, ...values) as Iterable<Row>) {
+    if (++rows % checkEvery === 0) check();
+    if (glob !== undefined && !glob.test(row.address)) continue;
+    if (entries.length === limit) return { entries, hasMore: true };
+    entries.push(entryOf(row));
+  }
+  return { entries, hasMore: false };
+}
+
+/** Between which numbers the entries of the time are; undefined: there are none. */
+function boundsOf(database: DatabaseSync, { from, to, before }: AuditQuestion): [number, number] | undefined {
+  const number = (sql: string, time: number) => (database.prepare(sql).get(time) as { n: number } | undefined)?.n;
+  const first = number('SELECT n FROM entry WHERE time >= ? ORDER BY time, n LIMIT 1', from - slackMs);
+  const last = number('SELECT n FROM entry WHERE time <= ? ORDER BY time DESC, n DESC LIMIT 1', to + slackMs);
+  if (first === undefined || last === undefined) return undefined;
+  return [first, before === undefined ? last : Math.min(last, before - 1)];
+}
+
+function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [string[], (string | number)[]] {
+  const where = ['time >= ?', 'time <= ?'];
+  const values: (string | number)[] = [from, to];
+  const add = (condition: string, ...more: string[]) => {
+    where.push(condition);
+    values.push(...more);
+  };
+  if (address !== undefined) add('address GLOB ?', wider(address));
+  if (kind !== undefined) add('kind = ?', kind);
+  if (user !== undefined) add(`user LIKE ? ESCAPE '\\'`, containing(user));
+  if (text !== undefined) {
+    const columns = ['address', 'user', 'before', 'after', 'cause'];
+    const likes = columns.map((column) => `${column} LIKE ? ESCAPE '\\'`);
+    add(`(${likes.join(' OR ')})`, ...columns.map(() => containing(text)));
+  }
+  return [where, values];
+}
+
+/** A glob of SQLite that matches all that ours does, and more: to it a slash is any character. */
+function wider(glob: string): string {
+  return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
+}
+
+function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+}
+
+function entryOf({ n, time, kind, user, address, type, before, after, count, cause }: Row): AuditEntry {
+  return {
+    n,
+    time,
+    kind,
+    user,
+    ...(address !== '' && { address }),
+    ...(before !== null && { before: typed(type, before) }),
+    ...(after !== null && { after: typed(type, after) }),
+    count,
+    ...(cause !== '' && { cause }),
+  };
+}
+
+function typed(type: ValueType | '', stored: string | number): Value {
+  return type === 'B' ? stored === 1 : stored;
+}
