@@ -3,6 +3,7 @@
 
 import './command/node-version.ts';
 import { Command } from 'commander';
+import { type AuditOptions, audit } from './command/audit.ts';
 import { backup, restore } from './command/backup.ts';
 import { check } from './command/check.ts';
 import { createConsole } from './command/console.ts';
@@ -18,6 +19,7 @@ import { connectionTypes } from './connections/registry.ts';
 import { dashboardJsonSchema } from './dashboard/format.ts';
 import { flowFileJsonSchema } from './flow/check/schema.ts';
 import { version } from './hub.ts';
+import { auditKinds } from './model/audit-entry.ts';
 import { messageOf } from './model/error.ts';
 import { hasWaitingThreads } from './model/waiting-threads.ts';
 
@@ -123,6 +125,17 @@ remote('explain', 'print why a parameter of a running hub is as it is, back to w
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
   .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
+
+remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
+  .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
+  .option('--to <time>', 'the same; left out, now')
+  .option('--address <glob>', "only these parameters: 'desk/*'")
+  .option('--user <text>', 'a part of the name of who did it')
+  .option('--kind <kind>', `one of ${auditKinds.join(', ')}`)
+  .option('--text <text>', 'a part of the address, the user, a value or the cause')
+  .option('--limit <count>', 'the newest so many', '1000')
+  .option('--json', 'print each entry as JSON')
+  .action((options: AuditOptions) => finish(audit(options, console)));
 
 remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
   .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')

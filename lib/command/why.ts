@@ -4,8 +4,8 @@ import type { Value } from '../model/value.ts';
 import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
 import { pathOf } from '../wire/http/path.ts';
 import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
-import type { IsoTime } from '../wire/time.ts';
 import type { Console } from './console.ts';
+import { localTime } from './local-time.ts';
 import { type RemoteOptions, request } from './remote.ts';
 
 /** Deeper links of a chain are not indented further. */
@@ -59,14 +59,8 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
   return `${start}${outcomes[outcome]}${duration}${error === undefined ? '' : `: ${error}`}`;
 }
 
-function show(value: Value | null | undefined): string {
+/** A value in one line. */
+export function show(value: Value | null | undefined): string {
   const text = JSON.stringify(value) ?? 'nothing';
   return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
-}
-
-/** The time of day where the user is, with the date unless it is today. */
-function localTime(time: IsoTime): string {
-  const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
-  const [day, clock] = local(new Date(time)).split(/[TZ]/);
-  return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
 }

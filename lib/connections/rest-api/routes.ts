@@ -34,6 +34,7 @@ import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
 import { parametersPath, readParameter } from './pages/parameters/read.ts';
 import { updateByGet, updateByPost } from './pages/parameters/update.ts';
+import { auditPath, readAuditQuestion } from './pages/past/audit.ts';
 import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
 import { historyPath, readHistoriesQuestion, readHistoryQuestion } from './pages/past/history.ts';
 import { type PastContext, servePast } from './pages/past/serve-past.ts';
@@ -106,6 +107,7 @@ function pastRoutes({ hub, tasks, log }: RouteContext): Route[] {
     { path: historyPath, get: servePast(past, readHistoriesQuestion) },
     { path: `${historyPath}/*`, get: servePast(past, readHistoryQuestion) },
     { path: `${eventsPath}*`, get: servePast(past, readEventsQuestion) },
+    { path: auditPath, get: servePast(past, readAuditQuestion) },
   ];
 }
 

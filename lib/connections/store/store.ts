@@ -69,10 +69,11 @@ export const store = defineGatewayType({
       restoring.delete(settings);
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
       if (restored?.result !== undefined) shelf.adopt(restored.result);
+      const audit = auditOf(context, hub, restored?.audit);
       return runParts(
         {
           values: valuesOf(context, hub, restored, shelf),
-          audit: auditOf(context, hub, restored?.audit),
+          audit: audit.part,
           snapshots: keepSnapshots({
             selections: settings.snapshots,
             context,
@@ -81,10 +82,13 @@ export const store = defineGatewayType({
             offer: (snapshots) => hub.keeping.offer({ snapshots }),
           }),
           past: readPast({
-            path: filesOf(resolvePath(settings.folder), 'history').path,
+            history: {
+              path: filesOf(resolvePath(settings.folder), 'history').path,
+              flush: () => Promise.resolve(),
+              onDamage: () => {},
+            },
+            audit: audit.file,
             scheduler,
-            flush: () => Promise.resolve(),
-            onDamage: () => {},
             offer: (past) => hub.keeping.offer({ past }),
           }),
           storage: keepStorage(context, hub),

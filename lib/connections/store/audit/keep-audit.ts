@@ -35,7 +35,7 @@ export interface KeepAuditOptions {
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
   /** Hears what can be asked for, while it runs; returns what ends that. */
-  offer(audit: WritingArchive): () => void;
+  offer(keeper: AuditKeeper): () => void;
 }
 
 /** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
@@ -51,7 +51,7 @@ export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent
   });
 }
 
-class AuditKeeper implements WritingArchive {
+export class AuditKeeper implements WritingArchive {
   readonly #options: KeepAuditOptions;
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #queue = new AuditQueue();
@@ -81,6 +81,8 @@ class AuditKeeper implements WritingArchive {
   /** Whether the hub ends, and not only this connection. */
   #isHubEnding = false;
   #isEnding = false;
+  /** Who waits until what has come up to now is written. */
+  #flushing: (() => void)[] = [];
   #wake = () => {};
 
   constructor(options: KeepAuditOptions, tell: (event: ConnectionEvent) => void) {
@@ -110,6 +112,21 @@ class AuditKeeper implements WritingArchive {
     };
   }
 
+  /** Resolves once what has come up to now is written, or cannot be. */
+  flush(): Promise<void> {
+    if (this.#isEnding || this.#trouble !== undefined) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.#flushing.push(resolve);
+      this.#wake();
+    });
+  }
+
+  /** Hears that the database is damaged. */
+  suspect(): void {
+    this.#openAnew(true);
+    this.#wake();
+  }
+
   async keep(): Promise<void> {
     const { opened, scheduler, copy } = this.#options;
     this.#tellState();
@@ -117,10 +134,14 @@ class AuditKeeper implements WritingArchive {
     while (!this.#isEnding) {
       const startedAt = scheduler.now();
       if (!this.#isOpen) this.#take(await this.#options.open({ isSuspect: this.#isSuspect }));
+      const flushing = this.#flushing.splice(0);
       const isBehind = this.#isOpen && (await this.#write(false));
+      if (isBehind) this.#flushing.push(...flushing);
+      else for (const resolve of flushing) resolve();
       if (this.#isOpen && copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
-      const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
+      const isUrgent = this.#flushing.length > 0;
+      const pauseMs = this.#trouble !== undefined ? this.#backoff.next() : isUrgent || isBehind ? 0 : tickMs;
       await this.#pause(startedAt + pauseMs - scheduler.now());
     }
   }
@@ -134,6 +155,7 @@ class AuditKeeper implements WritingArchive {
     try {
       while (this.#isOpen && (await this.#write(true)));
     } finally {
+      for (const resolve of this.#flushing) resolve();
       await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
     }
   }

@@ -4,7 +4,7 @@ import type { ErrorCode } from '../../../model/error.ts';
 import type { PastQuestion } from '../../archive.ts';
 
 export interface ReadRequest {
-  /** The path of `history.db`. */
+  /** The path of the database that has the answer. */
   readonly path: string;
   readonly question: PastQuestion;
 }

@@ -21,8 +21,14 @@ const writtenWithinMs = 1000;
 const flushMs = 100;
 
 export interface PastReaderOptions {
-  readonly path: string;
+  readonly history: ReadFile;
+  readonly audit: ReadFile;
   readonly scheduler: SchedulerLike;
+}
+
+/** A database that others write. */
+export interface ReadFile {
+  readonly path: string;
   /** Resolves once everything that has happened is written. */
   flush(): Promise<void>;
   /** Hears that the database is damaged. */
@@ -102,13 +108,14 @@ export class PastReader implements PastArchive {
   }
 
   async #answer({ question }: Question): Promise<ReadyAnswer> {
-    const { path, flush, onDamage } = this.#options;
-    if (isFine(question)) await within(flush(), flushMs);
+    const file = this.#options[question.ask === 'audit' ? 'audit' : 'history'];
+    const { path } = file;
+    if (isFine(question)) await within(file.flush(), flushMs);
     const answer = await this.#read({ path, question });
     if ('body' in answer) return answer;
     if ('code' in answer) throw new HubError(answer.code, answer.message);
     if ('failure' in answer) throw unavailable(`cannot read ${path}: ${answer.failure}`);
-    onDamage(answer.damage);
+    file.onDamage(answer.damage);
     throw unavailable(`${path} is damaged (${answer.damage}): the store sets it aside`);
   }
 
@@ -134,7 +141,7 @@ export class PastReader implements PastArchive {
 
 /** Whether it makes a difference what has happened in the last second. */
 function isFine(question: PastQuestion): boolean {
-  return question.ask === 'events' || (question.to - question.from) / question.points < writtenWithinMs;
+  return question.ask !== 'history' || (question.to - question.from) / question.points < writtenWithinMs;
 }
 
 function unavailable(message: string): HubError {

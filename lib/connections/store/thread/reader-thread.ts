@@ -4,13 +4,15 @@
 import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { HubError, messageOf } from '../../../model/error.ts';
-import type { PastQuestion } from '../../archive.ts';
+import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../archive.ts';
+import { AuditFile } from '../reader/audit-file.ts';
 import { Deadline } from '../reader/deadline.ts';
 import { answerEvents } from '../reader/events.ts';
 import { Gaps } from '../reader/gaps.ts';
 import { answerHistories } from '../reader/histories.ts';
 import { HistoryDatabase } from '../reader/history-database.ts';
 import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
+import { Opened } from '../reader/opened.ts';
 import type { Moment } from '../reader/past.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -18,7 +20,8 @@ import { troubleOf } from './trouble.ts';
 const longestMs = 5000;
 
 const port = parentPort!;
-let open: { readonly path: string; readonly database: HistoryDatabase } | undefined;
+const history = new Opened((path) => new HistoryDatabase(path));
+const audit = new Opened((path) => new AuditFile(path));
 
 port.on('message', (request: ReadRequest) => {
   const answer = answerTo(request);
@@ -27,35 +30,31 @@ port.on('message', (request: ReadRequest) => {
 
 function answerTo({ path, question }: ReadRequest): ReadAnswer {
   try {
-    return ready(read(path, question));
+    const deadline = new Deadline(longestMs);
+    return ready(
+      question.ask === 'audit' ? readAudit(path, question, deadline) : readHistory(path, question, deadline),
+    );
   } catch (error) {
     if (error instanceof HubError) return { code: error.code, message: error.message };
-    close();
+    history.close();
+    audit.close();
     return troubleOf(error) === 'damaged' ? { damage: messageOf(error) } : { failure: messageOf(error) };
   }
 }
 
-function read(path: string, question: PastQuestion): string {
-  const deadline = new Deadline(longestMs);
-  if (open?.path !== path || !open.database.isInPlace) {
-    close();
-    open = { path, database: new HistoryDatabase(path) };
-  }
-  const { database } = open;
+function readHistory(path: string, question: HistoryQuestion | EventsQuestion, deadline: Deadline): string {
+  const database = history.at(path);
   return database.read(() => {
     const moment: Moment = { database, mark: database.mark(), gaps: new Gaps(database.gaps()), deadline };
     return question.ask === 'history' ? answerHistories(moment, question) : answerEvents(moment, question);
   });
 }
 
+function readAudit(path: string, question: AuditQuestion, deadline: Deadline): string {
+  return audit.at(path).answer(question, deadline);
+}
+
 function ready(text: string): ReadAnswer {
   const body = new TextEncoder().encode(text);
   return { body, tag: createHash('sha1').update(body).digest('base64url') };
-}
-
-function close(): void {
-  try {
-    open?.database.close();
-  } catch {} // what is damaged may not close
-  open = undefined;
 }

@@ -112,6 +112,8 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/dashboards/{name}', '/hub/dashboards/bad', 500],
   ['/hub/explain/{address}', '/hub/explain/desk/b', 200],
   ['/hub/explain/{address}', '/hub/explain/desk/go', 503],
+  ['/hub/audit', '/hub/audit', 200],
+  ['/hub/audit', '/hub/audit?kind=none', 400],
   ['/hub/events/{address}', '/hub/events/desk/b', 200],
   ['/hub/events/{address}', '/hub/events/desk/none', 404],
   ['/hub/files', '/hub/files', 200],

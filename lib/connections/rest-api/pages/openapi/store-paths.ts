@@ -1,5 +1,6 @@
 // The paths of the OpenAPI document that a store answers.
 
+import { auditKinds } from '../../../../model/audit-entry.ts';
 import { about, fresh, inPath, inQuery, json, problem, ref, refusals } from './parts.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -22,6 +23,25 @@ const searches = (name: string, description: string) =>
   inQuery(name, { type: 'array', items: { type: 'string' } }, description);
 
 export const storePaths = {
+  '/hub/audit': {
+    get: {
+      ...about('readAudit', 'store', 'Who did what from outside: changes, and what operators did; newest first'),
+      parameters: [
+        ...range('00000'),
+        inQuery('address', { type: 'string' }, 'A glob of addresses, such as desk/*'),
+        inQuery('user', { type: 'string' }, 'A part of the name of the user, however it is cased'),
+        inQuery('kind', { enum: auditKinds }, 'What was done'),
+        inQuery(
+          'text',
+          { type: 'string' },
+          'A part of the address, the user, a value or the cause, however it is cased',
+        ),
+        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }, 'How many at most'),
+        inQuery('before', { type: 'integer' }, 'Only older ones: `next` of an answer'),
+      ],
+      responses: ready('Audit', false),
+    },
+  },
   '/hub/backup': {
     get: {
       ...about(

@@ -1,6 +1,8 @@
 // The schemas of what a store knows: what was, who did it, and what was saved.
 
+import { auditKinds } from '../../../../model/audit-entry.ts';
 import type { Value } from '../../../../model/value.ts';
+import type { AuditEntry, AuditPage } from '../../../../wire/http/audit.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../../wire/http/events.ts';
 import type { History, HistoryGap, HistoryList } from '../../../../wire/http/history.ts';
 import type {
@@ -18,6 +20,7 @@ export interface DescribedOfStore {
   readonly History: History;
   readonly Histories: HistoryList;
   readonly Events: EventList;
+  readonly Audit: AuditPage;
   readonly Snapshots: SnapshotList;
   readonly Snapshot: Snapshot;
   readonly Store: StoreStatus;
@@ -83,6 +86,20 @@ export const storeSchemas: { readonly [Name in keyof DescribedOfStore]: Schema<D
       ),
     },
     { next: describe(text, 'What to ask for `before` to get older ones') },
+  ),
+  Audit: object<AuditPage>(
+    {
+      entries: describe(
+        list(
+          object<AuditEntry>(
+            { n: count, time, kind: oneOf(auditKinds), user: text, count: describe(count, 'How many are told as one') },
+            { address: text, before: value, after: value, cause: text },
+          ),
+        ),
+        'Newest first',
+      ),
+    },
+    { next: describe(count, 'What to ask for `before` to get older ones') },
   ),
   Snapshots: object<SnapshotList>({
     selections: list(

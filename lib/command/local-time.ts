@@ -1,0 +1,17 @@
+// Times as people read them, where they are.
+
+import type { IsoTime } from '../wire/time.ts';
+
+/** The time of day where the user is, with the date unless it is today. */
+export function localTime(time: IsoTime): string {
+  const local = (date: Date) => new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString();
+  const [day, clock] = local(new Date(time)).split(/[TZ]/);
+  return local(new Date()).startsWith(day!) ? clock! : `${day} ${clock}`;
+}
+
+/** A time that was typed without a zone is one where the user is, not where the hub is. Others stay as they are. */
+export function withZone(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/.test(text)) return text;
+  const time = new Date(text.includes('T') ? text : `${text}T00:00`);
+  return Number.isNaN(time.getTime()) ? text : time.toISOString();
+}

@@ -1,0 +1,48 @@
+// The audit as a reader finds it: `audit.db` is opened to read.
+
+import type { DatabaseSync } from 'node:sqlite';
+import type { AuditPage } from '../../../wire/http/audit.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { AuditQuestion } from '../../archive.ts';
+import { findEntries } from '../audit/find-entries.ts';
+import { OpenFile, readDatabase } from '../thread/store-database.ts';
+import type { Deadline } from './deadline.ts';
+
+/** How long a statement waits for who writes. */
+const busyMs = 2000;
+
+export class AuditFile {
+  readonly #file: OpenFile;
+  readonly #database: DatabaseSync;
+
+  /** Errors: those of SQLite and of the file system, `DamagedError`; nothing is open then. */
+  constructor(path: string) {
+    this.#database = readDatabase(path);
+    try {
+      this.#database.exec(`PRAGMA busy_timeout = ${busyMs}`);
+      this.#file = new OpenFile(path);
+    } catch (error) {
+      this.#database.close();
+      throw error;
+    }
+  }
+
+  /** Whether what is open is still what is at the path. */
+  get isInPlace(): boolean {
+    return this.#file.isInPlace;
+  }
+
+  close(): void {
+    this.#database.close();
+  }
+
+  /** A page as it is sent. Errors: those of SQLite, `unavailable` when it takes too long. */
+  answer(question: AuditQuestion, deadline: Deadline): string {
+    const { entries, hasMore } = findEntries(this.#database, question, () => deadline.check());
+    const page: AuditPage = {
+      entries: entries.map(({ time, ...entry }) => ({ ...entry, time: toIsoTime(time) })),
+      ...(hasMore && { next: entries.at(-1)!.n }),
+    };
+    return JSON.stringify(page);
+  }
+}
