@@ -20,7 +20,8 @@ await takeAll();
 async function takeAll(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'patchbay-'));
   const log = createLogRecorder();
-  cpSync(join(root, 'flows'), join(folder, 'flows'), { recursive: true });
+  const data = join(root, 'flows/data');
+  cpSync(join(root, 'flows'), join(folder, 'flows'), { recursive: true, filter: (path) => path !== data });
   process.chdir(folder); // the console shows paths from here
   const demo = 'flows/demo.json5';
   writeFileSync(demo, readFileSync(demo, 'utf8').replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"));

@@ -1,4 +1,4 @@
-// The demo with all six connection types of the specification, run as operators run it: a hub process, a real X server,
+// The demo with all seven connection types, run as operators run it: a hub process, a real X server,
 // real files, HTTP and WebSocket.
 
 import { readFile } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const demo = await readFile(resolve(import.meta.dirname, '../../flows/demo.json5
 
 const soon = <T>(stream$: Observable<T>) => firstValueFrom(stream$.pipe(timeout(deadlineMs)));
 
-test('all six types run together and are driven from outside', async (t) => {
+test('all seven types run together and are driven from outside', async (t) => {
   const x = await startXServer(t);
   const hub = await startHubProcess(t, demo.replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"), {
     display: x.display,

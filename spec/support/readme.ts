@@ -46,7 +46,7 @@ export interface Clone {
   text(readme: string): string;
 }
 
-const notCopied = new Set(['node_modules', 'dist', '.git', 'results']);
+const notCopied = new Set(['node_modules', 'dist', '.git', 'results', 'data']);
 
 /** The environment of a shell that somebody has just opened: npm and npx, which run the specs, tell their commands what they were told. */
 export const shellEnvironment: NodeJS.ProcessEnv = Object.fromEntries(

@@ -6,11 +6,8 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import { checkDatabase, inTransaction, OpenFile, openDatabase, readDatabase } from '../thread/store-database.ts';
 import { troubleOf } from '../thread/trouble.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
-import { keptLogEntries, readLogEntries } from './tables.ts';
+import { keptLogEntries, logBytes, logPages, readLogEntries } from './tables.ts';
 
-/** The log before the database is emptied when it has so many pages, and stays as large. */
-const logPages = 128;
-export const logBytes = logPages * 4096;
 /** How often rows that are too old are looked for, and how many go in one transaction. */
 const pruneEveryMs = 60_000;
 const prunedRows = 10_000;

@@ -11,10 +11,10 @@ import type { ReadFile } from '../reader/past-reader.ts';
 import { createSelection } from '../selection.ts';
 import type { StoreSettings } from '../settings.ts';
 import { filesOf } from '../thread/files.ts';
-import { logBytes } from './audit-database.ts';
 import { AuditWriter } from './audit-writer.ts';
 import { type AuditKeeper, keepAudit } from './keep-audit.ts';
 import type { OpenAudit, OpenedAudit } from './messages.ts';
+import { logBytes } from './tables.ts';
 
 /** How long the start of the hub waits for the log of earlier runs. */
 const logDeadlineMs = 2000;
