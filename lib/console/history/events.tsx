@@ -77,7 +77,7 @@ function Row(props: {
         <span class="why-so muted">{isDirect() ? '' : `through ${textOf(props.event.writer)}`}</span>
       </button>
       <Show when={props.isOpened}>
-        <div class="why">
+        <div class="why" ref={(chain) => queueMicrotask(() => chain.scrollIntoView({ block: 'nearest' }))}>
           <Chain causes={causesOf(props.event, props.address, props.type)} forgotten={0} />
         </div>
       </Show>

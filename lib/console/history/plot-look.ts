@@ -31,8 +31,9 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
+    padding: [10, 12, 0, 0],
     axes: [
-      { ...axis, values: timesOf, space: 64 },
+      { ...axis, size: 28, values: timesOf, space: 64 },
       { ...axis, size: 56, ...labelsOf(look.shape) },
     ],
     series: seriesOf(look, colour),
@@ -94,6 +95,7 @@ function shadeGaps(plot: uPlot, gaps: readonly TimeRange[], fill: string): void 
   }
 }
 
+/** `rgb(1, 2, 3)` → `rgba(1, 2, 3, 0.25)` */
 function withAlpha(colour: string, alpha: number): string {
-  return `color-mix(in srgb, ${colour} ${alpha * 100}%, transparent)`;
+  return colour.replace('rgb(', 'rgba(').replace(')', `, ${alpha})`);
 }

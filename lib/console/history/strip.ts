@@ -6,6 +6,8 @@ import { dayMs, hourMs, minuteMs, type TimeRange } from './timeframe.ts';
 export interface Slot extends TimeRange {
   /** How often it changed, or fired. */
   readonly count: number;
+  /** Its place within its day, or among all where each is a day or more: labels stand at round places. */
+  readonly place: number;
 }
 
 const stepsMs = [
@@ -28,7 +30,11 @@ export function slotsOf(range: TimeRange, history: History | undefined, most: nu
     while (slot < counts.length && time >= edges[slot + 1]!) slot++;
     if (slot < counts.length) counts[slot]! += countOf(history!, index);
   }
-  return counts.map((count, index) => ({ from: edges[index]!, to: edges[index + 1]!, count }));
+  return counts.map((count, index) => {
+    const from = edges[index]!;
+    const place = stepMs < dayMs ? Math.round((from - floorOf(from, dayMs)) / stepMs) : index;
+    return { from, to: edges[index + 1]!, count, place };
+  });
 }
 
 /** The first of raw values is what held before: it is no change, and neither is what became unknown. */

@@ -28,7 +28,7 @@ export function TimeStrip(props: {
   return (
     <ol ref={list} class="time-strip" aria-label="Changes by time">
       <Index each={slots()}>
-        {(slot, index) => {
+        {(slot) => {
           const stepMs = () => slot().to - slot().from;
           const changes = () => `${formatCount(slot().count)} ${slot().count === 1 ? 'change' : 'changes'}`;
           return (
@@ -45,7 +45,8 @@ export function TimeStrip(props: {
                   style={{ '--share': slot().count === 0 ? 0 : Math.max(0.08, slot().count / most()) }}
                 />
                 <span class="when">
-                  {index % labelled() === 0 && axisText(slot().from, props.range.to - props.range.from, stepMs())}
+                  {slot().place % labelled() === 0 &&
+                    axisText(slot().from, props.range.to - props.range.from, stepMs())}
                 </span>
               </button>
             </li>

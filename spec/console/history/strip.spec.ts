@@ -42,7 +42,7 @@ test('changes are counted where they happened; what held before is none', (t) =>
   const slots = slotsOf(last(dayMs), history({ times, values }), 31);
   t.deepEqual(
     slots.find(({ from }) => from === night),
-    { from: night, to: night + hourMs, count: 2 },
+    { from: night, to: night + hourMs, count: 2, place: 3 },
   );
   t.is(
     slots.reduce((sum, { count }) => sum + count, 0),

@@ -1,0 +1,149 @@
+// The past in the console, of a store that was prepared: who did what last night, plots that reach back, and what the page sees now.
+
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test from 'ava';
+import { prepareStore } from '../../bench/prepare/prepare.ts';
+import { fieldText } from '../../lib/console/history/clock-text.ts';
+import { dayMs, minuteMs } from '../../lib/console/history/timeframe.ts';
+import { type Hub, startHub } from '../../lib/hub.ts';
+import { expectAccessible } from '../support/browser/accessible.ts';
+import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
+import { drawn } from '../support/browser/plot.ts';
+import { createLogRecorder } from '../support/connection.ts';
+import { api, portsOf, startTestHub, writer } from '../support/hub.ts';
+
+const wall = { columns: 1, widgets: [{ type: 'plot', addresses: ['studio-1/level'], seconds: 3600 }] };
+
+/** A hub whose store knows of two days: numbers changed every minute. */
+let port: number;
+let hub: Hub;
+let folder: string;
+
+test.before(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'patchbay-'));
+  const { flow } = prepareStore({
+    folder,
+    parameters: 7,
+    days: 2,
+    everyMs: minuteMs,
+    rawDays: 2,
+    minuteDays: 2,
+    port: 0,
+    seed: 1,
+    endMs: Date.now(),
+  });
+  const { connections, ...others } = JSON.parse(await readFile(flow, 'utf8'));
+  connections.api.dashboards = 'dashboards';
+  await writeFile(flow, JSON.stringify({ connections, ...others }));
+  await mkdir(join(folder, 'dashboards'));
+  await writeFile(join(folder, 'dashboards/wall.json5'), JSON.stringify(wall));
+  const log = createLogRecorder();
+  hub = await startHub({ paths: [flow], log });
+  port = portsOf(log)[0]!;
+});
+test.after.always(async () => {
+  await hub?.stop();
+  await rm(folder, { recursive: true });
+});
+
+test('what happened to the lamp last night, and who did it: four clicks', async (t) => {
+  const page = await openConsole(t, browser, port, '#/parameters');
+  await page.locator('[role=row][data-address="studio-1/lamp"]').click();
+  await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();
+  await page
+    .getByRole('button', { name: /, 03:00: [1-9]/ })
+    .first()
+    .click();
+  const events = page.locator('.event');
+  await waitUntil(page, async () => (await events.count()) > 0 && (await events.count()) <= 2);
+  await events.last().click();
+
+  t.regex(
+    (await events.allInnerTexts()).at(-1)!,
+    /03:0[47]:10\.000\s+(true was false|false was true)\s+client api 10\.0\.0\.66\s+through rule red light/,
+  );
+  const causes = await page.locator('.cause').allInnerTexts();
+  t.is(causes.length, 2);
+  t.regex(causes[0]!, /studio-1\/lamp = (true|false).*by rule red light/s);
+  t.regex(causes[1]!, /studio-1\/mic = (true|false).*by client api 10\.0\.0\.66.*This came from outside\./s);
+  await expectAccessible(t, page);
+  await page.goBack();
+  await waitUntil(page, async () => (await events.count()) > 2);
+
+  await page.setViewportSize(phone);
+  await page.getByRole('button', { name: 'Last night' }).click();
+  await waitUntil(page, async () => (await events.count()) > 0);
+  t.true((await page.evaluate<number>('document.documentElement.scrollWidth')) <= phone.width);
+  await expectAccessible(t, page);
+});
+
+test('a plot reaches back and goes on with what comes, is moved and zoomed, and stands beside yesterday', async (t) => {
+  const page = await openConsole(t, browser, port, '#/parameters?address=studio-1/level');
+  const asked: URLSearchParams[] = [];
+  page.on('request', (request) => {
+    const { pathname, searchParams } = new URL(request.url());
+    if (pathname.startsWith('/hub/history/')) asked.push(searchParams);
+  });
+  const spanOf = (query: URLSearchParams | undefined) =>
+    (Number(query?.get('to') ?? Date.now()) - Number(query?.get('from'))) / minuteMs;
+  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+
+  hub.write('studio-1/level', -5, writer);
+  await page.locator('output.big', { hasText: '-5' }).waitFor();
+  await waitUntil(page, async () => (await drawn(page, '--accent', 0.97)) > 0.9);
+  await page.getByRole('button', { name: '24 h' }).click();
+  await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 24 * 60);
+  await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();
+  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+  const { width = 0, x = 0, y = 0 } = (await page.locator('canvas').boundingBox())!;
+  t.true(Math.abs(Number(asked.at(-1)!.get('points')) - width) < 100, `${asked.at(-1)} on ${width} px`);
+
+  t.is(await drawn(page, '--warn'), 0);
+  await page.getByLabel('Compare with an earlier time').selectOption('the day before');
+  await waitUntil(page, async () => (await drawn(page, '--warn')) > 0.3);
+
+  const plot = page.getByRole('application');
+  await plot.focus();
+  await page.keyboard.press('+');
+  await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 16 * 60);
+  await page.mouse.move(x + width / 2, y + 50);
+  await page.mouse.down();
+  await page.mouse.move(x + width / 2 + 100, y + 50, { steps: 4 });
+  await page.mouse.up();
+  await waitUntil(page, `new URLSearchParams(location.hash).has('to')`);
+  await page.mouse.wheel(0, -400);
+  await waitUntil(page, () => spanOf(asked.at(-1)) < 10 * 60);
+  await plot.dblclick();
+  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+
+  const [from, to] = [page.getByRole('textbox', { name: 'From' }), page.getByRole('textbox', { name: 'To' })];
+  const day = fieldText(Date.now() - dayMs).slice(0, 10);
+  await from.fill(`${day} 04:50`);
+  await to.fill(`${day} 5:10`);
+  await to.press('Enter');
+  await waitUntil(page, async () => (await drawn(page, '--accent', 0.05, 0.45)) > 0.9);
+  t.is(await drawn(page, '--accent', 0.52, 0.58), 0, 'while the hub was down nothing is drawn');
+});
+
+test('a dashboard shows what was before it was opened', async (t) => {
+  const page = await openConsole(t, browser, port, '#/dashboards?name=wall');
+  await waitUntil(page, async () => (await drawn(page, '--accent', 0.1, 0.9)) > 0.7);
+  t.pass();
+});
+
+test('without a store the plot begins now, and views say how to get one', async (t) => {
+  const plain = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['level,F,1'] } } });
+  const page = await openConsole(t, browser, plain.port, '#/parameters?address=desk/level');
+  await page.getByText('No store in this hub: the plot begins now.').waitFor();
+  t.true(await page.getByRole('button', { name: '24 h' }).isDisabled());
+  await page.getByRole('button', { name: '1 min', exact: true }).click();
+  await waitUntil(page, async () => (await drawn(page, '--accent', 0.97)) > 0);
+  for (const view of ['history?address=desk/level', 'audit', 'snapshots']) {
+    await page.evaluate(`location.hash = '#/${view}'`);
+    await page.getByText("store: { type: 'store', folder: './data' }").waitFor();
+  }
+});
