@@ -8,7 +8,7 @@ import type { ValueType } from '../model/value.ts';
 export interface Archive {
   readonly storage?: StorageArchive;
   readonly values?: WritingArchive;
-  readonly history?: WritingArchive;
+  readonly history?: HistoryArchive;
   readonly audit?: WritingArchive;
   readonly past?: PastArchive;
   readonly snapshots?: SnapshotArchive;
@@ -47,6 +47,14 @@ export interface WritingStatus {
   readonly lost: number;
   /** The time of the oldest row, in milliseconds since 1970; undefined: there is none, or it is not told. */
   readonly oldest?: number | undefined;
+}
+
+/** What readers of the history need of the part that writes it. */
+export interface HistoryArchive extends WritingArchive {
+  /** Resolves when everything that has changed up to now can be read, or after two seconds. */
+  flush(): Promise<void>;
+  /** A reader has found that the database is damaged: if that is so, it is set aside, and a new one is begun. */
+  check(): Promise<void>;
 }
 
 export interface SnapshotArchive {

@@ -4,16 +4,16 @@ import { z } from 'zod';
 import { readLongDurationMs } from '../../model/duration.ts';
 import { describe } from '../../model/error.ts';
 
-const expected = "a duration such as '90d' or '1y', or 'forever'";
-
-/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity. */
-export function longDuration(defaultText: string) {
+/** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, where that may be. */
+export function longDuration(defaultText: string, { mayBeNone = false } = {}) {
+  const expected = `a duration such as '90d' or '1y', or 'forever'${mayBeNone ? ", or '0'" : ''}`;
   return z
     .string({ error: expected })
     .default(defaultText)
     .transform((text, context) => {
-      const durationMs = text === 'forever' ? Number.POSITIVE_INFINITY : readLongDurationMs(text);
-      if (durationMs !== undefined && durationMs > 0) return durationMs;
+      if (text === 'forever') return Number.POSITIVE_INFINITY;
+      const durationMs = text === '0' ? 0 : readLongDurationMs(text);
+      if (durationMs !== undefined && (durationMs > 0 || mayBeNone)) return durationMs;
       context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(text)}` });
       return z.NEVER;
     });

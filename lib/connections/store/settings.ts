@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { auditSetting } from './audit/settings.ts';
+import { historySetting } from './history/settings.ts';
 import { selectionSettings } from './selection.ts';
 import { snapshotSettings } from './snapshots/settings.ts';
 
@@ -20,6 +21,7 @@ export const settingsSchema = z.strictObject({
     .prefault({})
     .describe('Which values are kept, so that a restart of the hub gives them back; left out: all that can be'),
   audit: auditSetting,
+  history: historySetting,
   snapshots: snapshotSettings,
   maxSize: z
     .string({ error: expectedSize })

@@ -1,6 +1,6 @@
 // Store: keeps what the hub knows on the disk, and gives it back after a restart. It never keeps a hub from starting.
 
-import { defer } from 'rxjs';
+import { BehaviorSubject, defer, distinctUntilChanged, type Observable, of, type Subject, switchMap } from 'rxjs';
 import { within } from '../../model/deadline.ts';
 import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
@@ -8,9 +8,11 @@ import type { KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
 import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
 import { keepStorage } from './backup/keep-storage.ts';
+import { historyOf } from './history/history-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
 import { readPast } from './reader/past-reader.ts';
+import { roomOf } from './room.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
 import { maxBytesOfAll } from './snapshots/bounds.ts';
@@ -24,8 +26,6 @@ import { ValuesWriter } from './values/values-writer.ts';
 
 /** How long the start of the hub waits for the disk. */
 const restoreDeadlineMs = 30_000;
-/** What the log before the database takes at most, about; the rest is for the database and its hourly copy. */
-const logBytes = 8_000_000;
 
 /** A database that was opened for the start of the hub, until the connection runs. */
 interface Restoring {
@@ -70,9 +70,11 @@ export const store = defineGatewayType({
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
       if (restored?.result !== undefined) shelf.adopt(restored.result);
       const audit = auditOf(context, hub, restored?.audit);
+      const isOurs$ = new BehaviorSubject(false);
       return runParts(
         {
-          values: valuesOf(context, hub, restored, shelf),
+          values: valuesOf(context, hub, restored, shelf, isOurs$),
+          history: whileOurs(isOurs$, historyOf(context, hub)),
           audit: audit.part,
           snapshots: keepSnapshots({
             selections: settings.snapshots,
@@ -84,8 +86,8 @@ export const store = defineGatewayType({
           past: readPast({
             history: {
               path: filesOf(resolvePath(settings.folder), 'history').path,
-              flush: () => Promise.resolve(),
-              onDamage: () => {},
+              flush: async () => hub.keeping.archive?.history?.flush(),
+              onDamage: () => void hub.keeping.archive?.history?.check(),
             },
             audit: audit.file,
             scheduler,
@@ -103,7 +105,21 @@ function toKept([address, type, value, time, causes]: ValueRow): KeptValue {
   return { address, value, time, readCause: () => readCauses({ address, type, value, time }, causes) };
 }
 
-function valuesOf(context: Context, hub: HubPort, restored: Restoring | undefined, snapshots: SnapshotShelf): Part {
+/** Runs a part while the folder is that of this hub: the database of values is open. */
+function whileOurs(isOurs$: Observable<boolean>, part: Part): Part {
+  return isOurs$.pipe(
+    distinctUntilChanged(),
+    switchMap((isOurs) => (isOurs ? part : of({ state: 'running' as const }))),
+  );
+}
+
+function valuesOf(
+  context: Context,
+  hub: HubPort,
+  restored: Restoring | undefined,
+  snapshots: SnapshotShelf,
+  isOurs$: Subject<boolean>,
+): Part {
   const { settings, resolvePath, scheduler, finish } = context;
   let first = restored;
   return defer(() => {
@@ -119,6 +135,7 @@ function valuesOf(context: Context, hub: HubPort, restored: Restoring | undefine
       opened,
       isSelected: createSelection(settings.values),
       open: () => writer.open(openRequest(settings, resolvePath, false)),
+      tellOpen: (isOpen) => isOurs$.next(isOpen),
       finish,
     });
   });
@@ -134,5 +151,5 @@ function openRequest(settings: StoreSettings, resolvePath: ResolvePath, isRead: 
 }
 
 function valuesBytes({ maxSize }: StoreSettings): number {
-  return Math.floor((maxSize - logBytes) / 2);
+  return roomOf(maxSize).valuesBytes;
 }

@@ -117,7 +117,7 @@ test('a database that is full says so, forgets what no flow file has any more, a
   const text = 'x'.repeat(60_000);
   const ids = Array.from({ length: 60 }, (_, index) => `p${index}`);
   const parts = { many: { type: 'dummy', parameters: ids } };
-  const installation = await install(t, parts, { store: { maxSize: '16MB' } });
+  const installation = await install(t, parts, { store: { maxSize: '80MB' } });
   const before = await installation.start();
   for (const id of ids) before.write(`many/${id}`, text, writer);
   await before.stop();

@@ -9,7 +9,7 @@ import { DamagedError } from './trouble.ts';
 const applicationId = 0x50746368;
 /** How long a statement waits for another program that has the database, such as one that looks at it. */
 const busyMs = 2000;
-/** How large the log before the database stays, in bytes. */
+/** How large the log before the database stays, in bytes, unless said. */
 const keptLogBytes = 4 * 1024 * 1024;
 
 /** Creates a database with nothing in its tables: it is in its place once it is whole. Errors: those of SQLite and of the file system. */
@@ -18,7 +18,8 @@ export function createDatabase(path: string, tables: string, version = 1): void 
   rmSync(part, { force: true });
   const database = new DatabaseSync(part);
   try {
-    database.exec(tables);
+    database.exec('PRAGMA synchronous = OFF'); // the whole file is forced to the disk below
+    inTransaction(database, () => database.exec(tables));
     identify(database);
     database.exec(`PRAGMA user_version = ${version}`);
   } finally {
@@ -29,12 +30,14 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 }
 
 /** Opens a database that is there, to write it. Errors: those of SQLite, also when we may not write; nothing is open then. */
-export function openDatabase(path: string, maxBytes: number): DatabaseSync {
+export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
-    database.exec(`PRAGMA journal_size_limit = ${keptLogBytes}`);
     const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get() as { page_size: number };
+    database.exec(
+      `PRAGMA journal_size_limit = ${logBytes}; PRAGMA wal_autocheckpoint = ${Math.floor(logBytes / pageBytes / 2)}`,
+    );
     database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}`);
     identify(database); // tells at once whether we may write
     return database;

@@ -32,6 +32,8 @@ export interface KeepValuesOptions {
   readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
   open(): Promise<Opened>;
+  /** Hears whether the database is open: then the folder belongs to this hub. */
+  tellOpen(isOpen: boolean): void;
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
 }
@@ -116,6 +118,7 @@ class ValuesKeeper {
     const { losses, reason, copyAgeMs } = opened;
     this.#losses = [...this.#losses, ...losses];
     this.#isOpen = reason === undefined;
+    this.#options.tellOpen(this.#isOpen);
     this.#options.snapshots.adopt(opened);
     this.#trouble = reason;
     if (this.#isOpen) {

@@ -1,0 +1,132 @@
+// Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
+
+import type { ValueType } from '../../../../model/value.ts';
+import { Columns, columnRows } from '../columns.ts';
+import type { Changes, WriterRow } from '../messages.ts';
+import { hourMs } from '../tables.ts';
+import type { HistoryDatabase } from './history-database.ts';
+
+/** What stands behind a number in columns. */
+export interface KnownParameter {
+  readonly address: string;
+  readonly type: ValueType;
+  readonly rule: number;
+  /** Its key in the database, 0: it is not known yet. */
+  id: number;
+}
+
+/** How many rows one transaction writes at most. */
+export const transactionRows = 5000;
+/** Keys of parameters stay below. */
+const mostParameters = 2 ** 30;
+
+export class Batch {
+  readonly columns: readonly Columns[];
+  readonly until: number;
+  readonly #writers: readonly WriterRow[];
+  readonly #parameters: readonly (KnownParameter | undefined)[];
+  /** Whether each change of a rule is kept. */
+  readonly #isKept: (rule: number) => boolean;
+  #writerIds: number[] = [];
+  /** The rows in the order of the table; a row is the place of its columns times `columnRows`, plus its own. */
+  #order: Uint32Array | undefined;
+  #written = 0;
+
+  /** `parameters` by their numbers. */
+  constructor(
+    { columns, writers, until }: Changes,
+    parameters: readonly (KnownParameter | undefined)[],
+    isKept: (rule: number) => boolean,
+  ) {
+    this.columns = columns.map((one) => Columns.handed(one));
+    this.until = until;
+    this.#writers = writers;
+    this.#parameters = parameters;
+    this.#isKept = isKept;
+  }
+
+  /** How many rows are written. */
+  get written(): number {
+    return this.#written;
+  }
+
+  get isWritten(): boolean {
+    return this.#written === this.#order?.length;
+  }
+
+  /** A transaction was rolled back: so many rows are written, and what it has named is not. */
+  goBack(written: number): void {
+    this.#order = undefined;
+    this.#written = written;
+  }
+
+  /**
+   * Writes the next rows within a transaction: a few thousand, of so many parameters at most, as each of them is on pages of its own.
+   */
+  writeSome(database: HistoryDatabase, parameters: number): void {
+    this.#order ??= this.#prepare(database);
+    const last = Math.min(this.#order.length, this.#written + transactionRows);
+    let parameter = 0;
+    let met = 0;
+    for (; this.#written < last; this.#written++) {
+      const place: number = this.#order[this.#written]!;
+      const columns = this.columns[Math.floor(place / columnRows)]!;
+      const row = place % columnRows;
+      if (columns.parameter[row] !== parameter && ++met > parameters) return;
+      parameter = columns.parameter[row]!;
+      this.#write(database, columns, row);
+    }
+  }
+
+  /** Tells the changes of some columns in the order in which they came; the value of texts and triggers is NaN. */
+  tell(
+    { parameter, time, value, length }: Columns,
+    add: (rule: number, id: number, time: number, value: number) => void,
+  ): void {
+    for (let row = 0; row < length; row++) {
+      const { id, type, rule } = this.#parameters[parameter[row]!]!;
+      add(rule, id, Math.floor(time[row]!), type === 'S' || type === 'T' ? Number.NaN : value[row]!);
+    }
+  }
+
+  /** Gives all parameters and writers their keys, and sorts. */
+  #prepare(database: HistoryDatabase): Uint32Array {
+    this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
+    const order: number[] = [];
+    const keys = new Float64Array(this.columns.length * columnRows);
+    for (const [index, { parameter, cause, time, length }] of this.columns.entries())
+      for (let row = 0, place = index * columnRows; row < length; row++, place++) {
+        const known = this.#named(parameter[row]!, database);
+        if (cause[row] !== 0) this.#named(cause[row]!, database);
+        if (!this.#isKept(known.rule)) continue;
+        keys[place] = Math.floor(time[row]! / hourMs) * mostParameters + known.id;
+        order.push(place);
+      }
+    return new Uint32Array(order).sort((a, b) => keys[a]! - keys[b]! || a - b);
+  }
+
+  #named(number: number, database: HistoryDatabase): KnownParameter {
+    const known = this.#parameters[number]!;
+    if (known.id === 0) known.id = database.parameterId(known.address, known.type);
+    return known;
+  }
+
+  #write(database: HistoryDatabase, columns: Columns, row: number): void {
+    const time = Math.floor(columns.time[row]!);
+    const { id, type } = this.#parameters[columns.parameter[row]!]!;
+    const value = columns.value[row]!;
+    const cause = columns.cause[row]!;
+    database.addChange(
+      Math.floor(time / hourMs),
+      id,
+      time,
+      columns.revision[row]!,
+      type === 'F' ? value : type === 'S' ? columns.texts[value]! : BigInt(value),
+      this.#writerIds[columns.writer[row]!]!,
+      this.#writerIds[columns.source[row]!]!,
+      cause === 0 ? null : this.#parameters[cause]!.id,
+      cause === 0 ? null : Math.floor(columns.causeTime[row]!),
+      cause === 0 ? null : columns.causeRevision[row]!,
+    );
+  }
+}

@@ -1,0 +1,157 @@
+// What the thread of the history does: it opens the database, whatever has become of it, and writes what it is handed. What it could
+// not write it keeps until it can.
+
+import { mkdirSync } from 'node:fs';
+import { messageOf } from '../../../../model/error.ts';
+import { exists, filesOf, setAside } from '../../thread/files.ts';
+import { checkDatabase } from '../../thread/store-database.ts';
+import { troubleOf } from '../../thread/trouble.ts';
+import type { Changes, HistoryAnswer, OpenHistory } from '../messages.ts';
+import { hourMs } from '../tables.ts';
+import { Batch, type KnownParameter } from './batch.ts';
+import { hoursOf } from './drop.ts';
+import { HistoryDatabase } from './history-database.ts';
+import { Room, roomOnDisk } from './room.ts';
+import { Writing } from './writing.ts';
+
+interface Open {
+  readonly database: HistoryDatabase;
+  readonly writing: Writing;
+}
+
+export class HistoryKeeping {
+  #request: OpenHistory | undefined;
+  #open: Open | undefined;
+  /** By their numbers in columns. */
+  readonly #parameters: (KnownParameter | undefined)[] = [];
+  #batch: Batch | undefined;
+  #losses: string[] = [];
+  #rows = 0;
+  #seen: number | undefined;
+  #buffers: ArrayBuffer[] = [];
+
+  open(request: OpenHistory): HistoryAnswer {
+    this.#request = request;
+    return this.#answer(() => this.#openFile(request));
+  }
+
+  write(changes: Changes): HistoryAnswer {
+    for (const [number, address, type, rule] of changes.parameters)
+      this.#parameters[number] = { address, type, rule, id: 0 };
+    this.#batch = new Batch(changes, this.#parameters, (rule) => this.#request!.rules[rule]!.rawMs > 0);
+    return this.goOn();
+  }
+
+  goOn(): HistoryAnswer {
+    return this.#answer(() => this.#write(this.#open!.writing));
+  }
+
+  check(): HistoryAnswer {
+    return this.#answer(() => checkDatabase(this.#open!.database.database));
+  }
+
+  close(): void {
+    try {
+      if (this.#batch === undefined) this.#open?.writing.end(Date.now());
+    } catch {} // the next start finds an earlier time
+    this.#close();
+  }
+
+  #openFile(request: OpenHistory): void {
+    const { folder, room, rules, isFirst, now, startedAt } = request;
+    const { path } = filesOf(folder, 'history');
+    this.#close();
+    mkdirSync(folder, { recursive: true });
+    if (!exists(path)) HistoryDatabase.create(path);
+    HistoryDatabase.recognise(path);
+    const onDisk = roomOnDisk(folder, room);
+    const database = new HistoryDatabase(path, onDisk);
+    const writing = new Writing(database, rules, new Room(folder, path, database, onDisk));
+    this.#open = { database, writing };
+    this.#seen = database.mark()?.seen;
+    for (const known of this.#parameters) if (known !== undefined) known.id = 0;
+    if (this.#batch !== undefined) {
+      this.#batch.goBack(0);
+      this.#writeChanges(writing, this.#batch);
+    }
+    writing.rebuild();
+    this.#giveBack();
+    if (isFirst) writing.addGap(startedAt, now);
+  }
+
+  #write(writing: Writing): void {
+    const batch = this.#batch;
+    const until = batch?.until ?? Date.now();
+    if (batch !== undefined) {
+      this.#writeChanges(writing, batch);
+      writing.count(batch);
+      this.#giveBack();
+    }
+    writing.writeSpans(until);
+    writing.delete(until);
+  }
+
+  #writeChanges(writing: Writing, batch: Batch): void {
+    writing.writeChanges(batch, (rows) => {
+      this.#rows += rows;
+    });
+  }
+
+  #giveBack(): void {
+    for (const { buffer } of this.#batch?.columns ?? []) this.#buffers.push(buffer);
+    this.#batch = undefined;
+  }
+
+  #answer(work: () => void): HistoryAnswer {
+    const trouble = this.#attempt(work);
+    const [losses, rows, seen, buffers] = [this.#losses, this.#rows, this.#seen, this.#buffers];
+    this.#losses = [];
+    this.#rows = 0;
+    this.#buffers = [];
+    return { losses, trouble, seen, rows, oldest: this.#oldest(), buffers };
+  }
+
+  #attempt(work: () => void): HistoryAnswer['trouble'] {
+    try {
+      work();
+      return undefined;
+    } catch (error) {
+      for (const known of this.#parameters) if (known !== undefined) known.id = 0;
+      const trouble = troubleOf(error);
+      const reason = messageOf(error);
+      if ((trouble === 'full' || trouble === 'busy') && this.#open !== undefined) return { state: 'full', reason };
+      this.#close();
+      if (trouble === 'damaged') this.#setAside(reason);
+      return { state: 'closed', reason };
+    }
+  }
+
+  #setAside(reason: string): void {
+    const files = filesOf(this.#request!.folder, 'history');
+    try {
+      const aside = setAside(files);
+      const now = new Date().toISOString();
+      this.#losses.push(
+        `${files.path} is damaged (${reason}), set aside as ${aside}: what was recorded before ${now} is lost`,
+      );
+    } catch (error) {
+      this.#losses.push(`${files.path} is damaged (${reason}), and cannot be set aside: ${messageOf(error)}`);
+    }
+  }
+
+  #oldest(): number | undefined {
+    try {
+      const hour = this.#open && hoursOf(this.#open.database).next().value;
+      return typeof hour === 'number' ? hour * hourMs : undefined;
+    } catch {
+      return undefined; // the next write tells what is wrong
+    }
+  }
+
+  #close(): void {
+    try {
+      this.#open?.database.close();
+    } catch {} // what is damaged may not close
+    this.#open = undefined;
+  }
+}

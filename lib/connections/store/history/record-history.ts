@@ -1,0 +1,195 @@
+// Records what changes: every second what has come together is handed to a thread that writes it. As long as it cannot be written
+// changes wait, up to a bound; what comes then is lost, and the history says from when to when.
+
+import { Observable, type SchedulerLike } from 'rxjs';
+import { Backoff } from '../../../model/backoff.ts';
+import type { HistoryArchive, WritingStatus } from '../../archive.ts';
+import type { ConnectionEvent } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { HistoryWriter } from './history-writer.ts';
+import type { HistoryAnswer, HistoryRoom } from './messages.ts';
+import { Recorder } from './recorder.ts';
+import { RowRate } from './row-rate.ts';
+import type { HistoryRule } from './settings.ts';
+
+/** How often changes are handed over. */
+export const handOverMs = 1000;
+/** How long pauses are while it is found out what has changed meanwhile. */
+const catchUpMs = 20;
+/** How long a reader waits at most until what has changed is written. */
+const flushDeadlineMs = 2000;
+/** So many sentences about what was lost are shown at most, the newest. */
+const keptLosses = 5;
+
+export interface RecordHistoryOptions {
+  readonly hub: HubPort;
+  readonly rules: readonly HistoryRule[];
+  readonly folder: string;
+  readonly room: HistoryRoom;
+  readonly scheduler: SchedulerLike;
+  /** Tells the store's own parameters. */
+  isOwn(address: string): boolean;
+  /** Takes over the last write when unsubscribed. */
+  finish(work: Promise<unknown>): void;
+  /** Offers what the history can be asked for; returns what ends that. */
+  offer(history: HistoryArchive): () => void;
+}
+
+/** Records until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
+export function recordHistory(options: RecordHistoryOptions): Observable<ConnectionEvent> {
+  return new Observable((subscriber) => {
+    const keeper = new HistoryKeeper(options, (event) => subscriber.next(event));
+    subscriber.next({ state: 'running' }); // to open a large file takes longer than the hub is to wait
+    const kept = keeper.keep().catch((error) => subscriber.error(error));
+    const withdraw = options.offer(keeper);
+    return () => {
+      withdraw();
+      options.finish(keeper.end(kept));
+    };
+  });
+}
+
+const tooFast = 'changes came faster than they could be written';
+
+class HistoryKeeper implements HistoryArchive {
+  readonly #options: RecordHistoryOptions;
+  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #writer = new HistoryWriter();
+  readonly #recorder: Recorder;
+  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #rate = new RowRate();
+  /** Who waits until what was recorded up to now is written. */
+  #flushing: (() => void)[] = [];
+  /** What was lost; shown until the connection is started anew. */
+  #losses: readonly string[] = [];
+  #trouble: HistoryAnswer['trouble'] = { state: 'closed', reason: 'it is being opened' };
+  /** When the oldest change was made that the thread has and has not written. */
+  #underWay: number | undefined;
+  #oldest: number | undefined;
+  /** Why changes were lost. */
+  #lossReason = tooFast;
+  #told: string | undefined = '';
+  #isFirst = true;
+  #isEnding = false;
+  #wake = () => {};
+
+  constructor(options: RecordHistoryOptions, tell: (event: ConnectionEvent) => void) {
+    this.#options = options;
+    this.#tell = tell;
+    this.#recorder = new Recorder(options.hub, options.rules, options.isOwn, () => this.#wake());
+  }
+
+  status(): WritingStatus {
+    const oldest = this.#underWay ?? this.#recorder.oldest;
+    const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - oldest);
+    const perSecond = this.#rate.perSecond(this.#options.scheduler.now());
+    return { perSecond, lagMs, lost: this.#recorder.lost, oldest: this.#oldest };
+  }
+
+  flush(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#flushing.push(resolve);
+    const late = this.#options.scheduler.schedule(() => resolve(), flushDeadlineMs);
+    this.#wake();
+    return promise.finally(() => late.unsubscribe());
+  }
+
+  async check(): Promise<void> {
+    await this.#writer.check().then(
+      (answer) => this.#take(answer),
+      () => {}, // the thread has ended: that is told elsewhere
+    );
+  }
+
+  async keep(): Promise<void> {
+    const { scheduler } = this.#options;
+    while (!this.#isEnding) {
+      const startedAt = scheduler.now();
+      await this.#step();
+      this.#tellState();
+      const pauseMs = this.#pauseMs();
+      await this.#pause(startedAt + pauseMs - scheduler.now());
+    }
+  }
+
+  /** Writes what was recorded up to now, and ends the thread. */
+  async end(kept: Promise<unknown>): Promise<void> {
+    this.#isEnding = true;
+    this.#recorder.end();
+    this.#wake();
+    await kept;
+    try {
+      if (this.#trouble === undefined) await this.#handOver();
+    } finally {
+      for (const resolve of this.#flushing) resolve();
+      await this.#writer.end();
+    }
+  }
+
+  async #step(): Promise<void> {
+    if (this.#trouble?.state === 'closed') await this.#open();
+    else if (this.#trouble !== undefined) this.#take(await this.#writer.goOn());
+    if (this.#trouble !== undefined) return;
+    this.#recorder.goOn(Date.now(), this.#lossReason);
+    this.#lossReason = tooFast;
+    this.#recorder.catchUp();
+    await this.#handOver();
+  }
+
+  async #open(): Promise<void> {
+    const { hub, rules, folder, room } = this.#options;
+    const { startedAt } = hub;
+    const answer = await this.#writer.open({ folder, room, rules, startedAt, now: Date.now(), isFirst: this.#isFirst });
+    this.#take(answer);
+    if (answer.trouble?.state === 'closed') return;
+    if (this.#isFirst || answer.seen === undefined) this.#recorder.startCatchUp(answer.seen);
+    this.#isFirst = false;
+  }
+
+  /** Hands everything over that waits, and waits until it is written or cannot be. */
+  async #handOver(): Promise<void> {
+    const flushing = this.#flushing.splice(0);
+    this.#underWay = this.#recorder.oldest;
+    const { changes, transfer } = this.#recorder.take(Date.now());
+    this.#take(await this.#writer.write(changes, transfer));
+    for (const resolve of flushing) resolve();
+  }
+
+  #take({ losses, trouble, rows, oldest, buffers }: HistoryAnswer): void {
+    this.#losses = [...this.#losses, ...losses].slice(-keptLosses);
+    this.#trouble = trouble;
+    this.#oldest = oldest;
+    this.#recorder.giveBack(buffers);
+    this.#rate.add(this.#options.scheduler.now(), rows);
+    if (trouble === undefined) {
+      this.#underWay = undefined;
+      this.#backoff.reset();
+    } else if (this.#recorder.isLosing) this.#lossReason = trouble.reason;
+  }
+
+  #tellState(): void {
+    const trouble = this.#trouble && `nothing is recorded: ${this.#trouble.reason}`;
+    const losing = this.#recorder.isLosing ? 'changes are lost until there is room again' : undefined;
+    const reason = [trouble, losing, ...this.#losses].filter((text) => text !== undefined).join('; ');
+    if (reason === this.#told || this.#isEnding) return;
+    this.#told = reason;
+    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+  }
+
+  #pauseMs(): number {
+    if (this.#isEnding) return 0;
+    if (this.#trouble !== undefined) return this.#backoff.next();
+    if (this.#flushing.length > 0 || this.#recorder.isHalfFull) return 0;
+    return this.#recorder.isCatchingUp ? catchUpMs : handOverMs;
+  }
+
+  #pause(delayMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
+      this.#wake = () => {
+        action.unsubscribe();
+        resolve();
+      };
+    });
+  }
+}

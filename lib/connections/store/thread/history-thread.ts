@@ -1,0 +1,29 @@
+// The thread that writes the history. It waits for the disk, so that the hub need not.
+
+import { parentPort } from 'node:worker_threads';
+import { HistoryKeeping } from '../history/database/keeping.ts';
+import type { HistoryAnswer, HistoryRequest } from '../history/messages.ts';
+
+const port = parentPort!;
+const keeping = new HistoryKeeping();
+
+port.on('message', (request: HistoryRequest) => {
+  const answered = answer(request);
+  port.postMessage(answered, [...(answered?.buffers ?? [])]);
+});
+
+function answer(request: HistoryRequest): HistoryAnswer | undefined {
+  switch (request.ask) {
+    case 'open':
+      return keeping.open(request);
+    case 'write':
+      return keeping.write(request.changes);
+    case 'go on':
+      return keeping.goOn();
+    case 'check':
+      return keeping.check();
+    case 'close':
+      keeping.close();
+      return undefined;
+  }
+}
