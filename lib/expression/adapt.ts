@@ -117,7 +117,7 @@ export class Adaptation {
   }
 
   #unknown(part: Part, name: string, count: number): ExpressionMistake {
-    const offset = part.op === 'call' ? part.start : part.pos;
+    const offset = part.op === 'call' ? part.start : part.input.indexOf(name, (part.args as [string, Part])[1].end);
     if (macroNames.has(name))
       return new ExpressionMistake(
         `expected ${macroUsages[name] ?? `list.${name}(item, item > 1)`}, got ${name} with ${count} ${count === 1 ? 'argument' : 'arguments'}`,

@@ -10,6 +10,8 @@ export interface Part {
   start: number;
   end: number;
   pos: number;
+  /** The whole expression. */
+  readonly input: string;
   /** Set by the check. */
   readonly checkedType?: { readonly name: string };
   /** What the language has expanded a method of lists to. */

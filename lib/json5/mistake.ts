@@ -57,8 +57,12 @@ export class MistakeList {
   ): z.output<Schema> | undefined {
     const result = schema.safeParse(data, { error: expectation, reportInput: true });
     if (result.success) return result.data;
-    for (const issue of result.error.issues) this.#addIssue(schema, issue, file, path);
-    return schema.safeParse(withoutMistakes(data, result.error.issues, isLenient)).data;
+    const { issues } = result.error;
+    const misspelt = new Set(issues.flatMap((issue) => missingBehind(schema, issue)));
+    for (const issue of issues)
+      if (!misspelt.has(formatPath(issue.path as SettingPath)) || !isMissing(issue))
+        this.#addIssue(schema, issue, file, path);
+    return schema.safeParse(withoutMistakes(data, issues, isLenient)).data;
   }
 
   #addIssue(schema: z.ZodType, issue: z.core.$ZodIssue, file: CheckedFile, base: SettingPath): void {
@@ -69,6 +73,8 @@ export class MistakeList {
     } else if (issue.code === 'invalid_key')
       for (const inner of issue.issues) this.#addIssue(schema, { ...inner, path: issue.path }, file, base);
     else if (issue.code === 'custom') this.add(file, path, issue.message);
+    else if (issue.code === 'invalid_union' && issue.discriminator !== undefined)
+      this.add(file, path, unknownAlternative(issue, issue.discriminator));
     else {
       const isSecret = /password|token/i.test(String(path.at(-1)));
       this.add(file, path, `expected ${issue.message}, got ${isSecret ? '***' : describe(issue.input)}`);
@@ -90,15 +96,20 @@ export function unknownName(what: string, name: string, known: readonly string[]
   return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
 }
 
-/** Compares names of about the same length, unless they are too many. */
-/** The nearest of the known names; undefined: none is near. */
+/**
+ * The nearest of the known names, or the shortest that begins with it; undefined: none is near. It compares names of about the
+ * same length, unless they are too many.
+ */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const farthest = Math.max(2, name.length / 3);
+  const farthest = name.length < 4 ? Math.min(1, name.length - 1) : Math.max(2, name.length / 3);
   if (name.length > maxComparedLength) return undefined;
   const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);
-  if (candidates.length === 0 || candidates.length * name.length > maxComparedCharacters) return undefined;
-  const nearest = closest(name, candidates);
-  return distance(name, nearest) <= farthest ? nearest : undefined;
+  if (candidates.length * name.length > maxComparedCharacters) return undefined;
+  const nearest = candidates.length === 0 ? undefined : closest(name, candidates);
+  if (nearest !== undefined && distance(name, nearest) <= farthest) return nearest;
+  const letters = (word: string) => [...word].sort().join('');
+  if (name.length < 4) return candidates.find((one) => letters(one) === letters(name));
+  return known.filter((one) => one.startsWith(name)).sort((a, b) => a.length - b.length)[0];
 }
 
 function formatPath(path: SettingPath): string {
@@ -111,10 +122,18 @@ function formatPath(path: SettingPath): string {
     .replace(/^\./, '');
 }
 
+/** The types of data in the words of people. */
+const typeNames: Readonly<Record<string, string>> = {
+  array: 'list',
+  boolean: 'true or false',
+  object: 'object { … }',
+  string: 'text',
+};
+
 function expectation(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'invalid_type':
-      return issue.expected === 'array' ? 'list' : issue.expected;
+      return typeNames[issue.expected] ?? issue.expected;
     case 'invalid_value':
       return issue.values.map((value) => JSON.stringify(value)).join(' or ');
     case 'too_small':
@@ -124,6 +143,29 @@ function expectation(issue: z.core.$ZodRawIssue): string {
     default:
       return 'another value';
   }
+}
+
+/** Data has no alternative, such as a block of an output: it names an unknown one, or none. */
+function unknownAlternative(issue: z.core.$ZodIssueInvalidUnion, key: string): string {
+  const name = (issue.input as Record<string, unknown> | undefined)?.[key];
+  const known = ('options' in issue ? (issue.options as unknown[]) : []).filter((option) => typeof option === 'string');
+  return typeof name === 'string'
+    ? unknownName(key, name, known)
+    : `expected ${issue.message}, got ${describe(issue.input)}`;
+}
+
+/** The settings, by path, that unknown keys are meant to be: they are not missing. */
+function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
+  if (issue.code !== 'unrecognized_keys') return [];
+  const known = settingsAt(schema, issue.path as SettingPath, issue.input);
+  return issue.keys.flatMap((key) => {
+    const nearest = nearestName(key, known);
+    return nearest === undefined ? [] : [formatPath([...(issue.path as SettingPath), nearest])];
+  });
+}
+
+function isMissing(issue: z.core.$ZodIssue): boolean {
+  return issue.input === undefined && issue.code !== 'unrecognized_keys';
 }
 
 function withoutMistakes(data: unknown, issues: readonly z.core.$ZodIssue[], isLenient: boolean): unknown {

@@ -30,10 +30,10 @@ export function findDuplicateKeys(text: string): { path: Path; position: Positio
   return duplicates;
 }
 
-/** The position of a path, or of its nearest parent that is there. */
+/** The position of a path, or of its nearest parent that is there; at last that of all. */
 export function findPosition(text: string, target: Path): Position | undefined {
-  const found = findOffset(text, target);
-  return found === undefined ? undefined : positionAt(text, found.offset);
+  const offset = findOffset(text, target)?.offset ?? tokensOf(text).next().value?.offset;
+  return offset === undefined ? undefined : positionAt(text, offset);
 }
 
 /** The position of a character of the text that stands at a path; undefined: there is no text, or another one. */
@@ -108,13 +108,14 @@ function walk(text: string, visit: (path: Path, offset: number, isSecond: boolea
   }
 }
 
-interface Token {
+/** A part of a text that is no comment, and where it begins. */
+export interface Token {
   readonly part: string;
   readonly offset: number;
 }
 
 /** Yields tokens without comments. It scans strings by hand: one may be millions of characters long. */
-function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
+export function* tokensOf(text: string, start = 0): Generator<Token, void, void> {
   tokenStart.lastIndex = start;
   for (let match = tokenStart.exec(text); match !== null; match = tokenStart.exec(text)) {
     const [part] = match;
@@ -145,7 +146,7 @@ function readKey(text: string): string {
     );
 }
 
-function positionAt(text: string, offset: number): Position {
+export function positionAt(text: string, offset: number): Position {
   const before = text.slice(0, offset).split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }

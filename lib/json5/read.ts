@@ -2,7 +2,8 @@
 
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
-import { findDuplicateKeys, findInText, findPosition, type Path, type Position } from './positions.ts';
+import { explainJson5 } from './explain.ts';
+import { findDuplicateKeys, findInText, findPosition, type Path, type Position, positionAt } from './positions.ts';
 import { toJson } from './to-json.ts';
 
 /** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
@@ -51,8 +52,11 @@ function parseSlowly(text: string): unknown {
   try {
     return JSON5.parse(text);
   } catch (error) {
+    const explained = explainJson5(text);
+    if (explained !== undefined) throw new Json5Error(explained.message, positionAt(text, explained.offset));
     const { lineNumber, columnNumber } = error as { lineNumber?: number; columnNumber?: number };
-    const position = lineNumber === undefined ? undefined : { line: lineNumber, column: columnNumber ?? 1 };
+    const position =
+      lineNumber === undefined ? undefined : { line: lineNumber, column: Math.max(1, columnNumber ?? 1) };
     throw new Json5Error(`expected JSON5, got ${messageOf(error).replace(/^JSON5: | at \d+:\d+$/g, '')}`, position);
   }
 }

@@ -76,9 +76,8 @@ const settings: [what: string, connections: object | string, expected: string[]]
     'unknown settings of a REST API connection',
     { api: { type: 'rest-api', prot: 1, documentroot: '', tls: { cert: '' } } },
     [
-      'connections.api.tls.certFile: expected string, got nothing',
-      'connections.api.tls.keyFile: expected string, got nothing',
-      'connections.api.tls.cert: unknown setting "cert", expected one of certFile, keyFile, hsts',
+      'connections.api.tls.keyFile: expected text, got nothing',
+      'connections.api.tls.cert: unknown setting "cert", did you mean "certFile"?',
       'connections.api.prot: unknown setting "prot", did you mean "port"?',
       'connections.api.documentroot: unknown setting "documentroot", did you mean "documentRoot"?',
     ],
@@ -90,8 +89,8 @@ const settings: [what: string, connections: object | string, expected: string[]]
     },
     [
       'connections.api.bindIp: expected an IP address, got "localhost"',
-      'connections.api.password: expected string, got ***',
-      'connections.api.token: expected string, got ***',
+      'connections.api.password: expected text, got ***',
+      'connections.api.token: expected text, got ***',
       'connections.api.allowedOrigins[0]: expected an origin such as https://panel.example, got "x" (string)',
       'connections.api.maxClients: expected integer 1..1000000, got 0 (number)',
     ],
@@ -166,7 +165,7 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   const lines = errors.trimEnd().split('\n');
   t.is(lines.length, 5);
   t.is(lines[0], `${names[0]}: expected a file or folder, there is none of this name`);
-  t.regex(lines[1]!, /bad\.json5:1:18: expected JSON5, got invalid end of input$/);
-  t.regex(lines[2]!, /empty\.json5:1:1: expected JSON5, got invalid end of input$/);
-  t.regex(lines[3]!, /list\.json5.*: expected object, got \[\] \(array\)$/);
+  t.regex(lines[1]!, /bad\.json5:1:16: expected \} that closes \{, got the end of the file$/);
+  t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
+  t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
 });

@@ -27,8 +27,8 @@ const mistakes = test.macro((t, content: unknown, ...expected: string[]) => {
 });
 const widget = (change: object) => ({ widgets: [{ type: 'lamp', address: 'desk/lamp', ...change }] });
 
-test('text that is no JSON5', mistakes, '{ widgets: ', 'expected JSON5, got invalid end of input');
-test('a list as the file', mistakes, [], 'desk.json5: expected object, got [] (array)');
+test('text that is no JSON5', mistakes, '{ widgets: ', 'expected a value after widgets:, got the end of the file');
+test('a list as the file', mistakes, [], 'expected object { … }, got [] (array)');
 test(
   'a misspelt key of the file',
   mistakes,

@@ -1,7 +1,7 @@
 // Positions in JSON5 text, and keys that an object has twice.
 
 import test from 'ava';
-import { findDuplicateKeys, findPosition } from '../../lib/json5/positions.ts';
+import { findDuplicateKeys, findInText, findPosition } from '../../lib/json5/positions.ts';
 
 const text = `// a comment with { and "
 {
@@ -26,7 +26,23 @@ const rows: [(string | number)[], number, number][] = [
 for (const [path, line, column] of rows)
   test(`${path.join('.')} is at ${line}:${column}`, (t) => t.deepEqual(findPosition(text, path), { line, column }));
 
-test('a path of nothing has no position', (t) => t.is(findPosition(text, []), undefined));
+test('a path of nothing is where the text begins', (t) => t.deepEqual(findPosition(text, []), { line: 2, column: 1 }));
+
+const inTexts: [text: string, index: number, column: number | undefined][] = [
+  ["{ a: { b: 'value = 3' } }", 6, 18],
+  ['{ a: { /* c: */ "b" /* : */ : /* " */ "value" } }', 2, 42],
+  ["{ a: { b: '\\u0041\\x42\\\\\\'C' } }", 4, 26],
+  ["{ a: { b: 'ab' } }", 2, 14],
+  ['{ a: { b: 7 } }', 0, undefined],
+];
+
+for (const [written, index, column] of inTexts)
+  test(`character ${index} of the text in ${written}`, (t) =>
+    t.is(findInText(written, ['a', 'b'], index)?.column, column));
+
+test('a text on two lines', (t) => {
+  t.deepEqual(findInText("['a\\\nbc']", [0], 2), { line: 2, column: 2 });
+});
 
 test('a key that an object has twice is found, the same key in two objects is none', (t) => {
   const twice = '{ a: { x: 1, y: 2, "x": 3 }, b: { x: 1 }, c: [{ x: 1 }, { x: 1 }], \'a\': 1 }';

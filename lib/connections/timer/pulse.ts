@@ -11,10 +11,13 @@ import { defaultMs, longestMs } from './duration.ts';
 /** Missed fires of a pulse are logged at most this often. */
 const missedLogMs = 10_000;
 
-export const pulseSchema = z.strictObject({
-  enabled: z.boolean().default(true).describe('false: the pulse never fires'),
-  interval: integerSetting(1, longestMs, 'ms').default(defaultMs).describe('Milliseconds between two fires'),
-});
+export const pulseSchema = z.strictObject(
+  {
+    enabled: z.boolean().default(true).describe('false: the pulse never fires'),
+    interval: integerSetting(1, longestMs, 'ms').default(defaultMs).describe('Milliseconds between two fires'),
+  },
+  { error: '{ interval: 500 }' },
+);
 
 type PulseSettings = z.output<typeof pulseSchema>;
 

@@ -61,7 +61,14 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
     const identifiers = freeNames(expression).filter((name) => !isLanguageName(name) || names.namesOf(name).length > 0);
     const reads = identifiers.map((identifier) => {
       const [name, other] = names.namesOf(identifier);
-      if (name === undefined) mistakes.push({ path, unknown: 'name', name: identifier, known: names.identifiers() });
+      if (name === undefined)
+        mistakes.push({
+          path,
+          offset: placeOf(identifier, expression),
+          unknown: 'name',
+          name: identifier,
+          known: names.identifiers(),
+        });
       else if (other !== undefined)
         mistakes.push({ path, message: `expected a clear name, ${identifier} is "${name}" and also "${other}"` });
       else if (isLanguageName(identifier))
@@ -77,6 +84,12 @@ function compileExpressionOutput({ expression, type }: ExpressionOutput, names: 
     const offset = error instanceof ExpressionMistake ? error.offset : undefined;
     return { reads: [], logic: undefined, mistakes: [{ path, message: messageOf(error), offset }] };
   }
+}
+
+/** Where an identifier is first in an expression, outside of texts. */
+function placeOf(identifier: string, expression: string): number {
+  const tokens = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_]\w*/g;
+  return [...expression.matchAll(tokens)].find(([token]) => token === identifier)?.index ?? 0;
 }
 
 function compileBlock(output: BlockOutput, names: Names): Part {

@@ -50,7 +50,7 @@ export const foreignNames: Readonly<Record<string, string>> = {
   concat: 'text + text',
   power: 'pow(number, exponent)',
   mod: 'a % b',
-  not: '!a',
+  not: '!',
   limit: 'clamp(number, low, high)',
   iif: 'condition ? value : other',
   weekDay: "weekday('Europe/Berlin')",

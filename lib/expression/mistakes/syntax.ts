@@ -59,6 +59,7 @@ export function explainSyntax(text: string, error: unknown, names: readonly stri
   const { message, start } =
     wordMistake(tokens, names) ??
     signMistake(text, found, tokens) ??
+    quoteMistake(tokens) ??
     bracketMistake(tokens) ??
     placeMistake(text, found, tokens);
   return new ExpressionMistake(message, start);
@@ -120,6 +121,17 @@ function signMistake(text: string, { code, start }: Found, tokens: readonly Toke
       start: last.start,
     };
   return undefined;
+}
+
+/** A quote without its other one. */
+function quoteMistake(tokens: readonly Token[]): Explained | undefined {
+  const single = tokens.find(({ text }) => text === "'" || text === '"');
+  return (
+    single && {
+      message: `expected quotes before and after each text, one ${single.text} is missing`,
+      start: single.start,
+    }
+  );
 }
 
 /** A bracket that is not closed, or closes nothing. */

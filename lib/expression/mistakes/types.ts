@@ -148,7 +148,8 @@ function compared(source: string, type: string, operator = type === 'double' ? '
 
 function unknownVariable(text: string, node: Part, names: readonly string[], hasParam: boolean): string {
   const name = node.args as string;
-  const nearest = nearestName(name, [...names, 'true', 'false']);
+  const small = name.toLowerCase();
+  const nearest = small === 'true' || small === 'false' ? small : nearestName(name, names);
   if (nearest !== undefined) return `unknown name "${name}", did you mean "${nearest}"?`;
   const after = text.slice(node.end);
   const [address] = /^[\w-]+(?:\s*\/\s*[\w-]+)+/.exec(text.slice(node.start)) ?? [];

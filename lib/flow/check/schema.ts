@@ -12,29 +12,30 @@ import { testSchema } from './tests/test-schema.ts';
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
 const expression = z.string({ error: 'an expression in text' });
 
-export const ruleSchema = z.strictObject({
-  name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
-  enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
-  from: z
-    .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(z.string(), address)], {
-      error: 'an address, a list of them, or an object of them by name',
-    })
-    .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
-  require: z.enum(['all', 'any']).optional().describe('With names: run when all are known (default), or any'),
-  when: expression.optional().describe('Condition on `value`: the rule goes on only if it is true'),
-  map: expression.optional().describe('Expression on `value`: what is written; left out: the value itself'),
-  pipe: z
-    .array(z.record(z.string(), z.unknown(), { error: 'a step such as { debounceTime: 50 }' }), {
-      error: 'a list of steps',
-    })
-    .default([])
-    .describe('Steps, top to bottom, that what comes from `map` goes through'),
-  to: z
-    .union([address, z.array(address).min(1, { error: 'at least one address' })], {
-      error: 'an address or a list of them',
-    })
-    .describe('The parameter, or parameters, that are written'),
-});
+export const ruleSchema = z.strictObject(
+  {
+    name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
+    enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
+    from: z
+      .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(z.string(), address)], {
+        error: 'an address, a list of them, or an object of them by name',
+      })
+      .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
+    require: z.enum(['all', 'any']).optional().describe('With names: run when all are known (default), or any'),
+    when: expression.optional().describe('Condition on `value`: the rule goes on only if it is true'),
+    map: expression.optional().describe('Expression on `value`: what is written; left out: the value itself'),
+    pipe: z
+      .array(z.unknown(), { error: 'a list of steps' })
+      .default([])
+      .describe('Steps, top to bottom, that what comes from `map` goes through'),
+    to: z
+      .union([address, z.array(address).min(1, { error: 'at least one address' })], {
+        error: 'an address or a list of them',
+      })
+      .describe('The parameter, or parameters, that are written'),
+  },
+  { error: "a rule such as { from: 'desk/a', to: 'desk/b' }" },
+);
 
 export const folderSchema = z.strictObject({
   folder: z.string().describe('Name of the folder'),
@@ -42,18 +43,21 @@ export const folderSchema = z.strictObject({
   rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]),
 });
 
-export const flowFileSchema = z.strictObject({
-  $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
-  connections: z
-    .record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
-    .default({})
-    .describe('Connections by Connection ID'),
-  rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
-  tests: z
-    .array(z.unknown(), { error: 'a list of tests' })
-    .default([])
-    .describe('Tests in virtual time, for `patchbay test`'),
-});
+export const flowFileSchema = z.strictObject(
+  {
+    $schema: z.string().optional().describe('The JSON Schema of flow files, for editors'),
+    connections: z
+      .record(z.string(), z.unknown(), { error: 'an object of connections by Connection ID' })
+      .default({})
+      .describe('Connections by Connection ID'),
+    rules: z.array(z.unknown(), { error: 'a list of rules and folders' }).default([]).describe('Rules, top to bottom'),
+    tests: z
+      .array(z.unknown(), { error: 'a list of tests' })
+      .default([])
+      .describe('Tests in virtual time, for `patchbay test`'),
+  },
+  { error: 'an object such as { connections: { … }, rules: [ … ] }' },
+);
 
 /** A flow file in TypeScript: its rules are made by a function. */
 export const flowProgramSchema = flowFileSchema.extend({

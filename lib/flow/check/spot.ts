@@ -21,6 +21,11 @@ export class Spot {
     this.#offset = offset;
   }
 
+  /** How many mistakes there are by now, in all files. */
+  get mistakeCount(): number {
+    return this.#mistakes.items.length;
+  }
+
   /** A spot within this one: `at('rules', 2)`. */
   at(...path: SettingPath): Spot {
     return new Spot(this.file, this.#mistakes, [...this.#path, ...path]);

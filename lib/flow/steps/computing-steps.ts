@@ -44,7 +44,7 @@ export const computingSteps: readonly NamedStep[] = [
   define(
     'scan',
     'computes from `sum`, its own last result, and `value`',
-    z.strictObject({ seed: scalar, expression }),
+    z.strictObject({ seed: scalar, expression }, { error: '{ seed: 0, expression: "sum + value" }' }),
     ({ seed, expression: text }, { compile }) => {
       const type = typeOfScalar(seed);
       const compute = compile(text, { sum: type });

@@ -3,7 +3,7 @@
 import { EMPTY, mergeMap, type Observable, of, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import { readDurationMs } from '../../model/duration.ts';
-import { messageOf } from '../../model/error.ts';
+import { HubError, messageOf } from '../../model/error.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import type { BoundExpression } from '../rule-expression.ts';
 import type { Operator, PreparedStep, StepContext, StepType } from './step.ts';
@@ -42,6 +42,20 @@ export function plain<Schema extends z.ZodType>(
   result?: ValueType,
 ): NamedStep {
   return define(name, summary, setting, (value, { type }) => ({ type: result ?? type, create: () => create(value) }));
+}
+
+/** Defines a step that needs numbers, and gives numbers. */
+export function ofNumbers<Schema extends z.ZodType>(
+  name: string,
+  summary: string,
+  setting: Schema,
+  create: (setting: z.output<Schema>) => Operator,
+): NamedStep {
+  return define(name, summary, setting, (value, { type }) => {
+    if (type === 'S')
+      throw new HubError('bad-flow', 'expected numbers, got a text: put { map: "double(value)" } before it');
+    return { type: 'F', create: () => create(value) };
+  });
 }
 
 /** Defines a step whose setting is a duration. */

@@ -3,33 +3,36 @@
 import { map } from 'rxjs';
 import { z } from 'zod';
 import { toText } from '../../model/value.ts';
-import { computeEach, define, type NamedStep, plain, scalar, typeOfScalar } from './define-step.ts';
+import { computeEach, define, type NamedStep, ofNumbers, scalar, typeOfScalar } from './define-step.ts';
 
-const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers' });
+const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers such as [0, 100]' });
 
 export const mappingSteps: readonly NamedStep[] = [
-  plain(
+  ofNumbers(
     'scale',
     'maps one range of numbers to another: { from: [0, 1], to: [0, 100] }',
-    z.strictObject({
-      from: range.refine(([low, high]) => low !== high, { error: 'expected two different numbers' }),
-      to: range,
-    }),
+    z.strictObject(
+      { from: range.refine(([low, high]) => low !== high, { error: 'expected two different numbers' }), to: range },
+      { error: '{ from: [0, 1], to: [0, 100] }' },
+    ),
     ({ from: [low, high], to: [first, last] }) =>
       map((value) => first + ((Number(value) - low) / (high - low)) * (last - first)),
-    'F',
   ),
-  plain(
+  ofNumbers(
     'clamp',
     'keeps numbers within bounds: [0, 100]',
-    range,
+    range.refine(([low, high]) => low <= high, {
+      error: ({ input }) => `expected the lower bound first: ${JSON.stringify((input as number[]).toReversed())}`,
+    }),
     ([low, high]) => map((value) => Math.min(high, Math.max(low, Number(value)))),
-    'F',
   ),
   define(
     'lookup',
     'replaces values by those of a table: { table: { "1": "on" }, otherwise: "off" }; without otherwise others are dropped',
-    z.strictObject({ table: z.record(z.string(), scalar), otherwise: scalar.optional() }),
+    z.strictObject(
+      { table: z.record(z.string(), scalar), otherwise: scalar.optional() },
+      { error: '{ table: { "1": "on" }, otherwise: "off" }' },
+    ),
     ({ table, otherwise }) => {
       const entries = new Map(Object.entries(table));
       const results = [...entries.values(), ...(otherwise === undefined ? [] : [otherwise])].map(typeOfScalar);

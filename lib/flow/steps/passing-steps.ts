@@ -2,7 +2,7 @@
 
 import { distinctUntilChanged, skip, skipWhile, startWith, take, takeWhile } from 'rxjs';
 import { z } from 'zod';
-import { conditional, type NamedStep, plain, scalar } from './define-step.ts';
+import { conditional, type NamedStep, ofNumbers, plain, scalar } from './define-step.ts';
 
 const count = z.int({ error: 'integer from 0' }).min(0, { error: 'integer from 0' });
 const yes = z.literal(true, { error: 'true' });
@@ -14,7 +14,7 @@ export const passingSteps: readonly NamedStep[] = [
   plain('take', 'passes the first values on, then none', count, (number) => take(number)),
   conditional('skipWhile', 'drops values until the condition is false', (condition) => skipWhile(condition)),
   conditional('takeWhile', 'passes values on until the condition is false', (condition) => takeWhile(condition)),
-  plain(
+  ofNumbers(
     'deadband',
     'drops values that differ from the last one passed on by less than this',
     z.number({ error: 'a number' }).min(0, { error: 'a number from 0' }),

@@ -61,11 +61,11 @@ test(
     list: { block: 'TON', in: ['mic'], pt: 5 },
   },
   [
-    'outputs.tof.block: expected an output with type and expression, or with a block of SR, RS, R_TRIG, F_TRIG, CTU, CTD, CTUD, TON, TOF, TP, got {"block":"TOFF","in":"mic","pt":1} (object)',
+    'outputs.tof.block: unknown block "TOFF", did you mean "TOF"?',
     'outputs.neither.type: expected S, B, I, F or T, got nothing',
     'outputs.neither.expression: expected an expression in text, got nothing',
     'outputs.kind.type: expected S, B, I, F or T, got "X" (string)',
-    'outputs.extra.pt: unknown setting "pt", did you mean "set"?',
+    'outputs.extra.pt: unknown setting "pt", expected one of block, set, reset',
     'outputs.typo.pd: unknown setting "pd", did you mean "pt"?',
     'outputs.missing.pt: expected integer 0..2147483647 (ms) or the name of an I or F, got nothing',
     'outputs.list.in: expected true, false or the name of a B or T, got ["mic"] (array)',

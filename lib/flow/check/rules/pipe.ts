@@ -1,6 +1,7 @@
 // Checks the steps of `pipe`: each against the type of what the step before gives out.
 
-import { unknownName } from '../../../json5/mistake.ts';
+import { nearestName, unknownName } from '../../../json5/mistake.ts';
+import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { PreparedStep } from '../../steps/step.ts';
@@ -9,12 +10,11 @@ import type { Spot } from '../spot.ts';
 import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
 
 type TypesAt = (spot: Spot) => ExpressionTypes;
-type Item = Readonly<Record<string, unknown>>;
 
 /** `type` is that of what goes in, undefined where it is not known. */
 export function checkPipe(
   spot: Spot,
-  items: readonly Item[],
+  items: readonly unknown[],
   type: ValueType | undefined,
   typesAt: TypesAt,
 ): PreparedStep[] {
@@ -26,11 +26,20 @@ export function checkPipe(
   });
 }
 
-function checkStep(spot: Spot, item: Item, type: ValueType | undefined, typesAt: TypesAt): PreparedStep | undefined {
+function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, typesAt: TypesAt): PreparedStep | undefined {
+  if (!isJsonObject(item)) {
+    spot.add(`expected a step such as { debounceTime: 50 }, got ${describe(item)}${hintOf(item)}`);
+    return undefined;
+  }
   const names = Object.keys(item);
   const [name = ''] = names;
   if (names.length !== 1) {
-    spot.add(`expected one step, such as { debounceTime: 50 }, got ${names.length}`);
+    const single = names.map((one) => `{ ${one}: ${JSON.stringify(item[one])} }`).join(', ');
+    spot.add(
+      names.length === 0
+        ? 'expected a step such as { debounceTime: 50 }, got {}'
+        : `expected one step in each { }: ${single}`,
+    );
     return undefined;
   }
   const stepSpot = spot.at(name);
@@ -49,4 +58,27 @@ function checkStep(spot: Spot, item: Item, type: ValueType | undefined, typesAt:
         compileRuleExpression(text, { ...typesAt(expressionSpot), variables: { value: type, ...more } }, expects),
     }),
   );
+}
+
+/** Settings, of which each step can have one: what is written as a text alone is shown with it. */
+const examples = [
+  true,
+  50,
+  'value > 0',
+  [0, 100],
+  { from: [0, 1], to: [0, 100] },
+  { seed: 0, expression: 'sum + value' },
+];
+
+function hintOf(item: unknown): string {
+  const name =
+    typeof item === 'string'
+      ? [item, nearestName(item, [...stepTypes.keys()])].find((one) => stepTypes.has(one ?? ''))
+      : undefined;
+  if (name === undefined) return '';
+  const example = examples.find((setting) => stepTypes.get(name)!.setting.safeParse(setting).success) ?? {};
+  const written = JSON.stringify(example)
+    .replace(/"(\w+)":/g, '$1: ')
+    .replaceAll(',', ', ');
+  return `, did you mean { ${name}: ${written} }?`;
 }

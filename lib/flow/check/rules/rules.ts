@@ -1,5 +1,6 @@
 // Checks the rules of all flow files, and orders those that wait until a turn has settled.
 
+import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
 import type { ConnectionPlan, RulePlan } from '../../plan.ts';
 import { folderSchema } from '../schema.ts';
@@ -22,7 +23,7 @@ export class RuleCheck {
   /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
   addAll(spot: Spot, items: readonly unknown[], within: Folders = outside): void {
     items.forEach((item, index) => {
-      if (typeof item === 'object' && item !== null && 'folder' in item) this.#addFolder(spot.at(index), item, within);
+      if (isFolder(item)) this.#addFolder(spot.at(index), item, within);
       else this.#rules.push(...checkExpressionRule(spot.at(index), item, within, this.#find));
     });
   }
@@ -44,4 +45,9 @@ export class RuleCheck {
     const isEnabled = within.isEnabled && folder.enabled;
     this.addAll(spot.at('rules'), folder.rules, { names: [...within.names, folder.folder], isEnabled });
   }
+}
+
+/** Whether an item of a list of rules is a folder, also one whose name is missing. */
+function isFolder(item: unknown): item is object {
+  return isJsonObject(item) && ('folder' in item || ('rules' in item && !('from' in item)));
 }

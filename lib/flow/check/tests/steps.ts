@@ -33,23 +33,24 @@ export class StepCheck {
     });
   }
 
-  steps(spot: Spot, steps: readonly z.output<typeof testStepSchema>[], fromMs: number): TestStep[] {
+  /** `isWhole`: no setting was left out because it is unknown. */
+  steps(spot: Spot, steps: readonly z.output<typeof testStepSchema>[], fromMs: number, isWhole = true): TestStep[] {
     let lastMs = fromMs;
     return steps.map((step, index) => {
-      const checked = this.#step(spot.at(index), step, lastMs);
+      const checked = this.#step(spot.at(index), step, lastMs, isWhole);
       lastMs = Math.max(lastMs, checked.atMs ?? lastMs);
       return checked;
     });
   }
 
-  #step(spot: Spot, step: z.output<typeof testStepSchema>, leastMs: number): TestStep {
+  #step(spot: Spot, step: z.output<typeof testStepSchema>, leastMs: number, isWhole: boolean): TestStep {
     const { at, during, set, expect, never } = step;
     const atMs = readDuration(spot.at('at'), at);
     if (atMs !== undefined && atMs < leastMs)
       spot.at('at').add(`expected a time of at least ${leastMs} ms, when the step before it is, got ${describe(at)}`);
-    if ((during === undefined) !== (never === undefined))
+    if (isWhole && (during === undefined) !== (never === undefined))
       spot.add('expected `during` and `never` together, got one of them');
-    if (set === undefined && expect === undefined && never === undefined)
+    if (isWhole && set === undefined && expect === undefined && never === undefined)
       spot.add('expected `set`, `expect` or `never` in a step, got none of them');
     return {
       atMs,

@@ -12,12 +12,14 @@ export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable)
   const check = new StepCheck(hub);
   return tests.flatMap((item, index) => {
     const testSpot = spot.at(index);
+    const before = testSpot.mistakeCount;
     const test = testSpot.parse(testSchema, item);
     if (test === undefined) return [];
+    const isWhole = testSpot.mistakeCount === before;
     const given = check.given(testSpot.at('given'), test.given);
     const stepsSpot = testSpot.at('steps');
-    const steps = check.steps(stepsSpot, test.steps, 0);
-    if (test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
+    const steps = check.steps(stepsSpot, test.steps, 0, isWhole);
+    if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
       stepsSpot.add('expected at least one `expect` or `never`, got none: it cannot fail');
     return [{ name: test.name, file: spot.file.name, place: testSpot.place, given, steps }];
   });

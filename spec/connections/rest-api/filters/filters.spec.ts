@@ -147,5 +147,5 @@ test('S-06: bad expressions in webSocketFilters are all named at load', async (t
   t.is(lines.length, 3);
   t.regex(lines[0]!, /^connections\.api\.webSocketFilters\[1\]: expected a regular expression, got "\(": /);
   t.regex(lines[1]!, /^connections\.api\.webSocketFilters\[2\]: expected a regular expression, got "\*": /);
-  t.is(lines[2], 'connections.api.webSocketFilters[3]: expected string, got 7 (number)');
+  t.is(lines[2], 'connections.api.webSocketFilters[3]: expected text, got 7 (number)');
 });

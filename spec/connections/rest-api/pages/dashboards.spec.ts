@@ -45,14 +45,14 @@ test('the JSON5 files of the folder are listed, and read as JSON', async (t) => 
 });
 
 const mistakes: [text: string, detail: RegExp][] = [
-  ["{\n  title: 'x',\n  widgets: [ }\n}", /^bad\.json5:3:14: expected JSON5, got invalid character '}'/],
+  ["{\n  title: 'x',\n  widgets: [ }\n}", /^bad\.json5:3:14: expected ] to close \[, got }/],
   [
     "{\n  title: 'a',\n  widgets: [{ type: 'label', label: 'b',\n label: 'c' }],\n  title: 'd' }",
     /^bad\.json5:4:2: widgets\[0\]\.label: expected "label" once.*\nbad\.json5:5:3: title: expected "title" once/,
   ],
   ['{ widgets: [],\n  colums: 3 }', /^bad\.json5:2:3: colums: unknown setting "colums", did you mean "columns"\?$/],
-  ['[1]', /^bad\.json5: expected object, got \[1\] \(array\)$/],
-  ['', /^bad\.json5:1:1: expected JSON5, got/],
+  ['[1]', /^bad\.json5:1:1: expected object { … }, got \[1\] \(array\)$/],
+  ['', /^bad\.json5:1:1: expected { … }, got an empty file/],
   [`{ a: '${'x'.repeat(1024 * 1024)}' }`, /^bad\.json5: expected at most 1048576 bytes, got 1048585$/],
 ];
 for (const [text, detail] of mistakes)

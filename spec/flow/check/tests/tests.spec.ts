@@ -12,7 +12,7 @@ const connections = {
 const expect = { 'desk/lamp': true };
 
 const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
-  'no object': ['x', [/tests\[0\]: expected object, got "x" \(string\)$/]],
+  'no object': ['x', [/tests\[0\]: expected object { … }, got "x" \(string\)$/]],
   'no name': [{ steps: [{ expect }] }, [/tests\[0\]\.name: expected what the test shows, in text, got nothing$/]],
   'no steps': [{ name: 'a', steps: [] }, [/tests\[0\]\.steps: expected at least one step, got \[\] \(array\)$/]],
   'an unknown key': [

@@ -1,0 +1,32 @@
+// What a text is told that is no JSON5. The mistakes of people are in spec/flow/check; here are the bounds of it.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { explainJson5 } from '../../lib/json5/explain.ts';
+import { readJson5 } from '../../lib/json5/read.ts';
+
+test('a text that is JSON5 has nothing to explain', (t) => {
+  fc.assert(
+    fc.property(fc.json(), (text) => {
+      t.is(explainJson5(text), undefined);
+    }),
+  );
+  t.is(explainJson5("{ a: +1, $b_: .5, 'c': [0xff, -Infinity, 'x\\\ny',], /* , */ \"d\": null, }"), undefined);
+});
+
+test('a text that is nested too deep is refused in a sentence, too', (t) => {
+  t.throws(() => readJson5('['.repeat(200_000)), { code: 'bad-json5' });
+});
+
+test('whatever is wrong is told in one sentence, with a place in the text', (t) => {
+  const texts = fc.string({ unit: fc.constantFrom(...'{}[]:,\'"#=“ab1- \n/\\') });
+  fc.assert(
+    fc.property(texts, (text) => {
+      try {
+        readJson5(text);
+      } catch (error) {
+        t.regex((error as Error).message, /^expected [^\n]+$/);
+      }
+    }),
+  );
+});
