@@ -1,0 +1,80 @@
+// node bench/backup.ts: backs up a hub while it changes, restores it in an empty folder, starts it there, and looks whether the state is one
+// moment of what was written. Exit status 1 when it is not.
+
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../lib/model/error.ts';
+import { changesPerWrite, writeFlow } from './backups/flow.ts';
+import { startLoad } from './backups/load.ts';
+import { backUpOnce, type RoundResult } from './backups/round.ts';
+import { Random } from './fuzz/random.ts';
+import { startKilledHub } from './kills/killed-hub.ts';
+
+const usage = `node bench/backup.ts [options]
+
+  --backups <n>  how many backups are made (20)
+  --rate <n>     changes per second (5000)
+  --pairs <n>    how many pairs of parameters are changed (200)
+  --seed <n>     what the moments of the backups are made of (1)
+`;
+
+const { values } = parseArgs({
+  options: {
+    backups: { type: 'string', default: '20' },
+    rate: { type: 'string', default: '5000' },
+    pairs: { type: 'string', default: '200' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean' },
+  },
+});
+const tell = (line: string) => void process.stdout.write(`${line}\n`);
+
+try {
+  if (values.help) tell(usage);
+  else process.exitCode = await run();
+} catch (error) {
+  tell(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function run(): Promise<number> {
+  const { backups, rate, pairs, seed } = values;
+  const random = new Random(Number(seed), 0);
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-backups-'));
+  const source = join(folder, 'source');
+  await writeFlow(source, Number(pairs));
+  const hub = await startKilledHub(source);
+  const results: RoundResult[] = [];
+  try {
+    const load = await startLoad(hub.port, Number(pairs), Number(rate) / changesPerWrite);
+    for (let number = 1; number <= Number(backups); number++) {
+      await after(500 + random.below(1000));
+      const place = join(folder, String(number));
+      const result = await backUpOnce({ port: hub.port, load, pairs: Number(pairs), folder: place });
+      await rm(place, { recursive: true });
+      results.push(result);
+      for (const mistake of result.mistakes.slice(0, 5)) tell(`backup ${number}: ${mistake}`);
+    }
+    await load.stop();
+    tell(summary(results, load.sent * changesPerWrite));
+  } finally {
+    hub.process.kill();
+    await once(hub.process, 'exit');
+    await rm(folder, { recursive: true, force: true });
+  }
+  return results.every(({ mistakes }) => mistakes.length === 0) ? 0 : 1;
+}
+
+function summary(results: readonly RoundResult[], changes: number): string {
+  const most = (of: (result: RoundResult) => number) => Math.max(...results.map(of)).toFixed(0);
+  const failed = results.filter(({ mistakes }) => mistakes.length > 0).length;
+  return [
+    `${results.length} backups, ${failed} of them with a mistake`,
+    `${changes} changes`,
+    `slowest backup ${most(({ backupMs }) => backupMs)} ms, slowest start ${most(({ startMs }) => startMs)} ms`,
+  ].join('; ');
+}
