@@ -7,7 +7,7 @@ import type { ValueType } from '../model/value.ts';
 /** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */
 export interface Archive {
   readonly storage?: StorageArchive;
-  readonly values?: WritingArchive;
+  readonly values?: ValuesArchive;
   readonly history?: HistoryArchive;
   readonly audit?: WritingArchive;
   readonly past?: PastArchive;
@@ -47,6 +47,11 @@ export interface WritingStatus {
   readonly lost: number;
   /** The time of the oldest row, in milliseconds since 1970; undefined: there is none, or it is not told. */
   readonly oldest?: number | undefined;
+}
+
+export interface ValuesArchive extends WritingArchive {
+  /** Resolves when everything that has changed up to now is on the disk, or after two seconds. */
+  flush(): Promise<void>;
 }
 
 /** What readers of the history need of the part that writes it. */

@@ -43,6 +43,8 @@ export class BackupMaker {
     };
     try {
       await rm(work, { recursive: true, force: true });
+      const { archive } = hub.keeping;
+      await Promise.all([archive?.history?.flush(), archive?.values?.flush()]);
       const { files, ...start } = hub.keeping.installation();
       const begin = { ask: 'begin', work, folder, isAbsolute: isAbsolute(setting), named: files } as const;
       const answer = await thread.ask({ ...begin, ...start, patchbay: hub.version });

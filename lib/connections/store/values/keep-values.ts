@@ -4,6 +4,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
 import type { Parameter } from '../../../model/parameter.ts';
+import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
@@ -12,6 +13,7 @@ import type { Batch, Opened } from '../thread/messages.ts';
 import { gather } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';
+import { Progress } from './progress.ts';
 import type { ValuesWriter } from './values-writer.ts';
 
 /** How often changes are written. */
@@ -43,7 +45,11 @@ export function keepValues(options: KeepValuesOptions): Observable<ConnectionEve
   return new Observable((subscriber) => {
     const keeper = new ValuesKeeper(options, (event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
-    return () => options.finish(keeper.end(kept));
+    const withdraw = options.hub.keeping.offer({ values: keeper.archive });
+    return () => {
+      withdraw();
+      options.finish(keeper.end(kept));
+    };
   });
 }
 
@@ -64,6 +70,7 @@ class ValuesKeeper {
   #told: string | undefined;
   /** All changes up to this revision are on the disk. */
   #written: number;
+  readonly #progress: Progress;
   #isOpen = false;
   #isEnding = false;
   #wake = () => {};
@@ -73,6 +80,11 @@ class ValuesKeeper {
     this.#tell = tell;
     this.#memories = new Memories(options.hub.keeping);
     this.#written = options.hub.revision;
+    this.#progress = new Progress(options.hub, () => options.scheduler.now());
+  }
+
+  get archive(): ValuesArchive {
+    return this.#progress;
   }
 
   async keep(): Promise<void> {
@@ -144,6 +156,7 @@ class ValuesKeeper {
     const isEmpty = values.length + memories.length === 0 && snapshots === undefined;
     if (!isEmpty && !(await this.#commit({ values, memories, snapshots }))) return false;
     this.#written = revision;
+    this.#progress.wrote(values.length, revision);
     this.#memories.written(memories);
     if (snapshots !== undefined) this.#options.snapshots.written(snapshots);
     return isFull;

@@ -1,0 +1,47 @@
+// How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
+
+import { within } from '../../../model/deadline.ts';
+import type { ValuesArchive, WritingStatus } from '../../archive.ts';
+import { RowRate } from '../history/row-rate.ts';
+
+/** How long somebody waits at most. */
+const flushDeadlineMs = 2000;
+
+export class Progress implements ValuesArchive {
+  readonly #hub: { readonly revision: number };
+  readonly #now: () => number;
+  readonly #rate = new RowRate();
+  readonly #waiting = new Set<{ readonly revision: number; readonly resolve: () => void }>();
+  #written: number;
+  #writtenAt: number;
+
+  /** `now` is in milliseconds of a monotonic clock. */
+  constructor(hub: { readonly revision: number }, now: () => number) {
+    this.#hub = hub;
+    this.#now = now;
+    this.#written = hub.revision;
+    this.#writtenAt = now();
+  }
+
+  /** Notes that all changes up to a revision are on the disk. */
+  wrote(rows: number, revision: number): void {
+    this.#written = revision;
+    this.#writtenAt = this.#now();
+    if (rows > 0) this.#rate.add(this.#writtenAt, rows);
+    for (const one of this.#waiting) if (one.revision <= revision) one.resolve();
+  }
+
+  status(): WritingStatus {
+    const isBehind = this.#hub.revision > this.#written;
+    const now = this.#now();
+    return { perSecond: this.#rate.perSecond(now), lagMs: isBehind ? now - this.#writtenAt : 0, lost: 0 };
+  }
+
+  async flush(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const one = { revision: this.#hub.revision, resolve };
+    this.#waiting.add(one);
+    await within(promise, flushDeadlineMs);
+    this.#waiting.delete(one);
+  }
+}

@@ -1,0 +1,135 @@
+// `patchbay backup` and `patchbay restore`: a hub in another folder, whole or not at all.
+
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { backup, restore } from '../../lib/command/backup.ts';
+import { startHub } from '../../lib/hub.ts';
+import { createLogRecorder } from '../support/connection.ts';
+import { createFolder } from '../support/folder.ts';
+import { ask } from '../support/http.ts';
+import { api, portsOf, startHubFrom, writer } from '../support/hub.ts';
+import { call, runToEnd } from '../support/process.ts';
+
+const flow = (settings: object = {}) => ({
+  connections: {
+    api: { ...api, dashboards: 'dashboards', ...settings },
+    store: { type: 'store', folder: '../data', snapshots: { all: { include: ['desk/**'] } } },
+    desk: { type: 'dummy', parameters: ['lamp,B', 'text'] },
+    file: { type: 'xml-file-output', filename: 'out.xml', templateFile: '../templates/t.xml' },
+  },
+});
+const files = (settings?: object) => ({
+  'studio/flows/flow.json5': flow(settings),
+  'studio/flows/dashboards/one.json5': "{ title: 'One', widgets: [] }",
+  'studio/flows/copy.ts':
+    "import { name } from './_name.ts';\nexport default { rules: [{ name, from: 'desk/text', to: 'file/A' }] };\n",
+  'studio/flows/_name.ts': "export const name = 'copy';\n",
+  'studio/templates/t.xml': '<a>$A</a>',
+});
+/** A flow file alone. */
+const plain = (settings?: object) => ({
+  'flow.json5': { connections: { api: { ...api, ...settings }, store: { type: 'store', folder: 'data' } } },
+});
+const options = (port: number, token = '') => ({ url: `http://127.0.0.1:${port}`, username: '', password: '', token });
+const quiet = { print: () => {}, printError: () => {} };
+
+test('a backup has all that a hub is made of, and a hub runs in the folder that it is restored to', async (t) => {
+  const hub = await startHubFrom(t, files());
+  hub.write('desk/lamp', true, writer);
+  hub.write('store/all/save', 'evening', writer);
+  hub.write('desk/text', 'now', writer);
+  const folder = await createFolder(t);
+  const [file, restored] = [join(folder, 'a.tar'), join(folder, 'deep/restored')];
+  const made = await runToEnd(t, ['backup', file, '--url', options(hub.port).url]);
+  t.regex(made.output, /a\.tar: \d+ files, [\d,]+ bytes, of \S+Z\n$/);
+  const { status, output } = await call((console) => restore(file, restored, 'patchbay', console));
+  t.is(status, 0);
+  const [, root] = /\nRun it: patchbay run (.*)\n$/.exec(output)!;
+  const names = (await readdir(restored, { recursive: true })).sort();
+  for (const name of Object.keys(files()))
+    t.true(
+      names.some((one) => one.endsWith(name.slice('studio/'.length))),
+      name,
+    );
+  const log = createLogRecorder();
+  const next = await startHub({ paths: [root!], log });
+  t.teardown(() => next.stop());
+  t.deepEqual([next.find('desk/lamp')!.value, next.find('desk/text')!.value], [true, 'now']);
+  next.write('desk/text', 'later', writer);
+  t.is(next.find('file/A')!.value, 'later', 'flows in TypeScript run with what they import');
+  next.write('store/all/recall', 'evening', writer);
+  const [port] = portsOf(log) as [number];
+  t.is((await ask(t, port, 'GET /hub/dashboards')).text, '{"dashboards":["one"]}\n');
+});
+
+test('a folder with something in it, and a file that is no backup, change nothing', async (t) => {
+  const folder = await createFolder(t, { 'full/x': '', 'a.tar': 'no archive' });
+  const refuse = (file: string, target: string, message: RegExp) =>
+    t.throwsAsync(restore(join(folder, file), join(folder, target), 'patchbay', quiet), { message });
+  await refuse('a.tar', 'full', /full: expected an empty folder, got one with x$/);
+  await refuse('a.tar', 'a.tar', /expected an empty folder, got a file$/);
+  await refuse('a.tar', 'new', /a\.tar: expected more of it, it was cut off$/);
+  await refuse('none.tar', 'new', /ENOENT/);
+  await mkdir(join(folder, 'empty'));
+  await refuse('a.tar', 'empty', /cut off$/);
+  t.deepEqual((await readdir(folder)).sort(), ['a.tar', 'empty', 'full']);
+  t.deepEqual(await readdir(join(folder, 'empty')), []);
+});
+
+/** A server that is no hub. */
+async function serve(t: ExecutionContext, body: Buffer, claimedBytes: number): Promise<number> {
+  const server = createServer((_, response) => {
+    response.writeHead(200, { 'content-length': claimedBytes });
+    response.write(body, () => response.destroy());
+  }).listen(0, '127.0.0.1');
+  t.teardown(() => server.close());
+  await once(server, 'listening');
+  return (server.address() as AddressInfo).port;
+}
+
+test('a hub that is lost in the middle, or answers something else, leaves the file as it was', async (t) => {
+  const folder = await createFolder(t, { 'a.tar': 'the one before' });
+  const file = join(folder, 'a.tar');
+  const port = await serve(t, Buffer.alloc(100_000, 'x'), 100_000_000);
+  await t.throwsAsync(backup(file, options(port), quiet), { message: /a\.tar: expected a whole backup, got / });
+  await writeFile(join(folder, 'no-folder'), '');
+  const { port: real } = await startHubFrom(t, plain());
+  await t.throwsAsync(backup(join(folder, 'no-folder/a.tar'), options(real), quiet), { message: /ENOTDIR/ });
+  t.is(await readFile(file, 'utf8'), 'the one before');
+  t.deepEqual((await readdir(folder)).sort(), ['a.tar', 'no-folder']);
+});
+
+test('only who has the credentials gets a backup; without credentials only a program on the machine', async (t) => {
+  const guarded = await startHubFrom(t, plain({ token: 'YQ==' }));
+  const file = join(await createFolder(t), 'a.tar');
+  await t.throwsAsync(backup(file, options(guarded.port), quiet), { message: /expected the credentials of this hub/ });
+  t.is(await backup(file, options(guarded.port, 'YQ=='), quiet), 0);
+  const open = await startHubFrom(t, plain());
+  const request = 'GET /hub/backup';
+  for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])
+    t.is((await ask(t, open.port, request, { headers: { [header]: '10.0.0.3' } })).status, 403, header);
+  t.is((await ask(t, open.port, request, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
+  t.is((await ask(t, open.port, request, { headers: { origin: 'http://other.example' } })).status, 403);
+  const proxied = await startHubFrom(t, plain({ allowedHosts: ['hub.example'] }));
+  const { status, text } = await ask(t, proxied.port, request);
+  t.deepEqual([status, JSON.parse(text).code], [403, 'forbidden']);
+});
+
+test('one backup is made at a time, and a database that cannot be copied is named', async (t) => {
+  const hub = await startHubFrom(t, plain());
+  const { storage } = hub.keeping.archive!;
+  const first = await storage!.backUp();
+  await t.throwsAsync(storage!.backUp(), { code: 'conflict' });
+  t.is((await ask(t, hub.port, 'GET /hub/backup')).status, 409);
+  await first.end();
+  await (await storage!.backUp()).end();
+  await writeFile(join(storage!.folder, 'history.db'), 'x'.repeat(10_000));
+  const { status, text } = await ask(t, hub.port, 'GET /hub/backup');
+  t.is(status, 503);
+  t.regex(JSON.parse(text).detail, /^cannot make a backup: cannot copy .*history\.db: file is not a database$/);
+  t.false((await readdir(storage!.folder)).includes('backup.part'));
+});
