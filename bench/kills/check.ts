@@ -3,11 +3,14 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { placeholders } from './flow.ts';
+import type { Explanation } from '../../lib/wire/http/explanation.ts';
+import { placeholders, roundValues } from './flow.ts';
 import type { KilledHub } from './killed-hub.ts';
 import { takePicture } from './picture.ts';
 
 const fileDeadlineMs = 5000;
+/** So many values are asked why they are so. */
+const explained = 20;
 
 interface Listed {
   readonly parameter: string;
@@ -17,12 +20,18 @@ interface Listed {
   readonly origin?: { readonly kind: string };
 }
 
-/** Says what is not as it has to be; `expected` has the least value of each address, and is empty before the first kill. */
+export interface ExpectedState {
+  readonly folder: string;
+  readonly parameters: number;
+  /** The least value of each address; empty before the first kill. */
+  readonly expected: ReadonlyMap<string, number>;
+  readonly round: number;
+}
+
+/** Says what is not as it has to be. */
 export async function checkRestored(
   hub: KilledHub,
-  folder: string,
-  expected: ReadonlyMap<string, number>,
-  round: number,
+  { folder, parameters, expected, round }: ExpectedState,
 ): Promise<string[]> {
   const listed = (await (await fetch(`http://127.0.0.1:${hub.port}/hub/parameters`)).json()) as Listed[];
   const known = listed.filter(({ state }) => state === 'known');
@@ -30,13 +39,35 @@ export async function checkRestored(
   const byAddress = new Map(listed.map((item) => [item.parameter, item]));
   for (const [address, least] of expected) {
     const { value, origin } = byAddress.get(address)!;
+    if (!isWritten(address, Number(value), parameters)) mistakes.push(`${address}: nobody has written ${value}`);
     if (!(Number(value) >= least)) mistakes.push(`${address}: expected ${least} or a later value, got ${value}`);
     if (origin?.kind !== 'restored') mistakes.push(`${address}: expected to be restored, got ${origin?.kind}`);
   }
+  mistakes.push(...(await checkCauses(hub, [...expected.keys()].slice(-explained))));
   const fired = known.filter(({ parameter }) => parameter.startsWith('fired/'));
   for (const { parameter } of fired) mistakes.push(`the rule to ${parameter} has fired`);
   mistakes.push(...(await checkPictures(hub, known)));
   if (expected.size > 0) mistakes.push(...(await checkFile(hub, folder, byAddress, round)));
+  return mistakes;
+}
+
+/** Whether the load writes such a value to the address: it gives each address the numbers that are its turn. */
+function isWritten(address: string, value: number, parameters: number): boolean {
+  const [, index] = /^desk\/p(\d+)$/.exec(address) ?? [];
+  return index === undefined || (value % roundValues) % parameters === Number(index);
+}
+
+/** A value that was restored says who had set it before the kill: the client of the load. */
+async function checkCauses({ port }: KilledHub, addresses: readonly string[]): Promise<string[]> {
+  const mistakes: string[] = [];
+  for (const address of addresses) {
+    const { value, chain } = (await (
+      await fetch(`http://127.0.0.1:${port}/hub/explain/${address}`)
+    ).json()) as Explanation;
+    const [restored, set] = chain;
+    if (chain.length !== 2 || set!.origin.kind !== 'client' || set!.value !== value || set!.time !== restored!.time)
+      mistakes.push(`${address}: expected to be explained back to the client, got ${JSON.stringify(chain)}`);
+  }
   return mistakes;
 }
 

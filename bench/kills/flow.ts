@@ -4,6 +4,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+/** A round of load has so many values of its own. */
+export const roundValues = 1_000_000;
+
 export const placeholders = ['A', 'B', 'C', 'D', 'E'];
 
 export interface KilledFolder {

@@ -2,8 +2,8 @@
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
-import { checkRestored } from './check.ts';
-import { placeholders } from './flow.ts';
+import { checkRestored, type ExpectedState } from './check.ts';
+import { placeholders, roundValues } from './flow.ts';
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 
 /** What is older than this at the kill has to be there afterwards. */
@@ -12,15 +12,10 @@ const tickMs = 5;
 /** What clears away how long an echo takes at the end; changes that it tells of later were too young. */
 const lastEchoMs = 50;
 
-export interface KillTask {
-  readonly folder: string;
-  readonly parameters: number;
+/** `round` counts from 1. */
+export interface KillTask extends ExpectedState {
   readonly rate: number;
   readonly loadMs: number;
-  /** The least value of each address, from the kill before. */
-  readonly expected: ReadonlyMap<string, number>;
-  /** Counts from 1. */
-  readonly round: number;
 }
 
 export interface KillResult {
@@ -37,8 +32,8 @@ export interface KillResult {
 export async function kill({ folder, parameters, rate, loadMs, expected, round }: KillTask): Promise<KillResult> {
   const hub = await startKilledHub(folder);
   try {
-    const mistakes = await checkRestored(hub, folder, expected, round);
-    const seen = await load(hub, { parameters, rate, loadMs, first: round * 1_000_000 });
+    const mistakes = await checkRestored(hub, { folder, parameters, expected, round });
+    const seen = await load(hub, { parameters, rate, loadMs, first: round * roundValues });
     const killedAt = performance.now();
     hub.process.kill('SIGKILL');
     await once(hub.process, 'exit');

@@ -1,0 +1,55 @@
+// node bench/due.ts: kills a hub while a TOF with two seconds to go and a timer with ten run, and looks whether both end when they
+// should have. In every other round the TOF falls due while the hub is down. Exit status 1 when one is too early or too late.
+
+import { parseArgs } from 'node:util';
+import { messageOf } from '../lib/model/error.ts';
+import { type DueResult, killWhileRunning } from './due/due.ts';
+import { Random } from './fuzz/random.ts';
+
+const usage = `node bench/due.ts [options]
+
+  --kills <n>       how often a hub is killed (20)
+  --tolerance <ms>  how much too early or too late an end may be (300)
+  --seed <n>        what the moments of the kills are made of (1)
+`;
+
+const { values } = parseArgs({
+  options: {
+    kills: { type: 'string', default: '20' },
+    tolerance: { type: 'string', default: '300' },
+    seed: { type: 'string', default: '1' },
+    help: { type: 'boolean' },
+  },
+});
+const tell = (line: string) => void process.stdout.write(`${line}\n`);
+
+try {
+  if (values.help) tell(usage);
+  else process.exitCode = await run(Number(values.kills), Number(values.tolerance), Number(values.seed));
+} catch (error) {
+  tell(messageOf(error));
+  process.exitCode = 1;
+}
+
+async function run(kills: number, toleranceMs: number, seed: number): Promise<number> {
+  const random = new Random(seed, 0);
+  const results: DueResult[] = [];
+  let failed = 0;
+  for (let number = 1; number <= kills; number++) {
+    const leadMs = 600 + random.below(2000);
+    const downMs = number % 2 === 0 ? 2500 + random.below(2000) : 0;
+    const result = await killWhileRunning({ tofMs: 2000, timerMs: 10_000, leadMs, downMs });
+    results.push(result);
+    const { tofLateMs, timerLateMs, fires } = result;
+    const isInTime = [tofLateMs, timerLateMs].every((ms) => Math.abs(ms) <= toleranceMs) && fires === 1;
+    if (!isInTime) failed++;
+    if (!isInTime)
+      tell(`kill ${number}: the TOF ended ${tofLateMs} ms late, the timer ${timerLateMs} ms; it fired ${fires} times`);
+  }
+  const worst = (of: (result: DueResult) => number) => Math.max(...results.map((result) => Math.abs(of(result))));
+  tell(
+    `${kills} kills, ${failed} of them with a mistake; ${results.filter(({ wasDue }) => wasDue).length} TOFs fell due meanwhile; ` +
+      `worst TOF ${worst(({ tofLateMs }) => tofLateMs)} ms, worst timer ${worst(({ timerLateMs }) => timerLateMs)} ms`,
+  );
+  return failed === 0 ? 0 : 1;
+}
