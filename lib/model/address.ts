@@ -2,7 +2,11 @@
 
 import { describe, HubError } from './error.ts';
 
-const connectionIdPattern = /^[a-z0-9-]{1,64}$/;
+/** What a Connection ID looks like. */
+export const connectionIdShape = '^[a-z0-9-]{1,64}$';
+/** What an address looks like, as far as a pattern can say it. */
+export const addressShape = '^[a-z0-9-]{1,64}/[^/]+(?:/[^/]+){0,15}$';
+const connectionIdPattern = new RegExp(connectionIdShape);
 const controlCharacter = /\p{Cc}/u;
 const maxSegments = 16;
 const maxParameterIdLength = 255;

@@ -10,7 +10,9 @@ const unitMs: Readonly<Record<string, number>> = {
   s: 1000,
   ms: 1,
 };
-const pattern = /^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$/;
+/** What a duration in text looks like. */
+export const durationPattern = String.raw`^(?:\d+(?:\.\d+)?(?:ms|d|h|m|s))+$`;
+const pattern = new RegExp(durationPattern);
 const longPattern = /^(?:\d+(?:\.\d+)?(?:ms|y|d|h|m|s))+$/;
 const part = /(\d+(?:\.\d+)?)(ms|y|d|h|m|s)/g;
 

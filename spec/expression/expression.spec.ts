@@ -3,6 +3,7 @@
 import test from 'ava';
 import { compileExpression, freeNames, isLanguageName, missingName } from '../../lib/expression/expression.ts';
 import { localTime } from '../../lib/expression/functions/zone-time.ts';
+import { expressionPattern } from '../../lib/expression/pattern.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
@@ -147,6 +148,15 @@ test('a trigger has no value that param could read', (t) => {
   t.like(
     t.throws(() => found("1 + param('a/go')"), { message: /"a\/go" is a trigger/ }),
     { offset: 11 },
+  );
+});
+
+test('the pattern of the JSON Schema lets every expression pass that is right', (t) => {
+  const pattern = new RegExp(expressionPattern, 'u');
+  const right = [...results, ...functionResults].map(([expression]) => expression);
+  t.deepEqual(
+    right.filter((expression) => !pattern.test(expression)),
+    [],
   );
 });
 

@@ -9,11 +9,22 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { convert, type Value, type ValueType, valueTypes } from '../../model/value.ts';
 import { type ConnectionEvent, defineConnectionType } from '../connection.ts';
 
+/** What a line looks like, for the JSON Schema; a number may be written in any way. */
+const linePattern = String.raw`^\s*(?:#.*|[^/,#\s][^,]*(?:,\s*(?:[SB]?\s*(?:,.*)?|[IF]\s*(?:,\s*[-+.\dA-FXa-fx]*\s*)?|T\s*))?)?$`;
+
 export const settingsSchema = z.strictObject({
   parameters: z
-    .union([z.string(), z.array(z.string({ error: 'a line <Parameter ID>[,<Value Type>[,<Default Value>]]' }))], {
-      error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one text',
-    })
+    .union(
+      [
+        z.string(),
+        z.array(
+          z.string({ error: 'a line <Parameter ID>[,<Value Type>[,<Default Value>]]' }).meta({ pattern: linePattern }),
+        ),
+      ],
+      {
+        error: 'lines <Parameter ID>[,<Value Type>[,<Default Value>]] as a list or as one text',
+      },
+    )
     .default([])
     .transform(readLines)
     .describe('One line per parameter: <Parameter ID>[,<Value Type S|B|I|F|T>[,<Default Value>]]'),

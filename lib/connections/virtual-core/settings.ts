@@ -1,6 +1,8 @@
 // The settings of a Virtual Core: its inputs, and its outputs, each of which is an expression or a function block.
 
 import { z } from 'zod';
+import { expressionPattern } from '../../expression/pattern.ts';
+import { addressShape } from '../../model/address.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
 import { blockTypes } from './blocks.ts';
 import { maxRanks } from './rank-set.ts';
@@ -32,6 +34,7 @@ const expressionOutput = z.strictObject({
   type: z.enum(valueTypes, { error: 'S, B, I, F or T' }).describe('Value type; T fires when the expression turns true'),
   expression: z
     .string({ error: 'an expression in text' })
+    .meta({ pattern: expressionPattern })
     .describe('Computes the output; in a name each character but letters, digits and _ is written _'),
 });
 
@@ -53,9 +56,13 @@ const output = z.discriminatedUnion('block', [...blockOutputs, expressionOutput]
 
 export const settingsSchema = z.strictObject({
   inputs: z
-    .record(z.string(), z.string({ error: 'an address <Connection ID>/<Parameter ID>' }), {
-      error: 'an object of addresses by name',
-    })
+    .record(
+      z.string(),
+      z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape }),
+      {
+        error: 'an object of addresses by name',
+      },
+    )
     .refine((inputs) => Object.keys(inputs).length <= maxInputs, { error: `expected at most ${maxInputs} inputs` })
     .default({})
     .describe('What the core listens to: name → address'),

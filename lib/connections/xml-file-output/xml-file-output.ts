@@ -32,7 +32,8 @@ export const settingsSchema = z
   })
   .refine(({ template, templateFile }) => (template === undefined) !== (templateFile === undefined), {
     error: 'expected exactly one of template and templateFile',
-  });
+  })
+  .meta({ oneOf: [{ required: ['template'] }, { required: ['templateFile'] }] });
 type XmlSettings = z.output<typeof settingsSchema>;
 
 export const xmlFileOutput = defineConnectionType({

@@ -4,20 +4,24 @@ import { isObservable, type Observable } from 'rxjs';
 import { z } from 'zod';
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import { commonSettings } from '../../connections/setting.ts';
+import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
+import { expression } from '../steps/define-step.ts';
 import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
 
-const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' });
-const expression = z.string({ error: 'an expression in text' });
+const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
+const variable = z
+  .string()
+  .meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: ['value', 'previous', 'now', 'sum'] } });
 
 export const ruleSchema = z.strictObject(
   {
     name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
     enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
     from: z
-      .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(z.string(), address)], {
+      .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(variable, address)], {
         error: 'an address, a list of them, or an object of them by name',
       })
       .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
@@ -81,7 +85,8 @@ type RulesFunction = (on: On) => unknown;
 
 /** The whole settings schema of a connection type: its own, the common ones, and `type`. */
 export function connectionSchema(type: AnyConnectionType): z.ZodObject {
-  return type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings });
+  const schema = type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings });
+  return schema.meta(type.settingsSchema.meta() ?? {});
 }
 
 /** The JSON Schema of flow files with these connection types, for editors that complete and check. */
@@ -89,7 +94,12 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
   const steps = [...stepTypes].map(([name, { setting, summary }]) =>
     z.strictObject({ [name]: setting.describe(summary) }),
   );
-  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(z.union(steps)).default([]) });
+  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(z.union(steps)).default([]) }).meta({
+    if: { properties: { from: { type: 'object' } }, required: ['from'] },
+    // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
+    then: { required: ['map'] },
+    else: { not: { required: ['require'] } },
+  });
   const rule: z.ZodType = z.lazy(() =>
     z.union([ruleWithSteps, folderSchema.extend({ rules: z.array(rule).default([]) })]),
   );
@@ -98,7 +108,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     [...types.values()].map(connectionSchema) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
   );
   const schema = flowFileSchema.extend({
-    connections: z.record(z.string(), connection).default({}),
+    connections: z.record(z.string().meta({ pattern: connectionIdShape }), connection).default({}),
     rules: z.array(rule).default([]),
     tests: z.array(testSchema).default([]),
   });

@@ -2,16 +2,18 @@
 
 import { EMPTY, mergeMap, type Observable, of, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
-import { readDurationMs } from '../../model/duration.ts';
+import { durationPattern, longestDurationMs, readDurationMs } from '../../model/duration.ts';
 import { HubError, messageOf } from '../../model/error.ts';
 import type { Value, ValueType } from '../../model/value.ts';
-import type { BoundExpression } from '../rule-expression.ts';
+import { type BoundExpression, expressionPattern } from '../rule-expression.ts';
 import type { Operator, PreparedStep, StepContext, StepType } from './step.ts';
 
 export type NamedStep = readonly [name: string, type: StepType];
 
 export const durationMs = z
-  .union([z.number(), z.string()], { error: 'milliseconds or a duration such as "1m30s"' })
+  .union([z.number().meta({ minimum: 0, maximum: longestDurationMs }), z.string().meta({ pattern: durationPattern })], {
+    error: 'milliseconds or a duration such as "1m30s"',
+  })
   .transform((input, context) => {
     try {
       return readDurationMs(input);
@@ -20,7 +22,8 @@ export const durationMs = z
       return z.NEVER;
     }
   });
-export const expression = z.string({ error: 'an expression in text' });
+/** The patterns of settings here are for the JSON Schema alone: the check tells more. */
+export const expression = z.string({ error: 'an expression in text' }).meta({ pattern: expressionPattern });
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
 
 /** Defines a step. */

@@ -7,8 +7,8 @@ export interface Made {
   readonly text: string;
   /** What the message contains: what to write instead, or the nearest name. */
   readonly told: readonly string[];
-  /** Whether an editor with the JSON Schema marks it; undefined: it is no JSON, or about what a schema cannot know. */
-  readonly schema?: 'marks' | 'cannot' | undefined;
+  /** An editor with the JSON Schema does not mark it: it is about what a schema cannot know. */
+  readonly schema?: 'cannot' | undefined;
 }
 
 const desk = `desk: { type: 'dummy', parameters: ['mic,B', 'lamp,B', 'level,F', 'out,F', 'text,S', 'go,T', 'count,I'] }`;
@@ -27,7 +27,7 @@ const file = ({ connections = '', rules = '', tests = '' }) => `{
 }
 `;
 
-type Row = readonly [title: string, part: string, told: string | readonly string[], schema?: 'marks' | 'cannot'];
+type Row = readonly [title: string, part: string, told: string | readonly string[], schema?: 'cannot'];
 
 const made =
   (make: (part: string) => string) =>

@@ -1,19 +1,25 @@
 // The shape of the tests of flow files.
 
 import { z } from 'zod';
+import { addressShape } from '../../../model/address.ts';
+import { durationPattern } from '../../../model/duration.ts';
 
-const values = (error: string) => z.record(z.string(), z.unknown(), { error });
-const duration = z.union([z.number(), z.string()], { error: "milliseconds or a duration such as '1m30s'" });
-
-export const testStepSchema = z.strictObject({
-  at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
-  set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
-  expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
-  during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
-  never: values('an object of values by address')
-    .optional()
-    .describe('What no parameter may be at any time of `during`'),
+const values = (error: string) => z.record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
+const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pattern: durationPattern })], {
+  error: "milliseconds or a duration such as '1m30s'",
 });
+
+export const testStepSchema = z
+  .strictObject({
+    at: duration.optional().describe('Time since the start of the test; left out: that of the step before, at first 0'),
+    set: values('an object of values by address').optional().describe('Values by address, set one after the other'),
+    expect: values('an object of values by address').optional().describe('Values by address; null: unknown'),
+    during: duration.optional().describe('For how long, from this step on, `never` holds; the end is not included'),
+    never: values('an object of values by address')
+      .optional()
+      .describe('What no parameter may be at any time of `during`'),
+  })
+  .meta({ dependentRequired: { during: ['never'], never: ['during'] } });
 
 export const testSchema = z.strictObject({
   name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
