@@ -3,7 +3,8 @@
 
 import type { HistoryGap } from '../../../wire/http/history.ts';
 import { isDown } from './gaps.ts';
-import type { Span } from './history-database.ts';
+import type { Span } from './past-database.ts';
+import type { Sink } from './sources.ts';
 
 export interface BucketColumns {
   readonly times: number[];
@@ -13,7 +14,7 @@ export interface BucketColumns {
   readonly counts: number[];
 }
 
-export class Buckets {
+export class Buckets implements Sink {
   readonly #start: number;
   readonly #stepMs: number;
   readonly #gaps: readonly HistoryGap[];
@@ -60,7 +61,13 @@ export class Buckets {
     this.#sum[index]! += mean * knownMs;
     this.#knownMs[index]! += knownMs;
     this.#count[index]! += count;
-    this.#value = last;
+    this.#value = last ?? undefined;
+  }
+
+  isKnownThrough(from: number, to: number): boolean {
+    this.holdUntil(from);
+    const gap = this.#gaps[this.#gap];
+    return this.#value !== undefined && (gap === undefined || gap.from >= to);
   }
 
   /** Nothing changes until a time. */

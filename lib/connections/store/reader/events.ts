@@ -5,8 +5,8 @@ import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/e
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';
 import { unknownParameter } from './histories.ts';
-import { type EventRow, type HistoryDatabase, type Series, toValue } from './history-database.ts';
 import { heldBefore, type Moment } from './past.ts';
+import { type EventRow, type PastDatabase, type Series, toValue } from './past-database.ts';
 
 /** A chain of causes is followed for so many links. */
 export const maxLinks = 20;
@@ -77,11 +77,11 @@ function chainOf(names: Names, event: EventRow): HistoryCause[] {
 
 /** The names of writers and parameters, each read once for an answer. */
 class Names {
-  readonly database: HistoryDatabase;
+  readonly database: PastDatabase;
   readonly #writers = new Map<number, Origin>();
   readonly #parameters = new Map<number, Series | undefined>();
 
-  constructor(database: HistoryDatabase) {
+  constructor(database: PastDatabase) {
     this.database = database;
   }
 

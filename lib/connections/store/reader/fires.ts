@@ -1,7 +1,7 @@
 // The history of a trigger: when it fired, or how often in each bucket.
 
-import type { Series, Span } from './history-database.ts';
 import { changesIn, type Moment } from './past.ts';
+import type { Series, Span } from './past-database.ts';
 import type { Course, HistoryRange } from './range.ts';
 import { chooseStep, completeTables, countAtLeast, type Sink, tell } from './sources.ts';
 import { floorTo } from './steps.ts';
@@ -38,6 +38,10 @@ class Counts implements Sink {
 
   span([time, , , , , count]: Span): void {
     this.#add(time, count);
+  }
+
+  isKnownThrough(): boolean {
+    return true;
   }
 
   columns(): { times: number[]; counts: number[] } {

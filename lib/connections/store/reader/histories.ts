@@ -7,9 +7,9 @@ import type { History, HistoryList } from '../../../wire/http/history.ts';
 import type { AskedParameter, HistoryQuestion } from '../../archive.ts';
 import { csvOf } from './csv.ts';
 import { fireCourse } from './fires.ts';
-import type { HistoryDatabase, Series } from './history-database.ts';
 import { numberCourse } from './numbers.ts';
 import type { Moment } from './past.ts';
+import type { PastDatabase, Series } from './past-database.ts';
 import type { Course, HistoryRange } from './range.ts';
 import { textCourse } from './states.ts';
 
@@ -55,7 +55,7 @@ export function answerHistories(moment: Moment, question: HistoryQuestion): stri
 }
 
 /** Errors: `unknown-parameter`, always. */
-export function unknownParameter(database: HistoryDatabase, address: string): HubError {
+export function unknownParameter(database: PastDatabase, address: string): HubError {
   return new HubError(
     'unknown-parameter',
     `${unknownName('parameter', address, database.addresses())}: neither the hub nor its history knows it`,

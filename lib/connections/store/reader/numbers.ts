@@ -1,8 +1,8 @@
 // The history of a number or a boolean: as it was where that is few enough points, else in buckets.
 
 import { Buckets } from './buckets.ts';
-import type { Series } from './history-database.ts';
 import { heldBefore, type Moment } from './past.ts';
+import type { Series } from './past-database.ts';
 import type { Course, HistoryRange } from './range.ts';
 import { chooseStep, completeTables, countAtLeast, tell } from './sources.ts';
 import { stateCourse } from './states.ts';
@@ -15,7 +15,7 @@ export function numberCourse(moment: Moment, series: Series, range: HistoryRange
   if (states !== undefined) return states;
   const stepMs = chooseStep(moment, series, range, range.points, complete);
   const from = floorTo(stepMs, range.from);
-  const to = Math.min(floorTo(stepMs, range.to) + stepMs, Math.max(from, moment.mark.seen));
+  const to = Math.min(floorTo(stepMs, range.to) + stepMs, Math.max(from, moment.until));
   const gaps = moment.gaps.within(from, to);
   const held = heldBefore(moment, series, from)?.value as number | undefined;
   const buckets = new Buckets(from, to, stepMs, gaps, held);

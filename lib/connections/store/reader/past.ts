@@ -2,16 +2,28 @@
 
 import { hourMs, minuteMs } from '../history/tables.ts';
 import type { Deadline } from './deadline.ts';
-import type { Gaps } from './gaps.ts';
-import type { ChangeRow, HistoryDatabase, Mark, Series, Span, Stored } from './history-database.ts';
+import { Gaps } from './gaps.ts';
+import type { ChangeRow, Mark, PastDatabase, Series, Span, Stored } from './past-database.ts';
 import { floorTo } from './steps.ts';
 
 /** What all answers to one question share. */
 export interface Moment {
-  readonly database: HistoryDatabase;
+  readonly database: PastDatabase;
   readonly mark: Mark;
+  /** Up to when what was recorded last holds. */
+  readonly until: number;
   readonly gaps: Gaps;
   readonly deadline: Deadline;
+}
+
+/** While it is recorded, it is written down at least so often that the hub is there. */
+const seenWithinMs = 15_000;
+
+/** What an answer needs to know of the whole database. */
+export function momentOf(database: PastDatabase, now: number, deadline: Deadline): Moment {
+  const mark = database.mark();
+  const until = now - mark.seen < seenWithinMs ? now : mark.seen;
+  return { database, mark, until, gaps: new Gaps(database.gaps()), deadline };
 }
 
 export interface Held {
@@ -46,7 +58,7 @@ export function changesIn(
   return (which === 'last' ? parts.reverse() : parts).flat();
 }
 
-/** What held right before a time, and since when; undefined: nothing is known. */
+/** What held right before a time, and since when, as far as is known; undefined: nothing is known. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const held = lastBefore(moment, series, time);
   return held !== undefined && moment.gaps.wasDown(held.time, time) ? undefined : held;
@@ -66,12 +78,12 @@ function lastBefore(moment: Moment, series: Series, time: number): Held | undefi
   return heldAtEnd(moment, series, span, span === hour ? hourMs : minuteMs);
 }
 
-/** Where changes are no longer kept, the time is that of the span. */
+/** Where changes are no longer kept, it held at the end of the span for sure. */
 function heldAtEnd(moment: Moment, series: Series, span: Span, lengthMs: number): Held | undefined {
   const [start, , , , last] = span;
   const change = lastChange(moment, series, start, start + lengthMs);
   if (change !== undefined) return change;
-  return typeof last === 'number' ? { time: start, value: last } : undefined;
+  return typeof last === 'number' ? { time: start + lengthMs, value: last } : undefined;
 }
 
 function lastChange(moment: Moment, series: Series, from: number, to: number): Held | undefined {
@@ -80,7 +92,7 @@ function lastChange(moment: Moment, series: Series, from: number, to: number): H
 }
 
 /** Whether minutes or hours are kept of a parameter. */
-function isSpanned(database: HistoryDatabase, series: Series): boolean {
+function isSpanned(database: PastDatabase, series: Series): boolean {
   const always = [0, Number.MAX_SAFE_INTEGER] as const;
   return (
     database.span('hour', 'first', series, ...always) !== undefined ||

@@ -1,8 +1,8 @@
 // What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
 
 import { hourMs, minuteMs } from '../history/tables.ts';
-import type { Series, Span } from './history-database.ts';
 import type { Moment, Range } from './past.ts';
+import type { Series, Span } from './past-database.ts';
 import { floorTo, stepOf } from './steps.ts';
 
 /** More changes are not put together for one answer: longer buckets are made of minutes or hours, where these are kept. */
@@ -21,6 +21,8 @@ type TableName = (typeof tables)[number]['name'];
 export interface Sink {
   change(time: number, value: number): void;
   span(span: Span, lengthMs: number): void;
+  /** Whether it was known all the time what is put together in a span. */
+  isKnownThrough(from: number, to: number): boolean;
 }
 
 /** The tables that have all of a range; what is newer than the marks is in a shorter one for sure. */
@@ -43,8 +45,7 @@ export function completeTables({ database, mark }: Moment, series: Series, { fro
 /** How many changes there were at least, as far as that is known without looking at each. */
 export function countAtLeast({ database }: Moment, series: Series, { from, to }: Range): number {
   const start = Math.ceil(from / hourMs) * hourMs;
-  const hours = database.spans('hour', series, start, floorTo(hourMs, to));
-  return hours.reduce((sum, [, , , , , count]) => sum + count, 0);
+  return countOf(database.spans('hour', series, start, floorTo(hourMs, to)));
 }
 
 /** How long buckets are. It takes longer ones where only these can be made, or where there are too many changes. */
@@ -60,32 +61,57 @@ export function chooseStep(
   const next = tables.find(({ name, unitMs }) => unitMs > step && complete.has(name));
   if (step >= minuteMs || next === undefined) return step;
   const spans = moment.database.spans(next.unitMs === hourMs ? 'hour' : 'minute', series, from, to + 1);
-  const changes = spans.reduce((sum, [, , , , , count]) => sum + count, 0);
-  return changes > maxChanges ? next.unitMs : step;
+  return countOf(spans) > maxChanges ? next.unitMs : step;
 }
 
 /** Tells a sink everything from `from` until before `to`, from the longest spans that fit into a step. */
 export function tell(
-  { database, mark, deadline }: Moment,
+  moment: Moment,
   series: Series,
   { from, to }: Range,
   stepMs: number,
   complete: ReadonlySet<TableName>,
   sink: Sink,
 ): void {
+  const { hours, minutes } = moment.mark;
   let at = from;
-  const takeSpans = (table: 'minute' | 'hour', unitMs: number, mark: number) => {
-    if (stepMs < unitMs || !complete.has(table) || at >= mark) return;
+  for (const [table, unitMs, mark] of [
+    ['hour', hourMs, hours],
+    ['minute', minuteMs, minutes],
+  ] as const) {
+    if (stepMs < unitMs || !complete.has(table) || at >= mark) continue;
     const end = Math.min(to, mark);
-    for (const span of database.spans(table, series, at, end)) sink.span(span, unitMs);
+    tellSpans(moment, series, moment.database.spans(table, series, at, end), unitMs, sink);
     at = Math.max(at, end);
-  };
-  takeSpans('hour', hourMs, mark.hours);
-  takeSpans('minute', minuteMs, mark.minutes);
-  if (at >= to) return;
-  for (const hour of database.changedHours(series, at, to)) {
+  }
+  if (at < to) tellChanges(moment, series, at, to, sink);
+}
+
+/** A span does not say in which part of it something was known: then what it was made of is told, if that is still kept. */
+function tellSpans(moment: Moment, series: Series, spans: readonly Span[], unitMs: number, sink: Sink): void {
+  for (const span of spans) {
+    const [start, , , , , count] = span;
+    if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
+    else if (unitMs === hourMs) {
+      const minutes = moment.database.spans('minute', series, start, start + unitMs);
+      if (countOf(minutes) === count) tellSpans(moment, series, minutes, minuteMs, sink);
+      else sink.span(span, unitMs);
+    } else {
+      const rows = moment.database.changes(series, start, start, start + unitMs, 'first', count);
+      if (rows.length < count) sink.span(span, unitMs);
+      else for (const [time, value] of rows) sink.change(time, value as number);
+    }
+  }
+}
+
+function tellChanges({ database, deadline }: Moment, series: Series, from: number, to: number, sink: Sink): void {
+  for (const hour of database.changedHours(series, from, to)) {
     deadline.check();
-    for (const [time, value] of database.changes(series, hour, at, to, 'first', Number.MAX_SAFE_INTEGER))
+    for (const [time, value] of database.changes(series, hour, from, to, 'first', Number.MAX_SAFE_INTEGER))
       sink.change(time, value as number);
   }
+}
+
+function countOf(spans: readonly Span[]): number {
+  return spans.reduce((sum, [, , , , , count]) => sum + count, 0);
 }

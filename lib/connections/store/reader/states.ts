@@ -3,8 +3,8 @@
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { HistoryGap } from '../../../wire/http/history.ts';
 import { isDown } from './gaps.ts';
-import { type ChangeRow, type Series, type Stored, toValue } from './history-database.ts';
 import { changesIn, type Held, heldBefore, type Moment } from './past.ts';
+import { type ChangeRow, type Series, type Stored, toValue } from './past-database.ts';
 import type { Course, HistoryRange } from './range.ts';
 
 /** Numbers and booleans; undefined: there are too many of them. */

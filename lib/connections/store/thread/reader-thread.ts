@@ -8,19 +8,18 @@ import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../archi
 import { AuditFile } from '../reader/audit-file.ts';
 import { Deadline } from '../reader/deadline.ts';
 import { answerEvents } from '../reader/events.ts';
-import { Gaps } from '../reader/gaps.ts';
 import { answerHistories } from '../reader/histories.ts';
-import { HistoryDatabase } from '../reader/history-database.ts';
 import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
-import type { Moment } from '../reader/past.ts';
+import { momentOf } from '../reader/past.ts';
+import { PastDatabase } from '../reader/past-database.ts';
 import { troubleOf } from './trouble.ts';
 
 /** How long one question may take. */
 const longestMs = 5000;
 
 const port = parentPort!;
-const history = new Opened((path) => new HistoryDatabase(path));
+const history = new Opened((path) => new PastDatabase(path));
 const audit = new Opened((path) => new AuditFile(path));
 
 port.on('message', (request: ReadRequest) => {
@@ -45,7 +44,7 @@ function answerTo({ path, question }: ReadRequest): ReadAnswer {
 function readHistory(path: string, question: HistoryQuestion | EventsQuestion, deadline: Deadline): string {
   const database = history.at(path);
   return database.read(() => {
-    const moment: Moment = { database, mark: database.mark(), gaps: new Gaps(database.gaps()), deadline };
+    const moment = momentOf(database, Date.now(), deadline);
     return question.ask === 'history' ? answerHistories(moment, question) : answerEvents(moment, question);
   });
 }

@@ -15,11 +15,11 @@ export interface Series {
   readonly type: ValueType;
 }
 
-/** A minute or an hour; of texts and triggers only the time and the count are there. */
-export type Span = readonly [time: number, min: number, mean: number, max: number, last: number, count: number];
+/** A minute or an hour; of texts and triggers only the time and the count are there. `last` is null if it was unknown in the end. */
+export type Span = readonly [time: number, min: number, mean: number, max: number, last: number | null, count: number];
 
-/** A number, a text, 0 or 1. */
-export type Stored = number | string;
+/** A number, a text, 0 or 1; a text with a NUL character is bytes. */
+export type Stored = number | string | Uint8Array;
 
 export type ChangeRow = readonly [time: number, value: Stored, revision: number];
 
@@ -44,7 +44,7 @@ type SpanTable = 'minute' | 'hour';
 /** So many gaps are looked at, the newest. */
 const maxGaps = 1000;
 
-export class HistoryDatabase {
+export class PastDatabase {
   readonly #path: string;
   /** Undefined: there is no file, since nothing was ever recorded. */
   readonly #file: OpenFile | undefined;
@@ -201,6 +201,7 @@ function emptyDatabase(): DatabaseSync {
 
 /** A value as the hub has it. */
 export function toValue(type: ValueType, stored: Stored): Value {
+  if (stored instanceof Uint8Array) return new TextDecoder().decode(stored);
   return type === 'B' ? stored === 1 : stored;
 }
 
