@@ -34,14 +34,37 @@ export async function findFlowFiles(paths: readonly string[], mistakes: MistakeL
 async function listFlowFiles(path: string, mistakes: MistakeList): Promise<string[]> {
   try {
     if (!(await stat(path)).isDirectory()) return [path];
-    const names = (await readdir(path, { recursive: true }))
-      .filter((name) => isFlowFile(name) && !isSkipped(name))
-      .sort();
+    const names = (await filesBelow(path)).filter(isFlowFile).sort();
     if (names.length === 0) mistakes.addFile(path, 'expected a folder with flow files (*.json5, *.ts), got none');
     return names.map((name) => join(path, name));
   } catch (error) {
     mistakes.addFile(path, cannotRead(error));
     return [];
+  }
+}
+
+/** Lists the files below a folder, also where links lead, by their paths within it. What is skipped is not even read: it may be large. */
+async function filesBelow(folder: string, within = '', above: readonly string[] = []): Promise<string[]> {
+  const here = join(folder, within);
+  const real = await realpath(here);
+  if (above.includes(real)) return []; // a link that leads back
+  const found: string[] = [];
+  for (const entry of await readdir(here, { withFileTypes: true })) {
+    const name = join(within, entry.name);
+    if (isSkipped(name)) continue;
+    const isLinked = entry.isSymbolicLink() && (await isFolder(join(folder, name)));
+    if (entry.isDirectory() || isLinked) found.push(...(await filesBelow(folder, name, [...above, real])));
+    else found.push(name);
+  }
+  return found;
+}
+
+/** Whether there is a folder at a path, or where its link leads. */
+export async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch {
+    return false;
   }
 }
 

@@ -1,13 +1,12 @@
 // Watches flow files, and the files that they name. A single file is watched through its folder, since editors save by
 // renaming. A save makes a burst of events, which is told once.
 
-import { stat } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import { watch } from 'chokidar';
 import { auditTime, type Observable, Subject } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import { messageOf } from '../../model/error.ts';
-import { isFlowFile, isSkipped } from './find.ts';
+import { isFlowFile, isFolder, isSkipped } from './find.ts';
 
 /** How long after the first event of a burst the files are read; the watcher itself merges events within 50 ms. */
 const settleMs = 60;
@@ -90,13 +89,5 @@ class WatchedPaths {
   /** Whether a path is in one of the folders, and not in a part of it that is skipped. */
   #isVisible(path: string): boolean {
     return this.#folders.some((folder) => path.startsWith(folder + sep) && !isSkipped(relative(folder, path)));
-  }
-}
-
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory();
-  } catch {
-    return false;
   }
 }
