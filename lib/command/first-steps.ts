@@ -8,10 +8,10 @@ export const defaultFolder = 'flows';
 
 const demo = join(import.meta.dirname, '../../flows/demo.json5');
 
-/** How the command line was called: `patchbay`, `npx patchbay` or `node lib/main.ts`, from a folder. */
+/** How the command line was called: `patchbay`, `npx patchbay-hub` or `node lib/main.ts`, from a folder. */
 export function calledAs(program: string, folder: string): string {
   if (basename(program) !== 'patchbay') return `node ${quoted(relative(folder, program))}`;
-  return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay' : 'patchbay';
+  return /node_modules[\\/]\.bin[\\/]/.test(program) ? 'npx patchbay-hub' : 'patchbay';
 }
 
 /** Says what to do in a folder without flow files; undefined: it has some. */

@@ -50,7 +50,7 @@ for (const [what, prepare] of calls)
   });
 
 test('a package of a folder is called by npx', (t) => {
-  t.is(calledAs('/home/ann/studio/node_modules/.bin/patchbay', '/home/ann/studio'), 'npx patchbay');
+  t.is(calledAs('/home/ann/studio/node_modules/.bin/patchbay', '/home/ann/studio'), 'npx patchbay-hub');
   t.is(calledAs('/usr/local/bin/patchbay', '/home/ann'), 'patchbay');
   t.is(calledAs('/home/ann/patch bay/lib/main.ts', '/home/ann'), "node 'patch bay/lib/main.ts'");
 });
