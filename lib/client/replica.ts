@@ -1,13 +1,11 @@
 // The replica of the hub's parameters that this client keeps: what was defined and told, by address and by id. All of a message is
 // applied before anybody is told of it, so that what is read meanwhile is consistent.
 
-import type { Access } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
-import type { AccessCode, Definition, ReceivedMessage } from '../wire/v1/hub-messages.ts';
+import { accessOf } from '../wire/v1/access-codes.ts';
+import type { Definition, ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { LiveQuery } from './live-query.ts';
 import { type Follower, ReplicaParameter } from './replica-parameter.ts';
-
-const accesses: Record<AccessCode, Access> = { rw: 'read-write', r: 'read-only', w: 'write-only' };
 
 export class Replica {
   /** Counts connections from 1. */
@@ -108,9 +106,9 @@ export class Replica {
     this.#byId.set(id, parameter);
     parameter.id = id;
     parameter.definedIn = this.connection;
-    if (parameter.type === type && parameter.access === accesses[access]) return;
+    if (parameter.type === type && parameter.access === accessOf(access)) return;
     parameter.type = type;
-    parameter.access = accesses[access];
+    parameter.access = accessOf(access);
     for (const query of matching) {
       if (!parameter.followers.includes(query)) this.#join(parameter, query);
       query.defined(parameter);

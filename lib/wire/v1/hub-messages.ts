@@ -2,6 +2,7 @@
 // lib/client/asyncapi.json has the same for machines.
 
 import type { Value, ValueType } from '../../model/value.ts';
+import type { AccessCode } from './access-codes.ts';
 import type { Delivery, Target } from './client-messages.ts';
 
 /** The first message. */
@@ -48,7 +49,6 @@ export interface Definitions {
 }
 
 export type Definition = readonly [id: number, address: string, type: ValueType, access: AccessCode];
-export type AccessCode = 'rw' | 'r' | 'w';
 
 /** `{"undef":[7]}`: these parameters are no more. */
 export interface Removals {

@@ -1,15 +1,14 @@
 // The frames of patchbay.v1 that carry values (lib/client/README.md "What the hub sends"), and how they are cut: none is much
 // longer than what uWebSockets.js sends in one piece.
 
-import type { Access, Parameter } from '../../../../model/parameter.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { AccessCode, HubMessage } from '../../../../wire/v1/hub-messages.ts';
+import { accessCodes } from '../../../../wire/v1/access-codes.ts';
+import type { HubMessage } from '../../../../wire/v1/hub-messages.ts';
 import type { Channel } from '../channel.ts';
 
 /** A frame is ended when it has grown this long; a single text may be longer. */
 export const frameLength = 15_000;
-
-const accessTexts: Readonly<Record<Access, AccessCode>> = { 'read-write': 'rw', 'read-only': 'r', 'write-only': 'w' };
 
 /** A message that carries no values. */
 export function encode(message: HubMessage): string {
@@ -18,7 +17,7 @@ export function encode(message: HubMessage): string {
 
 /** `[7,"desk/lamp","B","rw"]`. */
 export function definition({ id, parameter: { address, type, access } }: Channel): string {
-  return `[${id},${JSON.stringify(address)},"${type}","${accessTexts[access]}"]`;
+  return `[${id},${JSON.stringify(address)},"${type}","${accessCodes[access]}"]`;
 }
 
 /** `[7,true]`. */
