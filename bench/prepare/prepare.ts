@@ -49,21 +49,21 @@ export function prepareStore(options: PrepareOptions): Prepared {
   const startMs = endMs - days * dayMs;
   for (let hour = Math.floor(startMs / hourMs) * hourMs; hour < endMs; hour += hourMs) {
     const from = new Date(hour).getHours() === downHour ? hour + downMs : hour;
-    if (from > hour && hour > startMs) history.gap(hour, from, 'the hub was down');
+    if (from > hour && hour > startMs) history.gap(hour, from);
     const changes = happenings(hour, seed).filter(({ time }) => time >= Math.max(from, startMs) && time < endMs);
-    history.write(changes);
+    for (const change of changes) history.write(change);
     audit.write(changes);
     const stepMs = hour < endMs - minuteDays * dayMs ? sparsestMs : hour < endMs - rawDays * dayMs ? sparseMs : everyMs;
     const first = Math.ceil(Math.max(from, startMs) / stepMs) * stepMs;
     for (const [index, number] of numbers.entries())
       for (let at = first + (index % stepMs); at < Math.min(hour + hourMs, endMs); at += stepMs)
-        history.writeOne({ ...number, time: at, value: number.next(), writer: number.writer });
+        history.write({ ...number, time: at, value: number.next() });
   }
   audit.close();
   return { flow, ...history.close(endMs) };
 }
 
-function flowOf({ parameters, port }: PrepareOptions): object {
+function flowOf({ parameters, port, days }: PrepareOptions): object {
   const levels = Array.from(
     { length: Math.max(0, parameters - studioParameters.length) },
     (_, index) => `${index + 1},F,50`,
@@ -71,7 +71,7 @@ function flowOf({ parameters, port }: PrepareOptions): object {
   return {
     connections: {
       api: { type: 'rest-api', port, bindIp: '127.0.0.1' },
-      store: { type: 'store', folder: './data' },
+      store: { type: 'store', folder: './data', maxSize: '1TB', history: [{ raw: `${Math.ceil(days) + 30}d` }] },
       [studio]: { type: 'dummy', parameters: studioParameters },
       ...(levels.length > 0 && { levels: { type: 'dummy', parameters: levels } }),
     },

@@ -7,6 +7,9 @@ export const hourMs = 3_600_000;
 /** Texts are cut at so many UTF-16 code units: the history tells what happened, it is no archive of documents. */
 export const maxTextUnits = 1024;
 
+/** The reason of a gap behind which a value is not known until something is recorded of it. */
+export const downReason = 'the hub was down';
+
 /**
  * - `change`: one row for each recorded change, sorted by hour first, so that what comes and what goes stays in few places. The
  *   value is a number, a text, 0 or 1; 1 for a fire of a trigger. `source` wrote the first change of the chain of causes: it is who

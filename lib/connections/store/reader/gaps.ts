@@ -2,9 +2,7 @@
 // which was recorded before, unless there is something newer.
 
 import type { HistoryGap } from '../../../wire/http/history.ts';
-
-/** Why nothing was recorded while the hub did not run. */
-const downReason = 'the hub was down';
+import { downReason } from '../history/tables.ts';
 
 export class Gaps {
   readonly list: readonly HistoryGap[];

@@ -1,11 +1,9 @@
 // A model of what a parameter was, millisecond by millisecond, and a database that has what a recorder would have kept of it.
 
 import { rmSync } from 'node:fs';
-import { historyTables, hourMs, minuteMs } from '../../../../lib/connections/store/history/tables.ts';
+import { downReason, historyTables, hourMs, minuteMs } from '../../../../lib/connections/store/history/tables.ts';
 import { createDatabase, openDatabase } from '../../../../lib/connections/store/thread/store-database.ts';
 import type { ValueType } from '../../../../lib/model/value.ts';
-
-export const downReason = 'the hub was down';
 
 export interface TimelineGap {
   readonly start: number;

@@ -1,7 +1,7 @@
 // Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
 
 import type { HistoryRule } from '../settings.ts';
-import { hourMs } from '../tables.ts';
+import { downReason, hourMs } from '../tables.ts';
 import type { Batch } from './batch.ts';
 import type { HistoryDatabase, Mark } from './history-database.ts';
 import { rebuildSpans } from './rebuild.ts';
@@ -47,7 +47,7 @@ export class Writing {
   addGap(startedAt: number, now: number): void {
     const { seen: start } = this.#mark;
     if (start === 0) return;
-    const [end, reason] = start < startedAt ? [startedAt, 'the hub was down'] : [now, 'the store was stopped'];
+    const [end, reason] = start < startedAt ? [startedAt, downReason] : [now, 'the store was stopped'];
     this.#write(() => {
       this.#database.addGap({ start, end, lost: 0, reason });
       this.#setMark({ ...this.#mark, seen: now });
