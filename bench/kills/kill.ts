@@ -3,7 +3,9 @@
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { checkRestored, type ExpectedState } from './check.ts';
+import { checkAudit, type Write } from './check-audit.ts';
 import { placeholders, roundValues } from './flow.ts';
+
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 
 /** What is older than this at the kill has to be there afterwards. */
@@ -15,7 +17,8 @@ const lastEchoMs = 50;
 /** `round` counts from 1. */
 export interface KillTask extends ExpectedState {
   readonly rate: number;
-  readonly loadMs: number;
+  readonly loadMs: number /** What the run before the last kill has written and its audit has to have. */;
+  readonly noted: readonly Write[];
 }
 
 export interface KillResult {
@@ -25,28 +28,40 @@ export interface KillResult {
   readonly changes: number;
   /** How many values were looked for after the start. */
   readonly checked: number;
+  /** How many entries of the audit were looked for, and how many there counted several changes. */
+  readonly noted: number;
+  readonly merged: number;
   /** What the next start has to know. */
-  readonly expected: Map<string, number>;
+  readonly next: Pick<KillTask, 'expected' | 'noted'>;
 }
 
-export async function kill({ folder, parameters, rate, loadMs, expected, round }: KillTask): Promise<KillResult> {
+/** Below this rate no second has so many changes that the audit counts them together. */
+const exactRate = 2500;
+
+export async function kill(task: KillTask): Promise<KillResult> {
+  const { folder, parameters, rate, loadMs, expected, noted, round } = task;
   const hub = await startKilledHub(folder);
   try {
     const mistakes = await checkRestored(hub, { folder, parameters, expected, round });
+    const audit = checkAudit(folder, noted, (round - 1) * roundValues, rate <= exactRate);
+    mistakes.push(...audit.mistakes);
     const seen = await load(hub, { parameters, rate, loadMs, first: round * roundValues });
     const killedAt = performance.now();
     hub.process.kill('SIGKILL');
     await once(hub.process, 'exit');
     await after(lastEchoMs);
     const kept = new Map(expected);
+    const safe: Write[] = [];
     let changes = 0;
     for (const [address, echoes] of seen) {
       changes += echoes.length;
-      const last = echoes.findLast(({ at }) => at < killedAt - safeMs);
-      if (last !== undefined) kept.set(address, last.value);
+      const old = echoes.filter(({ at }) => at < killedAt - safeMs);
+      for (const { value } of old) safe.push({ address, value });
+      if (old.length > 0) kept.set(address, old.at(-1)!.value);
     }
     const { startMs, restoreMs } = hub;
-    return { mistakes, startMs, restoreMs, changes, checked: expected.size, expected: kept };
+    const counts = { changes, checked: expected.size, noted: noted.length, merged: audit.merged };
+    return { mistakes, startMs, restoreMs, ...counts, next: { expected: kept, noted: safe } };
   } finally {
     hub.process.kill('SIGKILL');
   }

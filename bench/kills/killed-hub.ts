@@ -16,7 +16,7 @@ export interface KilledHub {
   readonly startMs: number;
   /** How long the values took of that. */
   readonly restoreMs: number;
-  /** Warnings and errors of its log. */
+  /** Warnings and errors of its log, but for the one that it was killed. */
   readonly complaints: readonly string[];
 }
 
