@@ -2,6 +2,7 @@
 
 import { execFileSync } from 'node:child_process';
 import test from 'ava';
+import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
 import { needs } from '../../support/programs.ts';
 import { blocksOf, readReadme } from '../../support/readme.ts';
@@ -46,4 +47,15 @@ test('the example of snapshots recalls in listed order, and the query shows what
   t.deepEqual(written.slice(1, 3), ['s1/router', 's1/fader']);
   await hub.stop();
   t.is(execFileSync('/bin/sh', ['-c', query.text], { cwd: folder, encoding: 'utf8' }), 's1/router|1\ns1/fader|0.5\n');
+});
+
+test('the query of the audit shows who has set the lamp', async (t) => {
+  const { start, folder } = await installText(t, blocks.find(({ language }) => language === 'json5')!.text);
+  const hub = await start();
+  hub.write('desk/lamp', true, writer);
+  await hub.stop();
+  const query = blocks.find(({ language, text }) => language === 'sh' && text.includes('audit.db'))!.text.trim();
+  const shown = () => execFileSync('/bin/sh', ['-c', query], { cwd: folder, encoding: 'utf8' });
+  await eventually(() => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\|spec\|desk\/lamp\|0\|1\n$/.test(shown()));
+  t.pass();
 });
