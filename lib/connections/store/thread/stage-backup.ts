@@ -10,6 +10,7 @@ import { messageOf } from '../../../model/error.ts';
 import type { NamedFile } from '../../installation.ts';
 import type { BackupRequest } from './backup-messages.ts';
 import { exists, filesOf, isFile } from './files.ts';
+import { expectRoom } from './free-room.ts';
 
 /** The values last: so the history has nothing that is later than they are. */
 const databases = ['audit', 'history', 'values'];
@@ -32,6 +33,7 @@ export function stageBackup(request: BackupRequest): StagedBackup {
   const isBelowStart = paths.every((path) => !isAbsolute(path) && !path.startsWith('..'));
   const root = commonFolder([...(isBelowStart ? [startedIn] : []), ...[...found, ...stores, ...given].map(dirname)]);
   const nameOf = (path: string) => relative(root, path).split(sep).join('/');
+  expectRoom(work, 'backup', bytesOf([...found, ...stores, ...stores.map((path) => `${path}-wal`)]));
   const files: StagedFile[] = [];
   const stage = (path: string, copy: (place: string) => void) => {
     const place = join(work, String(files.length));
@@ -48,6 +50,10 @@ export function stageBackup(request: BackupRequest): StagedBackup {
     .filter((one) => one.isAbsolute)
     .map(({ path }) => path);
   return { files, run: given.map((path) => nameOf(path) || '.'), absolute };
+}
+
+function bytesOf(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
 }
 
 /** One moment of a database. It reads as any other reader does: nobody who writes waits for it. */
