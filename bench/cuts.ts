@@ -1,20 +1,25 @@
-// node bench/cuts.ts: damages the database of a store in every way that a disk may, cut at every 4 KiB among them, and starts a hub
-// on each. The hub has to start, to have the values or to say that they are lost, and to keep new ones. Exit status 1 otherwise.
+// node bench/cuts.ts: damages the database of a store in every way that a disk may, cut at every 4 KiB and with turned bits among
+// them, and starts a hub on each. The hub has to start, to have the values or to say that they are lost, never to have other ones,
+// and to keep new ones. It also fills the disk while a hub runs. Exit status 1 otherwise.
 
 import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
 import { prepareCuts } from './cuts/cuts.ts';
+import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
+import { fillDisk } from './cuts/full-disk.ts';
 
 const usage = `node bench/cuts.ts [options]
 
   --parameters <n>  how many values the database has (10000)
   --every <bytes>   at which lengths it is cut (4096)
+  --turns <n>       how often bits are turned; a tenth as often bytes become noise (200)
 `;
 
 const { values } = parseArgs({
   options: {
     parameters: { type: 'string', default: '10000' },
     every: { type: 'string', default: '4096' },
+    turns: { type: 'string', default: '200' },
     help: { type: 'boolean' },
   },
 });
@@ -22,25 +27,42 @@ const tell = (line: string) => void process.stdout.write(`${line}\n`);
 
 try {
   if (values.help) tell(usage);
-  else process.exitCode = await run(Number(values.parameters), Number(values.every));
+  else process.exitCode = await run(Number(values.parameters), Number(values.every), Number(values.turns));
 } catch (error) {
   tell(messageOf(error));
   process.exitCode = 1;
 }
 
-async function run(parameters: number, every: number): Promise<number> {
+async function run(parameters: number, every: number, turns: number): Promise<number> {
+  let failed = 0;
+  const full = await fillDisk();
+  if ('reason' in full) tell(`the full disk is left out: ${full.reason}`);
+  else for (const mistake of full.mistakes) tell(`a full disk: ${mistake}`);
+  if ('mistakes' in full && full.mistakes.length > 0) failed++;
+  const isAdministrator = process.getuid?.() === 0;
+  if (isAdministrator) process.seteuid?.('nobody'); // rights bind it
   const cuts = await prepareCuts(parameters);
   try {
-    let failed = 0;
     let slowestMs = 0;
-    const lengths = Array.from({ length: Math.ceil(cuts.bytes / every) }, (_, index) => index * every);
-    for (const length of lengths) {
-      const { mistakes, startMs } = await cuts.cut(length);
+    let inPart = 0;
+    const damages = [
+      folderInPlace,
+      ...readOnly,
+      ...Array.from({ length: Math.ceil(cuts.bytes / every) }, (_, index) => cutAt(index * every)),
+      ...Array.from({ length: turns }, (_, index) => turnBits(1 + (index % 8) ** 2, index)),
+      ...Array.from({ length: turns / 10 }, (_, index) => noise(16 * 4 ** (index % 8), index)),
+    ];
+    for (const { what, damage, repair } of damages) {
+      const { mistakes, startMs, lost } = await cuts.start(damage, repair);
       slowestMs = Math.max(slowestMs, startMs);
+      if (lost > 0 && lost < parameters) inPart++;
       if (mistakes.length > 0) failed++;
-      for (const mistake of mistakes) tell(`cut at ${length} of ${cuts.bytes} bytes: ${mistake}`);
+      for (const mistake of mistakes.slice(0, 5)) tell(`${what}: ${mistake}`);
     }
-    tell(`${lengths.length} cuts, ${failed} of them with a mistake; slowest start ${slowestMs.toFixed(0)} ms`);
+    tell(
+      `${damages.length} damages, ${failed} of them with a mistake; ${inPart} cost some values, not all; ` +
+        `slowest start ${slowestMs.toFixed(0)} ms`,
+    );
     return failed === 0 ? 0 : 1;
   } finally {
     await cuts.remove();

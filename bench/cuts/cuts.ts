@@ -1,20 +1,32 @@
-// A database of values that is cut again and again, and the hub that is started on each.
+// A database of values that is damaged again and again, and the hub that is started on each.
 
-import { copyFile, mkdir, mkdtemp, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
+import type { Value } from '../../lib/model/value.ts';
 import { silentLog } from '../load/silent-log.ts';
 
 const client: Origin = { kind: 'client', name: 'cuts' };
-const [kept, written] = [7, 8];
+const written = -8;
+const repairMs = 20_000;
+const pollMs = 50;
+const types = ['I', 'F', 'S'] as const;
+
+export interface Started {
+  readonly mistakes: readonly string[];
+  readonly startMs: number;
+  /** How many values are not there. */
+  readonly lost: number;
+}
 
 export interface Cuts {
   /** How long the whole database is. */
   readonly bytes: number;
-  /** Cuts the database to a length, and starts a hub with it. */
-  cut(length: number): Promise<{ readonly mistakes: readonly string[]; readonly startMs: number }>;
+  /** Damages the database, starts a hub with it, has it write, and starts it again. `repair` comes before it writes. */
+  start(damage: (path: string) => Promise<unknown>, repair?: (path: string) => Promise<unknown>): Promise<Started>;
   remove(): Promise<void>;
 }
 
@@ -25,14 +37,14 @@ export async function prepareCuts(parameters: number): Promise<Cuts> {
   const data = join(folder, 'data');
   const path = join(data, 'values.db');
   const flow = join(folder, 'flow.json5');
-  const lines = Array.from({ length: parameters }, (_, index) => `p${index},I`);
+  const lines = Array.from({ length: parameters }, (_, index) => `p${index},${types[index % types.length]}`);
   const connections = { store: { type: 'store', folder: 'data' }, desk: { type: 'dummy', parameters: lines } };
   await writeFile(flow, JSON.stringify({ connections }));
   const start = () => startHub({ paths: [flow], log: silentLog });
 
   const hub = await start();
   hub.turn(() => {
-    for (let index = 0; index < parameters; index++) hub.write(`desk/p${index}`, kept, client);
+    for (let index = 0; index < parameters; index++) hub.write(`desk/p${index}`, keptIn(index), client);
   });
   await hub.stop();
   await copyFile(path, whole);
@@ -40,35 +52,56 @@ export async function prepareCuts(parameters: number): Promise<Cuts> {
 
   return {
     bytes,
-    async cut(length) {
+    async start(damage, repair) {
       await rm(data, { recursive: true });
       await mkdir(data);
       await copyFile(whole, path);
-      await truncate(path, length);
+      await damage(path);
       const startedAt = performance.now();
-      const cutHub = await start();
+      const damagedHub = await start();
       const startMs = performance.now() - startedAt;
-      const mistakes = await look(cutHub, data, parameters);
-      await cutHub.stop();
+      const { lost, mistakes } = await look(damagedHub, data, parameters);
+      await repair?.(path);
+      if (repair !== undefined && !(await isWellSoon(damagedHub))) mistakes.push(storeOf(damagedHub).reason);
+      damagedHub.write('desk/p0', written, client);
+      await damagedHub.stop();
       const next = await start();
       if (next.find('desk/p0')!.value !== written) mistakes.push('what was written afterwards is not there');
       await next.stop();
-      return { mistakes, startMs };
+      return { mistakes, startMs, lost };
     },
     remove: () => rm(folder, { recursive: true, force: true }),
   };
 }
 
-/** What was lost was said, and what is damaged set aside; what is new is kept. */
-async function look(hub: Hub, data: string, parameters: number): Promise<string[]> {
+function keptIn(index: number): Value {
+  return [7000 + index, index + 0.1, `the text of ${index}`][index % types.length]!;
+}
+
+/** What was lost was said, and nothing has another value than was written. */
+async function look(hub: Hub, data: string, parameters: number) {
   const mistakes: string[] = [];
   let lost = 0;
-  for (let index = 0; index < parameters; index++) if (hub.find(`desk/p${index}`)!.value !== kept) lost++;
-  const { state, reason } = hub.connections().find(({ id }) => id === 'store')!;
+  for (let index = 0; index < parameters; index++) {
+    const { value } = hub.find(`desk/p${index}`)!;
+    if (value === undefined) lost++;
+    else if (value !== keptIn(index)) mistakes.push(`desk/p${index}: expected ${keptIn(index)}, got ${value}`);
+  }
+  const { state, reason } = storeOf(hub);
   const isTold = state === 'degraded' && reason.includes('lost');
   if (lost > 0 && !isTold) mistakes.push(`${lost} values are lost, and it is ${state}: ${reason}`);
   const isAside = (await readdir(data)).some((name) => name.startsWith('values.damaged-'));
-  if (isTold && !isAside) mistakes.push('the damaged file was not set aside');
-  hub.write('desk/p0', written, client);
-  return mistakes;
+  if (lost === parameters && !isAside) mistakes.push('the damaged file was not set aside');
+  return { lost, mistakes };
+}
+
+function storeOf(hub: Hub) {
+  return hub.connections().find(({ id }) => id === 'store')!;
+}
+
+/** Waits until the store writes again; returns whether it does. */
+async function isWellSoon(hub: Hub): Promise<boolean> {
+  for (const startedAt = performance.now(); storeOf(hub).reason.includes('cannot write'); await after(pollMs))
+    if (performance.now() - startedAt > repairMs) return false;
+  return true;
 }

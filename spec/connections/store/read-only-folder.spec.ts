@@ -1,4 +1,4 @@
-// A folder that is read-only: its values are restored all the same, and what is new is written once that is possible.
+// A folder or a file that is read-only: its values are restored all the same, and what is new is written once that is possible.
 // Its own file, since the rights of a folder do not bind the administrator: as one, the whole process becomes nobody.
 
 import { chmodSync } from 'node:fs';
@@ -29,6 +29,24 @@ test('a folder that is read-only for a while costs nothing', async (t) => {
 
   chmodSync(data, 0o755);
   for (const file of ['values.db', 'hub.lock']) chmodSync(join(data, file), 0o644);
+  await hub.logged(/^connection "store" is running$/);
+  await hub.stop();
+  const next = await installation.start();
+  t.deepEqual([next.find('desk/a')!.value, next.find('desk/b')!.value], [1, 2]);
+});
+
+test('a database that is read-only for a while costs nothing', async (t) => {
+  const installation = await install(t, { desk: { type: 'dummy', parameters: ['a,I', 'b,I'] } });
+  const before = await installation.start();
+  before.write('desk/a', 1, writer);
+  await before.stop();
+
+  chmodSync(installation.values, 0o444);
+  const hub = await installation.start();
+  t.is(hub.find('desk/a')!.value, 1);
+  t.is(statusOf(hub, 'store').state, 'degraded');
+  hub.write('desk/b', 2, writer);
+  chmodSync(installation.values, 0o644);
   await hub.logged(/^connection "store" is running$/);
   await hub.stop();
   const next = await installation.start();

@@ -1,6 +1,6 @@
 // What the databases of a store have in common: how one is created, opened, recognised and written.
 
-import { renameSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { sync } from './files.ts';
 import { DamagedError } from './trouble.ts';
@@ -31,6 +31,7 @@ export function createDatabase(path: string, tables: string, version = 1): void 
 
 /** Opens a database that is there, to write it. Errors: those of SQLite, also when we may not write; nothing is open then. */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes): DatabaseSync {
+  for (const companion of ['-wal', '-shm']) takeRights(path, companion);
   const database = new DatabaseSync(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
@@ -106,6 +107,12 @@ export class OpenFile {
   expectInPlace(): void {
     if (!this.isInPlace) throw new DamagedError('the file is no longer in its place');
   }
+}
+
+/** SQLite gives what belongs to a database the rights of that time: where that was read-only, it would stay so. */
+function takeRights(path: string, companion: string): void {
+  const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
+  if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
 }
 
 function identify(database: DatabaseSync): void {

@@ -1,0 +1,114 @@
+// A store on a disk of 4 MiB that is full at times: the hub serves all the while, and writes when there is room.
+
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { messageOf } from '../../lib/model/error.ts';
+import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/connections.ts';
+import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
+
+const diskBytes = 4 * 1024 * 1024;
+const deadlineMs = 60_000;
+/** What is written is on the disk after this. */
+const safeMs = 1000;
+
+/** Returns the mistakes; undefined with the reason as a sentence where a disk cannot be mounted. */
+export async function fillDisk(): Promise<{ readonly mistakes: readonly string[] } | { readonly reason: string }> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-full-'));
+  const disk = join(folder, 'data');
+  const filler = join(disk, 'filler');
+  await mkdir(disk);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk], { stdio: 'pipe' });
+  } catch (error) {
+    await rm(folder, { recursive: true });
+    return { reason: `no disk of 4 MiB can be mounted here: ${messageOf(error).trim()}` };
+  }
+  const fill = () => writeFile(filler, Buffer.alloc(diskBytes)).catch(() => {}); // as far as there is room
+  const mistakes: string[] = [];
+  let hub: KilledHub | undefined;
+  const expect = async (what: string, isAsExpected: () => Promise<boolean>) => {
+    for (const startedAt = performance.now(); !(await isAsExpected()); await after(50))
+      if (performance.now() - startedAt > deadlineMs) {
+        mistakes.push(`expected ${what}, the store is ${JSON.stringify(await storeOf(hub!))}`);
+        return;
+      }
+  };
+  const start = async () => {
+    hub = await startKilledHub(folder);
+  };
+  const end = async () => {
+    hub!.process.kill('SIGKILL');
+    await once(hub!.process, 'exit');
+  };
+  const has = (value: string) => async () => (await valuesOf(hub!)).every((text) => text === value);
+  const isSaid = async () => /full|no room|cannot write/.test((await storeOf(hub!)).reason);
+  const isWell = async () => !/not written|cannot write/.test((await storeOf(hub!)).reason);
+  try {
+    await writeFile(join(folder, 'flow.json5'), JSON.stringify(flow));
+    await fill();
+    await start();
+    await expect('a hub on a full disk to say so', isSaid);
+    await setAll(hub!, '1');
+    await expect('to serve on a full disk', has('1'));
+    await rm(filler);
+    await expect('to write once there is room', isWell);
+    await after(safeMs);
+    await end();
+
+    await start();
+    await expect('what was written to be there', has('1'));
+    await fill();
+    await setAll(hub!, '2');
+    await expect('a disk that has become full to be said', isSaid);
+    await setAll(hub!, '3');
+    await expect('to serve on', has('3'));
+    await rm(filler);
+    await expect('to write again', isWell);
+    await setAll(hub!, '4');
+    await after(safeMs);
+    await end();
+
+    await fill();
+    await start();
+    await expect('the newest values after a kill, on a full disk', has('4'));
+    await end();
+  } finally {
+    hub?.process.kill('SIGKILL');
+    execFileSync('umount', ['-l', disk]);
+    await rm(folder, { recursive: true, force: true });
+  }
+  return { mistakes };
+}
+
+const count = 100;
+const flow = {
+  connections: {
+    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+    store: { type: 'store', folder: 'data' },
+    desk: { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) },
+  },
+};
+
+async function setAll({ port }: KilledHub, value: string): Promise<void> {
+  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws?filter=none`);
+  await once(socket, 'open');
+  for (let index = 0; index < count; index++) socket.send(JSON.stringify({ p: `desk/p${index}`, v: value }));
+  socket.close();
+  await once(socket, 'close');
+}
+
+async function valuesOf({ port }: KilledHub): Promise<string[]> {
+  const listed = (await (await fetch(`http://127.0.0.1:${port}/hub/parameters?filter=^desk/`)).json()) as {
+    value?: unknown;
+  }[];
+  return listed.map(({ value }) => String(value));
+}
+
+async function storeOf({ port }: KilledHub): Promise<ConnectionStatus> {
+  const { connections } = (await (await fetch(`http://127.0.0.1:${port}/hub/connections`)).json()) as ConnectionList;
+  return connections.find(({ id }) => id === 'store')!;
+}
