@@ -33,7 +33,7 @@ function programsOf(path: string, seen = new Set<string>()): ProgramName[] {
   seen.add(path);
   const text = readFileSync(path, 'utf8');
   const called = [...text.matchAll(/^needs\(([^)]*)\);/gm)].flatMap(([, list]) => list!.match(/[\w-]+/g) ?? []);
-  const imported = [...text.matchAll(/from '(\.[^']*)'/g)]
+  const imported = [...text.matchAll(/^(?:import|export|}).* from '(\.[^']*)';$/gm)]
     .map(([, name]) => join(dirname(path), name!))
     .filter((module) => module.startsWith(import.meta.dirname));
   return [...(called as ProgramName[]), ...imported.flatMap((module) => programsOf(module, seen))];
