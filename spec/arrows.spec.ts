@@ -51,7 +51,10 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     'flow/plan.ts',
     ['model/', ...contract, ...['rule-expression', 'steps/step', 'test-plan'].map((name) => `flow/${name}.ts`), 'rxjs'],
   ],
-  ['flow/streams.ts', ['model/', 'flow/define-flow.ts', 'flow/plan.ts', 'flow/programs/flow-code.ts', 'rxjs']],
+  [
+    'flow/streams.ts',
+    ['model/', 'json5/', 'flow/define-flow.ts', 'flow/plan.ts', 'flow/programs/flow-code.ts', 'rxjs'],
+  ],
   ['flow/programs/', ['model/', 'json5/', 'flow/streams.ts', 'rxjs', 'zod']],
   ['flow/files/', ['model/', 'json5/', ...contract, 'flow/programs/', 'rxjs', 'chokidar']],
   [

@@ -2,6 +2,7 @@
 // runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
+import { nearestName } from '../json5/mistake.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { On } from './define-flow.ts';
 import type { Sources } from './plan.ts';
@@ -11,6 +12,8 @@ import { inFlow } from './programs/flow-code.ts';
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
+  /** The stack of the call. */
+  readonly stack: string;
 }
 
 /** The streams of one flow file. */
@@ -29,7 +32,7 @@ export class Streams {
       <T extends Value>(type: ValueType) =>
       (address: string): Observable<T> =>
         this.#create([address], type, (sources, tell) => sources.any([address], (value) => tell(value as T)));
-    this.on = {
+    this.on = onlyThese({
       text: one('S'),
       flag: one('B'),
       integer: one('I'),
@@ -41,7 +44,7 @@ export class Streams {
             if (isComplete) tell(values as never);
           }),
         ),
-    };
+    });
   }
 
   /** The addresses that a stream leads back to. A stream that joins several of them leads back to all of its file. */
@@ -72,8 +75,25 @@ export class Streams {
       if (this.#sources === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
       return subscribe(this.#sources, (value) => inFlow.run(this.#flow, () => subscriber.next(value)));
     });
-    for (const address of addresses) this.asked.push({ address, type });
+    const { stack = '' } = new Error('asked');
+    for (const address of addresses) this.asked.push({ address, type, stack });
     this.#addressesOf.set(stream, addresses);
     return stream;
   }
+}
+
+/** The same object, which tells of a name that it does not have. */
+function onlyThese(on: On): On {
+  return new Proxy(on, {
+    get(target, name) {
+      const found = Reflect.get(target, name);
+      if (found === undefined && typeof name === 'string') throw new Error(unknownOn(name, Object.keys(target)));
+      return found;
+    },
+  });
+}
+
+function unknownOn(name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  return `unknown on.${name}, ${nearest === undefined ? `expected one of ${known.join(', ')}` : `did you mean on.${nearest}?`}`;
 }

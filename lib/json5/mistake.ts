@@ -169,12 +169,20 @@ function isMissing(issue: z.core.$ZodIssue): boolean {
 }
 
 function withoutMistakes(data: unknown, issues: readonly z.core.$ZodIssue[], isLenient: boolean): unknown {
-  const copy = structuredClone(data);
+  const copy = copyOf(data);
   for (const issue of issues) {
     if (issue.code === 'unrecognized_keys') for (const key of issue.keys) deleteAt(copy, [...issue.path, key]);
     else if (isLenient) deleteAt(copy, issue.path.slice(0, 1));
   }
   return copy;
+}
+
+/** A copy of lists and objects; what is of another kind, such as a stream, is the same. */
+function copyOf(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(copyOf);
+  const isPlain =
+    typeof data === 'object' && data !== null && [Object.prototype, null].includes(Object.getPrototypeOf(data));
+  return isPlain ? Object.fromEntries(Object.entries(data).map(([key, value]) => [key, copyOf(value)])) : data;
 }
 
 function deleteAt(data: unknown, path: readonly PropertyKey[]): void {

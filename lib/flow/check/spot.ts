@@ -13,12 +13,14 @@ export class Spot {
   readonly #path: SettingPath;
   readonly #mistakes: MistakeList;
   readonly #offset: number | undefined;
+  readonly #place: Position | undefined;
 
-  constructor(file: FlowFile, mistakes: MistakeList, path: SettingPath = [], offset?: number) {
+  constructor(file: FlowFile, mistakes: MistakeList, path: SettingPath = [], offset?: number, place?: Position) {
     this.file = file;
     this.#path = path;
     this.#mistakes = mistakes;
     this.#offset = offset;
+    this.#place = place;
   }
 
   /** How many mistakes there are by now, in all files. */
@@ -34,6 +36,11 @@ export class Spot {
   /** A spot within the text that stands here, such as an expression; undefined: the text as a whole. */
   inText(offset: number | undefined): Spot {
     return new Spot(this.file, this.#mistakes, this.#path, offset);
+  }
+
+  /** The same spot, at a place of its file that is known otherwise. */
+  placed(place: Position | undefined): Spot {
+    return new Spot(this.file, this.#mistakes, this.#path, this.#offset, place);
   }
 
   /** Adds a mistake. */
@@ -67,7 +74,7 @@ export class Spot {
   }
 
   get #position(): Position | undefined {
-    return this.file.positionOf(this.#path, this.#offset);
+    return this.#place ?? this.file.positionOf(this.#path, this.#offset);
   }
 }
 

@@ -2,11 +2,12 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { MistakeList } from '../../json5/mistake.ts';
+import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
 import { Json5Error, readJson5 } from '../../json5/read.ts';
 import { messageOf } from '../../model/error.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowPrograms } from '../programs/flow-programs.ts';
+import { placeOfSetting } from '../programs/places.ts';
 import { cannotRead, findFlowFiles } from './find.ts';
 import type { FlowFile } from './flow-file.ts';
 
@@ -42,7 +43,14 @@ async function readFlowFile(
   const file = { name, folder: dirname(resolve(name)), version };
   if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes);
   const data = await programs.read(name, version, mistakes);
-  return data === undefined ? undefined : { ...file, data, positionOf: () => undefined };
+  if (data === undefined) return undefined;
+  const text = content.toString();
+  return { ...file, data, positionOf: (path) => placeOfSetting(text, path, valueAt(data, path)) };
+}
+
+/** What stands at a path of data. */
+function valueAt(data: unknown, path: SettingPath): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
 }
 
 function parseFlowFile(

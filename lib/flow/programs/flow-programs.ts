@@ -48,7 +48,10 @@ export class FlowPrograms {
       imported.set(href, code);
       const exported = await importFlow(href, name);
       if (typeof exported === 'object' && exported !== null) return exported;
-      mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`);
+      mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`, {
+        line: 1,
+        column: 1,
+      });
     } catch (error) {
       addMistake(mistakes, name, asTrialError(error, code));
     }

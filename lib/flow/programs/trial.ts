@@ -1,12 +1,14 @@
 // Tries a flow in TypeScript in a thread of its own, before the hub imports it. There an import that never settles, a loop
 // without end, an attempt to end the process and a fault at import do no harm.
 
+import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
 import { ownName } from './flow-code.ts';
 import { stackOfThread } from './paused-stack.ts';
+import { placeOfThrow } from './places.ts';
 import { type Place, placeIn } from './stack.ts';
 import { withinTicks } from './ticks.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
@@ -33,6 +35,16 @@ export class TrialError extends Error {
     super(message);
     this.place = place;
   }
+}
+
+/** Where something is thrown that is no error: it has no stack. */
+function placeOfThrown(message: string, path: string, name: string): Place | undefined {
+  const [, thrown] =
+    /^(?:cannot be loaded|rules: failed|failed as soon as it was loaded): (.*) was thrown, which is no error$/s.exec(
+      message,
+    ) ?? [];
+  const place = thrown === undefined ? undefined : placeOfThrow(readFileSync(path, 'utf8'), thrown);
+  return place && { ...place, name };
 }
 
 /** A thread that tries the flows of one load, one after another. After a fault it cannot be used any more. */
@@ -66,7 +78,8 @@ export class Trial {
       if (tried === undefined)
         throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
       if ('imports' in tried) return tried;
-      if ('message' in tried) throw new TrialError(tried.message, placeIn(tried.stack, nameOf));
+      if ('message' in tried)
+        throw new TrialError(tried.message, placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name));
       throw new TrialError('cannot be loaded: the thread that tries it has ended');
     } catch (error) {
       this.end();

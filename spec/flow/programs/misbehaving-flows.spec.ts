@@ -16,7 +16,11 @@ const refused: [what: string, parts: Parts, log: RegExp][] = [
     { top: "wrongAgain();\nfunction wrongAgain() { throw new Error('no'); }" },
     /^flow\.ts:5:\d+: cannot be loaded: no$/,
   ],
-  ['throws null at import', { top: 'throw null;' }, /^flow\.ts: cannot be loaded: null was thrown, which is no error$/],
+  [
+    'throws null at import',
+    { top: 'throw null;' },
+    /^flow\.ts:4:\d+: cannot be loaded: null was thrown, which is no error$/,
+  ],
   [
     'rejects with undefined at import',
     { top: 'Promise.reject(undefined);' },

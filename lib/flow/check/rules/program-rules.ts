@@ -1,9 +1,10 @@
 // Checks the rules of a flow file in TypeScript: the streams that it asks for, and what each rule writes to.
 
+import { resolve } from 'node:path';
 import { z } from 'zod';
-import { messageOf } from '../../../model/error.ts';
 import type { On } from '../../define-flow.ts';
 import { inFlow } from '../../programs/flow-code.ts';
+import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import { Streams } from '../../streams.ts';
 import { ruleKey } from '../key.ts';
 import { flowRuleSchema } from '../schema.ts';
@@ -11,22 +12,34 @@ import type { FindDeclaration, Spot } from '../spot.ts';
 import { checkDestinations } from './addresses.ts';
 import type { CheckedRule } from './checked-rule.ts';
 
+const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
+const aTypeOf = { S: 'a text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
 /** `spot` is where the function is that creates the rules. */
 export function checkProgramRules(spot: Spot, createRules: (on: On) => unknown, find: FindDeclaration): CheckedRule[] {
   const streams = new Streams(spot.file.name);
+  const ownPath = resolve(spot.file.name);
+  const placeOf = (stack: string) => placeIn(stack, (path) => (path === ownPath ? spot.file.name : undefined));
   let items: unknown;
   try {
     items = inFlow.run(spot.file.name, () => createRules(streams.on));
   } catch (error) {
-    spot.add(`failed: ${messageOf(error)}`);
+    spot.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
     return [];
   }
-  for (const { address, type } of streams.asked) {
-    const declaration = find(spot, address);
+  for (const { address, type, stack } of streams.asked) {
+    const at = spot.placed(placeOf(stack));
+    const declaration = find(at, address);
     if (declaration !== undefined && type !== undefined && declaration.type !== type)
-      spot.add(`expected ${address} of type ${type}, it is of type ${declaration.type}`);
+      at.add(
+        `${address} is ${aTypeOf[declaration.type]} (${declaration.type}): use on.${methodOf[declaration.type]}("${address}")`,
+      );
+  }
+  if (items instanceof Promise) {
+    items.catch(() => {}); // it is told here that nobody waits for it
+    spot.add('expected rules without async: (on) => [ … ]');
+    return [];
   }
   const rules = spot.parse(ruleList, items) ?? [];
   return rules.flatMap((item, index) => checkProgramRule(spot.at(index), index, item, streams, find));

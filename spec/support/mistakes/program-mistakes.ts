@@ -1,0 +1,83 @@
+// Mistakes of flows in TypeScript, as rule authors make them.
+
+import { join, resolve } from 'node:path';
+import type { Made } from './mistake.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+
+/** A flow file: what stands at its top level, and what its rules are. */
+const flow = (rules: string, top = '') => `import { map } from 'rxjs';
+import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
+${top}
+export default defineFlow({
+  rules: (on) => {
+    ${rules}
+  },
+});
+`;
+
+const row = (title: string, text: string, ...told: string[]): Made => ({ title, text, told });
+
+export const programMistakes: readonly Made[] = [
+  row(
+    'an unknown parameter',
+    flow("return [{ from: on.¦flag('desk/mik'), to: 'desk/lamp' }];"),
+    'unknown parameter "desk/mik", did you mean "desk/mic"?',
+  ),
+  row(
+    'another type',
+    flow("return [{ from: on.¦flag('desk/level'), to: 'desk/lamp' }];"),
+    'desk/level is a float (F): use on.float("desk/level")',
+  ),
+  row(
+    'an unknown destination',
+    flow("return [{ from: on.flag('desk/mic'), ¦to: 'desk/lmap' }];"),
+    'did you mean "desk/lamp"?',
+  ),
+  row(
+    'a method of on that is none',
+    flow("return [{ from: on.¦bool('desk/mic'), to: 'desk/lamp' }];"),
+    'unknown on.bool, expected one of text, flag, integer, float, trigger, all',
+  ),
+  row(
+    'a source that is no stream',
+    flow("return [{ ¦from: 'desk/mic', to: 'desk/lamp' }];"),
+    'expected a stream, such as on.flag("desk/mic-open"), got "desk/mic" (string)',
+  ),
+  row(
+    'a misspelt setting',
+    flow("return [{ ¦naem: 'x', from: on.flag('desk/mic'), to: 'desk/lamp' }];"),
+    'unknown setting "naem", did you mean "name"?',
+  ),
+  row(
+    'no destination',
+    flow("return [{ from: on.flag('desk/mic') }];").replace('rules:', '¦rules:'),
+    'to: expected an address',
+    'got nothing',
+  ),
+  row('no list', flow("on.flag('desk/mic');").replace('rules:', '¦rules:'), 'expected a list of rules, got nothing'),
+  row(
+    'async rules',
+    flow("return [{ from: on.flag('desk/mic'), to: 'desk/lamp' }];").replace('rules: (on)', '¦rules: async (on)'),
+    'expected rules without async: (on) => [ … ]',
+  ),
+  row('throw new Error', flow("throw ¦new Error('wrong');"), 'failed: wrong'),
+  row('throw null', flow('¦throw null;'), 'null was thrown, which is no error'),
+  row('throw of a text', flow("¦throw 'wrong';"), 'wrong was thrown, which is no error'),
+  row(
+    'an error at import',
+    flow('return [];', "const settings: { a: string } = JSON.¦parse('{');"),
+    'cannot be loaded: ',
+  ),
+  row('a mistake in the syntax', flow('return [').replace('\n  },', '\n¦  },'), 'cannot be loaded: '),
+  row(
+    'a stream that is subscribed to',
+    flow("on.flag('desk/mic').¦subscribe(); return [];"),
+    'subscribed to by the hub only',
+  ),
+  row(
+    'no default export',
+    '¦export const flow = { rules: () => [] };\n',
+    'expected export default defineFlow({ … }), got nothing',
+  ),
+];
