@@ -13,6 +13,7 @@ import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import { formatOrigin, formatTime, Timeline } from './timeline.ts';
+import { upstreamOf } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 /** What the time of day is when a test starts: midnight of a Monday, UTC. */
@@ -33,14 +34,19 @@ export class TestRun {
   /** Whether something was not as expected; then no further step is done. */
   isFailed = false;
   graph!: Graph;
+  readonly #plan: Plan;
   readonly #fires = new Map<string, number>();
   #watches: Watch[] = [];
   #hub: PlanHub | undefined;
   #changes: Subscription | undefined;
 
+  private constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
   /** Starts the hub with given values; the time stands at 0, and nothing that is due has run. */
   static async start(plan: Plan, assignments: readonly Assignment[]): Promise<TestRun> {
-    const run = new TestRun();
+    const run = new TestRun(plan);
     const options: StartOptions = {
       log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
       scheduler: run.clock,
@@ -142,7 +148,8 @@ export class TestRun {
 
   #fail(address: string, text: string): void {
     this.isFailed = true;
-    this.timeline.addMark(this.clock.now(), address, text);
+    const relevant = address === '' ? undefined : upstreamOf(this.#plan, address);
+    this.timeline.addMark(this.clock.now(), address, text, relevant);
   }
 
   #node(address: string): ParameterNode {
