@@ -142,7 +142,7 @@ class HistoryKeeper implements HistoryArchive {
     const answer = await this.#writer.open({ folder, room, rules, startedAt, now: Date.now(), isFirst: this.#isFirst });
     this.#take(answer);
     if (answer.trouble?.state === 'closed') return;
-    if (this.#isFirst || answer.seen === undefined) this.#recorder.startCatchUp(answer.seen);
+    if (!this.#isFirst && answer.seen === undefined) this.#recorder.startCatchUp(); // it is a new file
     this.#isFirst = false;
   }
 

@@ -32,8 +32,6 @@ interface CatchUp {
   readonly changed: Iterator<Parameter>;
   /** What changed later is recorded already. */
   readonly until: number;
-  /** What changed before this time is recorded already. */
-  readonly since: number;
   /** The revision that it has come to. */
   place: number;
 }
@@ -66,7 +64,7 @@ export class Recorder {
   #catchUp: CatchUp | undefined;
   readonly #subscription;
 
-  /** Records from now on. `isOwn` tells the store's own parameters. `onHalfFull` is called when it is time to hand over. */
+  /** Records what is known, and everything from now on. `isOwn` tells the store's own parameters. `onHalfFull` is called when it is time to hand over. */
   constructor(hub: Port, rules: readonly HistoryRule[], isOwn: (address: string) => boolean, onHalfFull: () => void) {
     const ruleOf = createRuleFinder(rules);
     this.#hub = hub;
@@ -75,6 +73,7 @@ export class Recorder {
     this.#onHalfFull = onHalfFull;
     this.#subscription = hub.changes$.subscribe((change) => this.#take(change));
     this.#subscription.add(hub.removed$.subscribe((parameter) => this.#forget(parameter)));
+    this.startCatchUp();
   }
 
   /** When the oldest change was made that waits here; undefined: none does. */
@@ -98,12 +97,12 @@ export class Recorder {
   }
 
   /**
-   * Records what is known, and was not recorded at that time: the last change of each parameter since then. What was restored
-   * counts as changed at the start of the hub. Undefined: nothing was ever recorded.
+   * Records what is known: the last change of each parameter that has changed after the revision. What was restored counts as
+   * changed at the start of the hub.
    */
-  startCatchUp(since = Number.NEGATIVE_INFINITY, revision = 0): void {
+  startCatchUp(revision = 0): void {
     const changed = this.#hub.changedSince(revision)[Symbol.iterator]();
-    this.#catchUp = { changed, until: this.#hub.revision, since, place: revision };
+    this.#catchUp = { changed, until: this.#hub.revision, place: revision };
     this.catchUp();
   }
 
@@ -120,7 +119,7 @@ export class Recorder {
       }
       const entry = this.#entryOf(change.parameter);
       const time = change.origin.kind === 'restored' ? Math.max(change.time, this.#hub.startedAt) : change.time;
-      if (entry.rule >= 0 && time >= catchUp.since) {
+      if (entry.rule >= 0) {
         if (!this.#add(entry, change, time)) return;
         entry.last = change.value as number;
       }
@@ -136,8 +135,7 @@ export class Recorder {
     this.#columns = this.#newColumns();
     this.#columns.gap = { start: losing.start, end: now, lost: losing.lost, reason };
     this.#losing = undefined;
-    const { place = losing.revision, since } = this.#catchUp ?? {};
-    this.startCatchUp(since, Math.min(place, losing.revision));
+    this.startCatchUp(Math.min(this.#catchUp?.place ?? losing.revision, losing.revision));
   }
 
   /** Takes everything that waits. Its buffers come back later. */

@@ -28,6 +28,12 @@ export class RuleSpans {
     this.hours?.add(parameter, time, value);
   }
 
+  /** Says what a parameter is, which it became before. */
+  begin(parameter: number, time: number, value: number): void {
+    this.minutes?.begin(parameter, time, value);
+    this.hours?.begin(parameter, time, value);
+  }
+
   /** Ends what is over when no older changes come, but for late ones. */
   endBefore(until: number): void {
     this.minutes?.endBefore(until - this.#lateMs);

@@ -46,11 +46,11 @@ export class Spans {
     return this.#open.has(parameter);
   }
 
-  /** Says what a parameter was when nothing was known of it yet. */
+  /** Says what a parameter was at a time, when nothing is known of it. */
   begin(parameter: number, time: number, value: number): void {
     const span = this.#spanOf(parameter, time);
+    span.counted = Math.max(span.counted, time);
     span.value = value;
-    span.counted = time;
   }
 
   /** Counts a change; NaN: the value is no number. One that is late counts for the span that is open. */
@@ -63,7 +63,7 @@ export class Spans {
     if (span.count++ === 0) this.#changed.push(span);
   }
 
-  /** Counts a row of shorter spans as so many changes. */
+  /** Counts a row of shorter spans as so many changes. Its mean counts for all of it, though it may have been known for a part only. */
   addRow({ parameter, time, min, mean, max, last, count }: SpanRow, rowMs: number): void {
     const span = this.#spanOf(parameter, time);
     this.#count(span, time);

@@ -26,6 +26,10 @@ export class Writing {
   readonly #waiting: WaitingSpan[] = [];
   #spans: readonly RuleSpans[];
   #mark: Mark;
+  /** No older changes come. */
+  #now: number;
+  /** What changed before this was counted by an earlier run; when it is told again, it is what holds. */
+  readonly #seenBefore: number;
   #deleting: Generator<void, void, void> | undefined;
   #deletedAt = Number.NEGATIVE_INFINITY;
 
@@ -34,6 +38,8 @@ export class Writing {
     this.#rules = rules;
     this.#room = room;
     this.#mark = database.mark() ?? { seen: 0, minutes: 0, hours: 0 };
+    this.#now = this.#mark.seen;
+    this.#seenBefore = this.#mark.seen;
     this.#spans = this.#newSpans();
   }
 
@@ -58,6 +64,7 @@ export class Writing {
   /** Writes the changes; `wrote` hears of the rows of each transaction. Errors: those of SQLite; what is written then stays so. */
   writeChanges(batch: Batch, wrote: (rows: number) => void): void {
     const { columns, until } = batch;
+    this.#now = until;
     if (columns.length === 0 && until - this.#mark.seen < seenEveryMs) return;
     while (!batch.isWritten) {
       const before = batch.written;
@@ -78,19 +85,22 @@ export class Writing {
 
   /** Counts changes that are written for their minutes and hours. */
   count(batch: Batch): void {
+    if (batch.until < this.#mark.minutes - clockJumpMs) {
+      for (const spans of this.#spans) spans.endBefore(this.#mark.minutes + 2 * hourMs);
+      this.#spans = this.#newSpans();
+    }
     for (const columns of batch.columns) {
       const { gap } = columns;
       if (gap !== undefined) for (const spans of this.#spans) spans.interrupt(gap.start, gap.end, false);
-      batch.tell(columns, (rule, parameter, time, value) => this.#spans[rule]!.add(parameter, time, value));
+      batch.tell(columns, (rule, parameter, time, value) => {
+        if (time >= this.#seenBefore) this.#spans[rule]!.add(parameter, time, value);
+        else this.#spans[rule]!.begin(parameter, time, value);
+      });
     }
   }
 
   /** Writes what is over at that time. Errors: those of SQLite; what is not written waits. */
   writeSpans(until: number): void {
-    if (until < this.#mark.minutes - clockJumpMs) {
-      for (const spans of this.#spans) spans.endBefore(this.#mark.minutes + 2 * hourMs);
-      this.#spans = this.#newSpans();
-    }
     for (const spans of this.#spans) spans.endBefore(until);
     const open = this.#spans.map((spans) => spans.openSince(until));
     const [minutes, hours] = [Math.min(...open.map((one) => one.minutes)), Math.min(...open.map((one) => one.hours))];
@@ -136,7 +146,7 @@ export class Writing {
 
   #write(work: () => void): void {
     const mark = this.#mark;
-    this.#room.prepare();
+    this.#room.prepare(this.#now);
     try {
       this.#database.write(work);
     } catch (error) {

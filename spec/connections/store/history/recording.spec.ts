@@ -1,0 +1,184 @@
+// What a hub with a store records: every change, who made it, who did it, and what led to it.
+
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { eventually } from '../../../support/deadline.ts';
+import { statusOf, writer } from '../../../support/hub.ts';
+import { type Installation, install, type StoredHub } from '../../../support/store.ts';
+
+const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'text', 'go,T'] };
+const out = { type: 'dummy', parameters: ['lamp,B', 'text'] };
+const rules = [
+  { name: 'copy', from: 'desk/lamp', to: 'out/lamp' },
+  { name: 'say', from: 'out/lamp', to: 'out/text' },
+];
+const events = 'SELECT address, type, value, writer, source, cause FROM event ORDER BY time, revision';
+
+function read({ folder }: Pick<Installation, 'folder'>, sql: string): Record<string, unknown>[] {
+  const database = new DatabaseSync(join(folder, 'data', 'history.db'), { readOnly: true });
+  try {
+    return database
+      .prepare(sql)
+      .all()
+      .map((row) => ({ ...row }));
+  } finally {
+    database.close();
+  }
+}
+
+/** The history as far as it can be read, which is later than it happened. */
+async function written(hub: StoredHub): Promise<void> {
+  await eventually(() => hub.keeping.archive?.history !== undefined);
+  await hub.keeping.archive!.history!.flush();
+  await eventually(() => hub.keeping.archive!.history!.status().lagMs === 0);
+}
+
+/** Stops a hub, and waits for its database: a hub of the same process may outlive the time that it has for it. */
+async function stop(hub: StoredHub, { folder }: Installation): Promise<void> {
+  await hub.stop();
+  await eventually(() => !existsSync(join(folder, 'data', 'history.db-wal')));
+}
+
+test('each change is recorded with who wrote it, who did it, and what led to it', async (t) => {
+  const installation = await install(t, { desk, out }, { rules });
+  const hub = await installation.start();
+  await written(hub);
+  for (const [id, value] of Object.entries({ level: -0.5, count: 2 ** 53 - 1, text: 'größe', go: true, lamp: true }))
+    hub.write(`desk/${id}`, value, writer);
+  await stop(hub, installation);
+  const byHand = { writer: 'client spec', source: 'client spec', cause: null };
+  t.deepEqual(read(installation, events), [
+    { address: 'desk/level', type: 'F', value: -0.5, ...byHand },
+    { address: 'desk/count', type: 'I', value: 2 ** 53 - 1, ...byHand },
+    { address: 'desk/text', type: 'S', value: 'größe', ...byHand },
+    { address: 'desk/go', type: 'T', value: 1, ...byHand },
+    { address: 'desk/lamp', type: 'B', value: 1, ...byHand },
+    { address: 'out/lamp', type: 'B', value: 1, writer: 'rule copy', source: 'client spec', cause: 'desk/lamp' },
+    { address: 'out/text', type: 'S', value: 'true', writer: 'rule say', source: 'client spec', cause: 'out/lamp' },
+  ]);
+  const causes = `SELECT count(*) AS count FROM change JOIN change AS cause ON cause.parameter = change.cause_parameter
+    AND cause.time = change.cause_time AND cause.revision = change.cause_revision`;
+  t.deepEqual(read(installation, causes), [{ count: 2 }], 'the keys of the causes are those of their rows');
+});
+
+test('a restart has a gap, and after it a row for everything that is known', async (t) => {
+  const installation = await install(t, { desk });
+  const before = await installation.start();
+  await written(before);
+  before.write('desk/level', 1, writer);
+  before.write('desk/text', 'there', writer);
+  await stop(before, installation);
+  const stoppedAt = Date.now();
+  const hub = await installation.start();
+  await written(hub);
+  hub.write('desk/level', 2, writer);
+  await stop(hub, installation);
+  const [gap, ...others] = read(installation, 'SELECT * FROM gap');
+  t.deepEqual(others, []);
+  t.like(gap, { end: hub.startedAt, lost: 0, reason: 'the hub was down' });
+  t.true((gap!.start as number) <= stoppedAt);
+  const later = `SELECT address, value, writer FROM event WHERE time >= ${hub.startedAt} ORDER BY time, address`;
+  t.deepEqual(read(installation, later), [
+    { address: 'desk/level', value: 1, writer: 'restored store' },
+    { address: 'desk/text', value: 'there', writer: 'restored store' },
+    { address: 'desk/level', value: 2, writer: 'client spec' },
+  ]);
+});
+
+test('the first entry that selects a parameter says what is recorded of it', async (t) => {
+  const history = [
+    { include: ['desk/level'], deadband: 0.5 },
+    { include: ['desk/count'], every: '1m' },
+    { include: ['desk/**'], exclude: ['desk/text'] },
+  ];
+  const installation = await install(t, { desk, out }, { rules, store: { history } });
+  const hub = await installation.start();
+  await written(hub);
+  for (const level of [1, 1.2, 1.4, 1.5, 1.9, 2]) hub.write('desk/level', level, writer);
+  for (const count of [1, 2, 3]) hub.write('desk/count', count, writer);
+  hub.write('desk/text', 'not recorded', writer);
+  hub.write('desk/lamp', true, writer);
+  await stop(hub, installation);
+  const rows = read(installation, 'SELECT address, value FROM event ORDER BY address, revision');
+  const minutes = rows.filter(({ address }) => address === 'desk/count');
+  t.is(minutes.at(-1)!.value, 3);
+  t.true(minutes.length <= 2, 'the last of a minute, and of the next one if that began meanwhile');
+  t.deepEqual(
+    rows.filter(({ address }) => address !== 'desk/count'),
+    [
+      { address: 'desk/lamp', value: 1 },
+      { address: 'desk/level', value: 1 },
+      { address: 'desk/level', value: 1.5 },
+      { address: 'desk/level', value: 2 },
+    ],
+  );
+});
+
+test('a second hub in the same folder records nothing', async (t) => {
+  const installation = await install(t, { desk });
+  const first = await installation.start();
+  await written(first);
+  const second = await installation.start();
+  t.is(second.keeping.archive?.history, undefined);
+  second.write('desk/text', 'of the second', writer);
+  await second.stop();
+  first.write('desk/text', 'of the first', writer);
+  await stop(first, installation);
+  t.deepEqual(read(installation, 'SELECT value FROM change'), [{ value: 'of the first' }]);
+  t.deepEqual(read(installation, 'SELECT * FROM gap'), []);
+});
+
+const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  noise: (path) => writeFile(path, randomBytes(40_000)),
+  'a folder': async (path) => {
+    await rm(path);
+    await mkdir(path);
+  },
+};
+
+for (const [what, damage] of Object.entries(damages))
+  test(`${what} in place of the history: it is set aside, the hub runs and records anew`, async (t) => {
+    const installation = await install(t, { desk });
+    const before = await installation.start();
+    await written(before);
+    before.write('desk/text', 'before', writer);
+    await stop(before, installation);
+    await damage(join(installation.folder, 'data', 'history.db'));
+    const hub = await installation.start();
+    const said = /^history: .*history\.db is damaged \(.+\), set aside as (history\.damaged-\S+\.db): .* is lost$/;
+    await eventually(() => said.test(statusOf(hub, 'store').reason));
+    const [, aside] = said.exec(statusOf(hub, 'store').reason)!;
+    t.true((await readdir(join(installation.folder, 'data'))).includes(aside!));
+    await written(hub);
+    t.deepEqual(
+      read(installation, 'SELECT value FROM change'),
+      [{ value: 'before' }],
+      'what is known is in the new one',
+    );
+  });
+
+test('a history that is taken away while the hub runs is begun anew, with all that is known', async (t) => {
+  const installation = await install(t, { desk });
+  const hub = await installation.start();
+  await written(hub);
+  hub.write('desk/text', 'before', writer);
+  await written(hub);
+  await rm(join(installation.folder, 'data', 'history.db'));
+  hub.write('desk/level', 7, writer);
+  await hub.logged(/^connection "store" is degraded: history: /);
+  await eventually(() => {
+    try {
+      return read(installation, 'SELECT value FROM change').length === 2;
+    } catch {
+      return false; // it is not there yet
+    }
+  });
+  t.deepEqual(read(installation, 'SELECT address, value FROM event ORDER BY address'), [
+    { address: 'desk/level', value: 7 },
+    { address: 'desk/text', value: 'before' },
+  ]);
+});
