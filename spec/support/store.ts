@@ -1,10 +1,11 @@
 // Hubs that run one after another with the same flow file and the same store.
 
-import { writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import { createLogRecorder, type LogRecorder } from './connection.ts';
+import { eventually } from './deadline.ts';
 import { createFolder } from './folder.ts';
 
 export interface StoredHub extends Hub, Pick<LogRecorder, 'lines' | 'logged'> {}
@@ -15,6 +16,8 @@ export interface Installation {
   readonly values: string;
   /** Starts a hub; the one before has to be stopped. */
   start(): Promise<StoredHub>;
+  /** Waits until no database is open: a hub of the same process may outlive the two seconds that it has to end. */
+  closed(): Promise<void>;
   /** Writes another flow file. */
   change(flow: object): Promise<void>;
 }
@@ -45,6 +48,9 @@ export async function installText(t: ExecutionContext, text: string): Promise<In
       const hub = await startHub({ paths: [path], log });
       t.teardown(() => hub.stop());
       return Object.assign(hub, { lines: log.lines, logged: log.logged });
+    },
+    async closed() {
+      await eventually(async () => !(await readdir(join(folder, 'data'))).some((name) => name.endsWith('-wal')));
     },
     change: (flow) => writeFile(path, JSON.stringify(flow)),
   };

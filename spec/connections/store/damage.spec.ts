@@ -13,10 +13,11 @@ const count = 200;
 const desk = { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) };
 
 /** Runs a hub that writes `value` into all parameters, and ends. */
-async function fill({ start }: Installation, value: number): Promise<void> {
+async function fill({ start, closed }: Installation, value: number): Promise<void> {
   const hub = await start();
   for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, value, writer);
   await hub.stop();
+  await closed();
 }
 
 async function damaged(t: ExecutionContext, damage: (path: string) => Promise<unknown>) {

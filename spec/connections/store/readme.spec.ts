@@ -1,6 +1,8 @@
 // The README of store: its flow file does what is said of it, and its queries run.
 
 import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
@@ -58,4 +60,21 @@ test('the query of the audit shows who has set the lamp', async (t) => {
   const shown = () => execFileSync('/bin/sh', ['-c', query], { cwd: folder, encoding: 'utf8' });
   await eventually(() => /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\|spec\|desk\/lamp\|0\|1\n$/.test(shown()));
   t.pass();
+});
+
+test('the example of the history records what its first matching entry says, and the query shows who did it', async (t) => {
+  const ofHistory = (language: string, word: string) =>
+    blocks.find((block) => block.language === language && block.text.includes(word))!;
+  const [example, query] = [ofHistory('json5', 'deadband'), ofHistory('sh', 'FROM event')];
+  const desk = `$1\n    desk: { type: 'dummy', parameters: ['lamp,B', 'level,F'] },`;
+  const { start, folder, closed } = await installText(t, example.text.replace(/(connections: \{)/, desk));
+  const hub = await start();
+  await eventually(() => existsSync(join(folder, 'data', 'history.db-wal')));
+  hub.write('desk/lamp', true, writer);
+  await hub.stop();
+  await closed();
+  t.regex(
+    execFileSync('/bin/sh', ['-c', query.text], { cwd: folder, encoding: 'utf8' }),
+    /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\|1\|client spec\|client spec\n$/,
+  );
 });

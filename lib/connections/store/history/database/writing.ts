@@ -111,12 +111,14 @@ export class Writing {
 
   /** Deletes what is too old, once an hour, a little at a time. */
   delete(now: number): void {
-    if (this.#deleting === undefined && now - this.#deletedAt < hourMs) return;
-    this.#deleting ??= keepWithinTimes(this.#database, this.#rules, this.#deletedAt, now);
+    if (this.#deleting === undefined) {
+      if (now - this.#deletedAt < hourMs) return;
+      this.#deleting = keepWithinTimes(this.#database, this.#rules, this.#deletedAt, now);
+      this.#deletedAt = now;
+    }
     for (const startedAt = performance.now(); performance.now() - startedAt < deletingMs; )
       if (this.#deleting.next().done) {
         this.#deleting = undefined;
-        this.#deletedAt = now;
         return;
       }
   }
