@@ -7,7 +7,9 @@ import { type AuditOptions, audit } from './command/audit.ts';
 import { backup, restore } from './command/backup.ts';
 import { check } from './command/check.ts';
 import { createConsole } from './command/console.ts';
+import { type EventsOptions, events } from './command/events.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
+import { type HistoryOptions, history } from './command/history.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
@@ -136,6 +138,23 @@ remote('audit', 'print who did what with a running hub that has a store: changes
   .option('--limit <count>', 'the newest so many', '1000')
   .option('--json', 'print each entry as JSON')
   .action((options: AuditOptions) => finish(audit(options, console)));
+
+remote('history', 'print what a parameter of a running hub was, as far as its store knows')
+  .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
+  .option('--to <time>', 'the same; left out, now')
+  .option('--points <count>', 'how many lines at most, about; 1000 when it is left out')
+  .option('--csv', 'print CSV')
+  .option('--json', 'print the JSON of the hub')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .action((address: string, options: HistoryOptions) => finish(history(address, options, console)));
+
+remote('events', 'print what happened to a parameter of a running hub, who did it and why, as far as its store knows')
+  .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d; left out, the beginning')
+  .option('--to <time>', 'the same; left out, now')
+  .option('--limit <count>', 'the newest so many', '100')
+  .option('--json', 'print each event as JSON')
+  .argument('<address>', '<Connection ID>/<Parameter ID>')
+  .action((address: string, options: EventsOptions) => finish(events(address, options, console)));
 
 remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
   .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')

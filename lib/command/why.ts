@@ -1,5 +1,6 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
+import type { Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
 import { pathOf } from '../wire/http/path.ts';
@@ -39,9 +40,13 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
 function describeChange({ parameter, type, value, previous, origin, revision, afterMs = 0 }: CausedChange): string {
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
-  const name = origin.kind === 'rule' ? `"${origin.name}"${origin.file && ` (${origin.file})`}` : origin.name;
-  const verb = origin.kind === 'restored' ? 'restored by' : `set by ${origin.kind}`;
-  return `${parameter}${change}, ${verb} ${name}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
+  return `${parameter}${change}, ${describeWriter(origin)}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
+}
+
+/** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */
+export function describeWriter({ kind, name, file }: Origin): string {
+  const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
+  return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}`;
 }
 
 /** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */

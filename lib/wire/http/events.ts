@@ -29,9 +29,10 @@ export interface HistoryEvent {
   readonly chain: readonly HistoryCause[];
 }
 
-/** `{"parameter":"desk/mic","value":true,"time":"2026-…","writer":{…}}`. */
+/** `{"parameter":"desk/mic","type":"B","value":true,"time":"2026-…","writer":{…}}`. */
 export interface HistoryCause {
   readonly parameter: string;
+  readonly type: ValueType;
   readonly value: Value;
   readonly time: IsoTime;
   readonly writer: Origin;

@@ -23,7 +23,9 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const names = new Names(moment.database);
   const events = told.map((row, index) => {
     moment.deadline.check();
-    const previous = rows[index + 1]?.[1] ?? heldBefore(moment, series!, row[0])?.value;
+    const older = rows[index + 1];
+    const isKnown = older !== undefined && !moment.gaps.wasDown(older[0], row[0]);
+    const previous = older === undefined ? heldBefore(moment, series!, row[0])?.value : isKnown ? older[1] : undefined;
     return eventOf(names, series!, row, previous);
   });
   const [time, , revision] = told.at(-1) ?? [];
@@ -69,7 +71,8 @@ function chainOf(names: Names, event: EventRow): HistoryCause[] {
     if (cause === undefined || series === undefined) break;
     const [, value, , writer] = cause;
     const causedBy = toValue(series.type, value);
-    chain.push({ parameter: series.address, value: causedBy, time: toIsoTime(time), writer: names.writer(writer) });
+    const { address, type } = series;
+    chain.push({ parameter: address, type, value: causedBy, time: toIsoTime(time), writer: names.writer(writer) });
     [, , , , , parameter, time, revision] = cause;
   }
   return chain;

@@ -67,7 +67,7 @@ function statesOf(
   putBefore(Number.POSITIVE_INFINITY);
   const first = Math.max(
     0,
-    times.findLastIndex((time) => time <= from),
+    times.findLastIndex((time) => time < from),
   );
   return { times: times.slice(first), values: values.slice(first) };
 }

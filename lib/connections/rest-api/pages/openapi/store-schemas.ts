@@ -57,7 +57,7 @@ const history = object<History>(
   },
 );
 
-const cause = object<HistoryCause>({ parameter: address, value, time, writer: origin });
+const cause = object<HistoryCause>({ parameter: address, type: valueType, value, time, writer: origin });
 
 export const storeSchemas: { readonly [Name in keyof DescribedOfStore]: Schema<DescribedOfStore[Name]> } = {
   History: history,

@@ -1,0 +1,186 @@
+// What parameters were, what happened to them and who did it, asked over HTTP of a hub that has just recorded it.
+
+import test from 'ava';
+import type { EventList } from '../../../../lib/wire/http/events.ts';
+import type { History, HistoryList } from '../../../../lib/wire/http/history.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { ask } from '../../../support/http.ts';
+import { api, startTestHub, writer } from '../../../support/hub.ts';
+
+const flow = {
+  connections: {
+    api,
+    store: { type: 'store', folder: '_data' },
+    desk: {
+      type: 'dummy',
+      parameters: ['mic,B,false', 'lamp,B,false', 'level,F,1', 'text,S', 'go,T', 'never,F', 'mark,I,0'],
+    },
+  },
+  rules: [
+    { name: 'red light', from: 'desk/mic', to: 'desk/lamp' },
+    { name: 'say so', from: 'desk/lamp', map: "value ? 'on air' : '=off'", to: 'desk/text' },
+  ],
+};
+/** Such an answer has everything up to the question: its points are finer than a second. */
+const fine = 'from=-10s';
+
+async function start(t: Parameters<typeof startTestHub>[0]) {
+  const hub = await startTestHub(t, flow);
+  const text = async (path: string, headers = {}) => (await ask(t, hub.port, `GET ${path}`, { headers })).text;
+  const json = async <Type>(path: string) => JSON.parse(await text(path)) as Type;
+  const refused = async (path: string) => {
+    const { status, headers, text } = await ask(t, hub.port, `GET ${path}`);
+    const { code, detail } = JSON.parse(text) as { code: string; detail: string };
+    return [status, code, detail, headers['retry-after']];
+  };
+  const write = async (...writes: [address: string, value: unknown][]) => {
+    for (const [address, value] of writes) hub.write(address, value, writer);
+    const mark = hub.write('desk/mark', Number(hub.find('desk/mark')!.value) + 1, writer);
+    const isRecorded = async () => (await json<History>(`/hub/history/desk/mark?${fine}`)).values!.at(-1) === mark;
+    await eventually(isRecorded, 'what was written is recorded');
+  };
+  await write();
+  return { hub, text, json, refused, write };
+}
+
+test('numbers, booleans, texts and triggers are told as they were', async (t) => {
+  const { json, write } = await start(t);
+  await write(['desk/level', 2], ['desk/level', 2.5], ['desk/level', -3]);
+  await write(['desk/mic', true], ['desk/mic', false], ['desk/mic', true], ['desk/go', 1], ['desk/go', 1]);
+  const level = await json<History>(`/hub/history/desk/level?from=-1h`);
+  t.like(level, { address: 'desk/level', type: 'F', kind: 'raw', gaps: [] });
+  t.deepEqual(level.values, [1, 2, 2.5, -3]);
+  t.deepEqual(level.times, [...level.times].sort());
+  t.is(level.to - level.from, 3_600_000);
+  const lamp = await json<History>(`/hub/history/desk/lamp?from=-1h`);
+  t.like(lamp, { kind: 'intervals' });
+  t.deepEqual(lamp.values, [false, true, false, true]);
+  const texts = await json<History>(`/hub/history/desk/text?from=-1h&points=2`);
+  t.like(texts, { kind: 'texts', more: true });
+  t.deepEqual(texts.values, ['=off', 'on air']);
+  const fires = await json<History>(`/hub/history/desk/go?from=-1h`);
+  t.like(fires, { kind: 'fires' });
+  t.is(fires.times.length, 2);
+  t.deepEqual((await json<History>(`/hub/history/desk/never?from=-1h`)).values, []);
+  const later = await json<History>(`/hub/history/desk/level?from=${fires.times[1]}&points=1`);
+  t.deepEqual([later.values, later.times[0]], [[-3], level.times[3]], 'what held at the start may be older than it');
+});
+
+test('more than is asked for is told in buckets', async (t) => {
+  const { json, write } = await start(t);
+  await write(...Array.from({ length: 39 }, (_, index): [string, number] => ['desk/level', index + 2]));
+  const { kind, stepMs, times, min, max, mean, counts } = await json<History>(
+    `/hub/history/desk/level?from=-1h&points=3`,
+  );
+  t.is(kind, 'buckets');
+  t.is(stepMs, 30 * 60_000);
+  t.true(times.every((time) => time % stepMs! === 0));
+  t.deepEqual([Math.min(...(min as number[])), Math.max(...(max as number[]))], [1, 40]);
+  t.true(mean!.every((one, index) => one! >= min![index]! && one! <= max![index]!));
+  t.is(
+    counts!.reduce((sum, count) => sum + count),
+    40,
+  );
+});
+
+test('several parameters are asked for at once, page by page', async (t) => {
+  const { json } = await start(t);
+  const names = ({ histories }: HistoryList) => histories.map(({ address }) => address);
+  const all = await json<HistoryList>(`/hub/history?filter=^desk/l&filter=^desk/mic$&from=-1h`);
+  t.deepEqual([names(all), all.more], [['desk/mic', 'desk/lamp', 'desk/level'], undefined]);
+  const named = await json<HistoryList>(`/hub/history?address=desk/level&address=desk/none&from=-1h`);
+  t.deepEqual(names(named), ['desk/level'], 'what nobody knows is left out');
+  t.deepEqual(names(await json<HistoryList>(`/hub/history?filter=^desk/&after=desk/text&from=-1h`)), [
+    'desk/go',
+    'desk/never',
+    'desk/mark',
+  ]);
+});
+
+test('events tell what wrote, who did it and what led to it, page by page', async (t) => {
+  const { json, write } = await start(t);
+  await write(['desk/mic', true], ['desk/mic', false]);
+  const list = await json<EventList>('/hub/events/desk/text?limit=1');
+  t.deepEqual(
+    list.events.map(({ value, previous }) => [value, previous]),
+    [['=off', 'on air']],
+  );
+  const [newest] = list.events;
+  t.like(newest!.writer, { kind: 'rule', name: 'say so' });
+  t.deepEqual(newest!.source, writer);
+  t.deepEqual(
+    newest!.chain.map(({ parameter, value, writer: { name } }) => [parameter, value, name]),
+    [
+      ['desk/lamp', false, 'red light'],
+      ['desk/mic', false, 'spec'],
+    ],
+  );
+  const older = await json<EventList>(`/hub/events/desk/text?limit=1&before=${list.next}`);
+  t.deepEqual(
+    older.events.map(({ value, previous }) => [value, previous]),
+    [['on air', undefined]],
+  );
+  t.is(older.next, undefined);
+});
+
+test('CSV is for spreadsheets: no text of it is a formula', async (t) => {
+  const { text, write } = await start(t);
+  await write(['desk/level', -3], ['desk/text', '=off'], ['desk/text', '"quoted", and\nmore']);
+  const time = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z';
+  const line = (...fields: string[]) => fields.join(',');
+  const lines = [
+    'address,time,value,min,mean,max,count',
+    line('desk/level', time, '1', ',,,'),
+    line('desk/level', time, '-3', ',,,'),
+    line('desk/text', time, "'=off", ',,,'),
+    line('desk/text', time, '"""quoted"", and\nmore"', ',,,'),
+    '',
+  ];
+  const csv = await text(`/hub/history?address=desk/level&address=desk/text&from=-1h`, { accept: 'text/csv' });
+  t.regex(csv, new RegExp(`^${lines.join('\r\n')}$`));
+  t.is(csv, (await text(`/hub/history?address=desk/level&address=desk/text&from=-1h&format=csv`)).slice(0, csv.length));
+});
+
+test('an answer is asked for again by its ETag, and HEAD tells how long it is', async (t) => {
+  const { hub, json } = await start(t);
+  const { to } = await json<History>(`/hub/history/desk/level?from=-1h`);
+  const path = `/hub/history/desk/level?from=${to - 10_000}&to=${to}`;
+  const first = await ask(t, hub.port, `GET ${path}`);
+  t.regex(first.headers.etag!, /^"[\w-]+"$/);
+  const again = await ask(t, hub.port, `GET ${path}`, { headers: { 'if-none-match': first.headers.etag! } });
+  t.deepEqual([again.status, again.text], [304, '']);
+  const head = await ask(t, hub.port, `HEAD ${path}`);
+  t.deepEqual([head.status, head.headers['content-length']], [200, String(first.body.length)]);
+});
+
+test('questions that make no sense are refused with a sentence', async (t) => {
+  const { refused } = await start(t);
+  const nearest =
+    'unknown parameter "desk/levle", did you mean "desk/level"?: neither the hub nor its history knows it';
+  t.deepEqual(await refused('/hub/history/desk/levle'), [404, 'unknown-parameter', nearest, undefined]);
+  t.deepEqual(await refused('/hub/events/desk/levle'), [404, 'unknown-parameter', nearest, undefined]);
+  for (const [query, sentence] of [
+    ['points=0', 'points: expected an integer 1..10000, got "0" (string)'],
+    ['points=1e3', 'points: expected an integer 1..10000, got "1e3" (string)'],
+    ['from=-1h&to=-2h', 'from: expected a time before to, got "-1h" (string), which is later'],
+    ['format=xml', 'format: expected json or csv, got "xml" (string)'],
+  ] as const)
+    t.deepEqual(await refused(`/hub/history/desk/level?${query}`), [400, 'bad-request', sentence, undefined]);
+  t.like(await refused('/hub/history/desk/level?from=yesterday'), { 0: 400, 1: 'bad-request' });
+  t.like(await refused('/hub/history?filter=('), { 0: 400, 1: 'bad-request' });
+  t.deepEqual(await refused('/hub/events/desk/level?limit=1001'), [
+    400,
+    'bad-request',
+    'limit: expected an integer 1..1000, got "1001" (string)',
+    undefined,
+  ]);
+  t.like(await refused('/hub/events/desk/level?before=x'), { 0: 400, 1: 'bad-request' });
+});
+
+test('a hub without a store says so', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: ['a,I,0'] } } });
+  for (const path of ['/hub/history/desk/a', '/hub/history', '/hub/events/desk/a']) {
+    const { status, text } = await ask(t, hub.port, `GET ${path}`);
+    t.deepEqual([status, JSON.parse(text).detail], [404, 'this hub has no store']);
+  }
+});
