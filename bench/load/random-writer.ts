@@ -7,6 +7,8 @@ import { openV1Socket, type V1Socket } from './v1-socket.ts';
 import type { Watch } from './watch.ts';
 
 const tickMs = 1;
+/** In one message, which has a longest length; after a pause the rest comes with the next ones. */
+const maxWrites = 1000;
 const deadlineMs = 20_000;
 
 export class RandomWriter {
@@ -47,7 +49,8 @@ export class RandomWriter {
         lastMs = performance.now();
         continue;
       }
-      const count = Math.floor(((performance.now() - lastMs) * changesPerSecond) / 1000);
+      const due = Math.floor(((performance.now() - lastMs) * changesPerSecond) / 1000);
+      const count = Math.min(due, maxWrites);
       lastMs += (count * 1000) / changesPerSecond;
       const set = Array.from({ length: count }, () => {
         const parameter = Math.floor(Math.random() * this.#parameters);
