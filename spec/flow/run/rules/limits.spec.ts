@@ -82,6 +82,38 @@ test('a rule that reads an unknown parameter says for which one it waits, once, 
   t.is(hub.find('desk/c')?.value, 43);
 });
 
+for (const [what, rule] of [
+  ['a rule with names', { from: { a: 'desk/a', b: 'desk/b' }, map: 'a + b' }],
+  [
+    'a rule that runs as soon as it can',
+    { from: { a: 'desk/a', b: 'desk/b' }, require: 'any', map: 'a > 5 ? a : a + b' },
+  ],
+  ['a rule that reads only what it needs', { from: 'desk/a', map: "value > 5 ? value : value + param('desk/b')" }],
+] as const)
+  test(`${what} says for which parameter it waits, until it is known`, async (t) => {
+    const hub = await startTestHub(t, { connections: { desk }, rules: [{ name: 'it', ...rule, to: 'desk/c' }] });
+    hub.write('desk/a', 1, writer);
+    const reason = 'waits for desk/b, which is unknown';
+    t.like(hub.rules()[0], { state: 'waiting', reason, faults: 0 });
+    t.like(hub.runsOf('it')[0]!.runs[0], { outcome: 'waited', error: reason });
+    hub.write('desk/a', 6, writer);
+    t.is(hub.find('desk/c')?.value, what === 'a rule with names' ? undefined : 6);
+    hub.write('desk/b', 4, writer);
+    hub.write('desk/a', 3, writer);
+    t.is(hub.find('desk/c')?.value, 7);
+    t.like(hub.rules()[0], { state: 'running', reason: '' });
+  });
+
+test('a default of param stands in for what is unknown, and known tells whether it is', async (t) => {
+  const map = "param('desk/b', 10) + (known('desk/b') ? 100 : 0) + value";
+  const hub = await startTestHub(t, { connections: { desk }, rules: [{ from: 'desk/a', map, to: 'desk/c' }] });
+  hub.write('desk/a', 1, writer);
+  t.is(hub.find('desk/c')?.value, 11);
+  hub.write('desk/b', 2, writer);
+  hub.write('desk/a', 3, writer);
+  t.is(hub.find('desk/c')?.value, 105);
+});
+
 test('throttleTime with trailing ends with the newest value, the plain one of RxJS with the first', async (t) => {
   const pipes = { plain: 100, same: { duration: '100ms' }, trailing: { duration: 100, trailing: true } };
   const flow = await testFlow({
