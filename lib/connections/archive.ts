@@ -72,7 +72,7 @@ export interface SnapshotArchive {
 /** Answers questions about the past, ready to be sent. */
 export interface PastArchive {
   /**
-   * Whoever asks is named by `asker`: askers take turns. A question that nobody wants any more when its turn comes is not answered.
+   * Whoever asks is named by `asker`: askers take turns. A question that nobody wants any more when its turn comes is refused.
    * Errors: `unknown-parameter` with the nearest address, `unavailable` when too many ask, it takes too long or the database
    * cannot be read.
    */

@@ -85,7 +85,8 @@ export class PastReader implements PastArchive {
     if (this.#queue.size >= maxQuestions)
       return Promise.reject(unavailable(`expected at most ${maxQuestions} questions at once, all are there`));
     const { promise, resolve, reject } = Promise.withResolvers<ReadyAnswer>();
-    this.#queue.add({ question, asker, isWanted, resolve, reject });
+    const drop = () => reject(unavailable('nobody wants to know any more'));
+    this.#queue.add({ question, asker, isWanted, drop, resolve, reject });
     if (!this.#isBusy) void this.#work();
     return promise;
   }

@@ -4,6 +4,8 @@ export interface Waiting {
   readonly asker: string;
   /** Whether somebody still wants the answer. */
   isWanted(): boolean;
+  /** Nobody did any more when its turn came. */
+  drop(): void;
 }
 
 export class QuestionQueue<Item extends Waiting> {
@@ -25,11 +27,18 @@ export class QuestionQueue<Item extends Waiting> {
   take(): Item | undefined {
     for (const [asker, waiting] of this.#byAsker) {
       this.#byAsker.delete(asker);
-      const wanted = waiting.findIndex((item) => item.isWanted());
-      const taken = wanted < 0 ? waiting.splice(0) : waiting.splice(0, wanted + 1);
-      this.#size -= taken.length;
+      const next = this.#takeWanted(waiting);
       if (waiting.length > 0) this.#byAsker.set(asker, waiting);
-      if (wanted >= 0) return taken.at(-1);
+      if (next !== undefined) return next;
+    }
+    return undefined;
+  }
+
+  #takeWanted(waiting: Item[]): Item | undefined {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) {
+      this.#size--;
+      if (item.isWanted()) return item;
+      item.drop();
     }
     return undefined;
   }

@@ -1,0 +1,98 @@
+// The thread that reads: it is there while it is asked, askers take turns, and what is damaged hurts nobody.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { VirtualTimeScheduler } from 'rxjs';
+import type { HistoryQuestion } from '../../../../lib/connections/archive.ts';
+import { hourMs } from '../../../../lib/connections/store/history/tables.ts';
+import { maxQuestions, PastReader } from '../../../../lib/connections/store/reader/past-reader.ts';
+import type { History } from '../../../../lib/wire/http/history.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { Timeline, writeTimeline } from './timeline.ts';
+
+const start = Date.UTC(2026, 10, 1, 2);
+const end = start + hourMs;
+const question: HistoryQuestion = {
+  ask: 'history',
+  parameters: [{ address: 'desk/level', type: undefined }],
+  list: undefined,
+  from: start,
+  to: end,
+  points: 10,
+  format: 'json',
+};
+
+async function prepare(t: ExecutionContext) {
+  const folder = await createFolder(t);
+  const path = join(folder, 'history.db');
+  const kept = { changes: 0, minutes: start, hours: start, minutesUntil: end, hoursUntil: end };
+  const fill = (value: number) => writeTimeline(path, new Timeline([[start, value]], [], end), kept);
+  fill(7);
+  const scheduler = new VirtualTimeScheduler();
+  const damages: string[] = [];
+  const file = (name: string) => ({
+    path: join(folder, `${name}.db`),
+    flush: () => Promise.resolve(),
+    onDamage: (reason: string) => damages.push(reason),
+  });
+  const reader = new PastReader({ history: file('history'), audit: file('audit'), scheduler });
+  t.teardown(() => reader.end());
+  const ask = (asker = 'ann', isWanted = () => true, more: Partial<HistoryQuestion> = {}) =>
+    reader.ask({ ...question, ...more }, asker, isWanted);
+  const values = async () => (JSON.parse(Buffer.from((await ask()).body).toString()) as History).values;
+  return { path, fill, reader, scheduler, damages, ask, values };
+}
+
+test('the thread is there from the first question on, until nobody has asked for a minute', async (t) => {
+  const { reader, scheduler, values } = await prepare(t);
+  t.false(reader.isAwake);
+  t.deepEqual(await values(), [7]);
+  t.true(reader.isAwake);
+  scheduler.flush();
+  t.is(scheduler.now(), 60_000);
+  t.false(reader.isAwake);
+  t.deepEqual(await values(), [7], 'and it comes again');
+});
+
+test('what is damaged is told to who asks and to who writes it; a new file is read as soon as it is there', async (t) => {
+  const { path, fill, damages, ask, values } = await prepare(t);
+  t.deepEqual(await values(), [7]);
+  fill(8);
+  t.deepEqual(await values(), [8]);
+  fill(9);
+  await writeFile(path, 'this is no database, whatever its name says');
+  await t.throwsAsync(ask(), {
+    code: 'unavailable',
+    message: /history\.db is damaged \(.+\): the store sets it aside$/,
+  } as object);
+  t.is(damages.length, 1);
+  fill(10);
+  t.deepEqual(await values(), [10]);
+});
+
+test('askers take turns, and what nobody wants any more is refused', async (t) => {
+  const { ask } = await prepare(t);
+  const order: string[] = [];
+  const asked = (name: string, isWanted?: () => boolean) =>
+    ask(name.slice(0, 3), isWanted).then(() => void order.push(name));
+  const wanted = [asked('ann 1'), asked('ann 2'), asked('ann 3'), asked('bob 1'), asked('bob 2')];
+  const unwanted = t.throwsAsync(
+    asked('ann 4', () => false),
+    { message: 'nobody wants to know any more' },
+  );
+  wanted.push(asked('ann 5'));
+  await Promise.all(wanted);
+  t.deepEqual(order, ['ann 1', 'ann 2', 'bob 1', 'ann 3', 'bob 2', 'ann 5']);
+  await unwanted;
+});
+
+test('only so many questions wait, and what waits at the end is refused', async (t) => {
+  const { ask, reader } = await prepare(t);
+  const waiting = Array.from({ length: maxQuestions + 1 }, () => ask().catch(({ code }) => code));
+  t.is(reader.waiting, maxQuestions, 'the first of them is under way');
+  await t.throwsAsync(ask(), { message: 'expected at most 4096 questions at once, all are there' });
+  reader.end();
+  t.deepEqual([...new Set(await Promise.all(waiting))], ['unavailable']);
+  await t.throwsAsync(ask(), { message: 'the store is ending' });
+});
