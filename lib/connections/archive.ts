@@ -8,8 +8,8 @@ import type { ValueType } from '../model/value.ts';
 export interface Archive {
   readonly storage?: StorageArchive;
   readonly values?: ValuesArchive;
-  readonly history?: HistoryArchive;
-  readonly audit?: WritingArchive;
+  readonly history?: RecordedArchive;
+  readonly audit?: RecordedArchive;
   readonly past?: PastArchive;
   readonly snapshots?: SnapshotArchive;
 }
@@ -54,11 +54,11 @@ export interface ValuesArchive extends WritingArchive {
   flush(): Promise<void>;
 }
 
-/** What readers of the history need of the part that writes it. */
-export interface HistoryArchive extends WritingArchive {
+/** A part whose database is read while it writes: what readers need of it. */
+export interface RecordedArchive extends WritingArchive {
   /** Resolves when everything that has changed up to now can be read, or after two seconds. */
   flush(): Promise<void>;
-  /** A reader has found that the database is damaged: if that is so, it is set aside, and a new one is begun. */
+  /** A reader has found that the database is damaged: if that is so, it is set aside, and another one takes its place. */
   check(): Promise<void>;
 }
 

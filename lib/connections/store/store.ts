@@ -11,7 +11,7 @@ import { keepStorage } from './backup/keep-storage.ts';
 import { historyOf } from './history/history-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
 import { type Part, runParts } from './parts.ts';
-import { readPast } from './reader/past-reader.ts';
+import { type ReadFile, readPast } from './reader/past-reader.ts';
 import { roomOf } from './room.ts';
 import { createSelection } from './selection.ts';
 import { type StoreSettings, settingsSchema } from './settings.ts';
@@ -64,18 +64,17 @@ export const store = defineGatewayType({
   },
   run: (context, hub) =>
     defer(() => {
-      const { settings, scheduler, resolvePath } = context;
+      const { settings, scheduler } = context;
       const restored = restoring.get(settings);
       restoring.delete(settings);
       const shelf = new SnapshotShelf(Math.min(maxBytesOfAll, valuesBytes(settings) / 4));
       if (restored?.result !== undefined) shelf.adopt(restored.result);
-      const audit = auditOf(context, hub, restored?.audit);
       const isOurs$ = new BehaviorSubject(false);
       return runParts(
         {
           values: valuesOf(context, hub, restored, shelf, isOurs$),
           history: whileOurs(isOurs$, historyOf(context, hub)),
-          audit: audit.part,
+          audit: auditOf(context, hub, restored?.audit),
           snapshots: keepSnapshots({
             selections: settings.snapshots,
             context,
@@ -84,12 +83,8 @@ export const store = defineGatewayType({
             offer: (snapshots) => hub.keeping.offer({ snapshots }),
           }),
           past: readPast({
-            history: {
-              path: filesOf(resolvePath(settings.folder), 'history').path,
-              flush: async () => hub.keeping.archive?.history?.flush(),
-              onDamage: () => void hub.keeping.archive?.history?.check(),
-            },
-            audit: audit.file,
+            history: readFileOf(context, hub, 'history'),
+            audit: readFileOf(context, hub, 'audit'),
             scheduler,
             offer: (past) => hub.keeping.offer({ past }),
           }),
@@ -99,6 +94,16 @@ export const store = defineGatewayType({
       );
     }),
 });
+
+/** A database that is read while a part writes it. */
+function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'history' | 'audit'): ReadFile {
+  const archive = () => hub.keeping.archive?.[part];
+  return {
+    path: filesOf(resolvePath(settings.folder), part).path,
+    flush: async () => archive()?.flush(),
+    onDamage: () => void archive()?.check(),
+  };
+}
 
 /** The causes of a value are read when somebody asks why it is so. */
 function toKept([address, type, value, time, causes]: ValueRow): KeptValue {

@@ -7,19 +7,16 @@ import type { HubPort } from '../../hub-port.ts';
 import type { KeptLog } from '../../keeping.ts';
 import { HourlyCopy } from '../hourly-copy.ts';
 import type { Part } from '../parts.ts';
-import type { ReadFile } from '../reader/past-reader.ts';
+import { roomOf } from '../room.ts';
 import { createSelection } from '../selection.ts';
 import type { StoreSettings } from '../settings.ts';
 import { filesOf } from '../thread/files.ts';
 import { AuditWriter } from './audit-writer.ts';
-import { type AuditKeeper, keepAudit } from './keep-audit.ts';
-import type { OpenAudit, OpenedAudit } from './messages.ts';
-import { logBytes } from './tables.ts';
+import { keepAudit } from './keep-audit.ts';
+import type { OpenedAudit } from './messages.ts';
 
 /** How long the start of the hub waits for the log of earlier runs. */
 const logDeadlineMs = 2000;
-/** The share of the store that the audit has: for its database, the copy of it, and the next copy while it is made. */
-const auditShare = 1 / 4;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
@@ -47,38 +44,28 @@ export async function logOf({ opened }: OpenedForStart): Promise<KeptLog | undef
   return result?.held?.log;
 }
 
-/** Notes who did what, and keeps the log: the part, and its file for those who read. */
-export function auditOf(
-  context: Context,
-  hub: HubPort,
-  opened: OpenedForStart | undefined,
-): { part: Part; file: ReadFile } {
+/** Notes who did what, and keeps the log. */
+export function auditOf(context: Context, hub: HubPort, opened: OpenedForStart | undefined): Part {
   const { settings, resolvePath, scheduler, finish } = context;
-  const files = filesOf(resolvePath(settings.folder), 'audit');
   let first = opened;
-  let keeper: AuditKeeper | undefined;
-  const offer = (one: AuditKeeper) => {
-    keeper = one;
-    return hub.keeping.offer({ audit: one });
-  };
-  const part = defer(() => {
+  return defer(() => {
     const { opened } = first ?? {};
     const writer = first?.writer ?? new AuditWriter();
     first = undefined;
-    const open = (how: Pick<OpenAudit, 'isSuspect'>) => writer.open(requestOf(context, { isRead: false, ...how }));
-    const isSelected = createSelection(settings.audit);
-    return keepAudit({ hub, writer, copy: new HourlyCopy(files), scheduler, opened, isSelected, open, finish, offer });
+    return keepAudit({
+      hub,
+      writer,
+      copy: new HourlyCopy(filesOf(resolvePath(settings.folder), 'audit')),
+      scheduler,
+      opened,
+      isSelected: createSelection(settings.audit),
+      open: (isSuspect) => writer.open(requestOf(context, { isRead: false, isSuspect })),
+      finish,
+    });
   });
-  const file = {
-    path: files.path,
-    flush: async () => keeper?.flush(),
-    onDamage: () => keeper?.suspect(),
-  };
-  return { part, file };
 }
 
 function requestOf({ settings, resolvePath }: OpenContext, how: { isRead: boolean; isSuspect: boolean }) {
   const { folder, maxSize, audit } = settings;
-  const maxBytes = Math.floor((maxSize * auditShare - logBytes) / 3);
-  return { folder: resolvePath(folder), maxBytes, keepMs: audit.keep, ...how };
+  return { folder: resolvePath(folder), maxBytes: roomOf(maxSize).auditBytes, keepMs: audit.keep, ...how };
 }

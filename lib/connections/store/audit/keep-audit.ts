@@ -3,8 +3,8 @@
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
-import type { WritingArchive, WritingStatus } from '../../archive.ts';
+import { within } from '../../../model/deadline.ts';
+import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
@@ -12,14 +12,17 @@ import { RowRate } from '../row-rate.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
+import { listen } from './listen.ts';
 import { LogPlace } from './log-place.ts';
-import type { AuditRow, OpenAudit, OpenedAudit } from './messages.ts';
-import { rowOfDeed, rowOfStart } from './rows.ts';
+import type { AuditRow, OpenedAudit } from './messages.ts';
+import { rowOfStart } from './rows.ts';
 
 /** How often entries are written. */
 export const tickMs = 100;
 /** How often it is written that the hub still runs, when nothing else is. */
 const seenEveryMs = 60_000;
+/** How long somebody waits at most until what has come is written. */
+const flushDeadlineMs = 2000;
 /** How many sentences about losses are shown. */
 const shownLosses = 5;
 
@@ -31,11 +34,10 @@ export interface KeepAuditOptions {
   /** What the first opening comes to, where it is that of a start of the hub. */
   readonly opened: Promise<OpenedAudit> | undefined;
   readonly isSelected: (address: string) => boolean;
-  open(how: Pick<OpenAudit, 'isSuspect'>): Promise<OpenedAudit>;
+  /** Opens the database; `isSuspect`: somebody has found damage in it. */
+  open(isSuspect: boolean): Promise<OpenedAudit>;
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
-  /** Hears what can be asked for, while it runs; returns what ends that. */
-  offer(keeper: AuditKeeper): () => void;
 }
 
 /** Writes until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
@@ -43,20 +45,19 @@ export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent
   return new Observable((subscriber) => {
     const keeper = new AuditKeeper(options, (event) => subscriber.next(event));
     const kept = keeper.keep().catch((error) => subscriber.error(error));
-    const end = options.offer(keeper);
+    const withdraw = options.hub.keeping.offer({ audit: keeper });
     return () => {
-      end();
+      withdraw();
       options.finish(keeper.end(kept));
     };
   });
 }
 
-export class AuditKeeper implements WritingArchive {
+class AuditKeeper implements RecordedArchive {
   readonly #options: KeepAuditOptions;
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
-  readonly #wanted = new WeakMap<Parameter, boolean>();
   readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
   readonly #rate = new RowRate();
   readonly #disk: SlowDisk;
@@ -90,16 +91,9 @@ export class AuditKeeper implements WritingArchive {
     this.#tell = tell;
     this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
     this.#isStart = options.opened !== undefined;
-    const { hub } = options;
-    this.#listening = hub.changes$.subscribe((change) => {
-      if (change.depth === 0 && this.#isWanted(change)) this.#queue.addChange(change);
+    this.#listening = listen(options.hub, options.isSelected, this.#queue, () => {
+      this.#isHubEnding = true;
     });
-    this.#listening.add(
-      hub.keeping.deeds$.subscribe((deed) => {
-        this.#isHubEnding ||= deed.kind === 'stop';
-        this.#queue.add(rowOfDeed(deed, Date.now()));
-      }),
-    );
   }
 
   status(): WritingStatus {
@@ -112,17 +106,15 @@ export class AuditKeeper implements WritingArchive {
     };
   }
 
-  /** Resolves once what has come up to now is written, or cannot be. */
-  flush(): Promise<void> {
-    if (this.#isEnding || this.#trouble !== undefined) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.#flushing.push(resolve);
-      this.#wake();
-    });
+  async flush(): Promise<void> {
+    if (this.#isEnding || this.#trouble !== undefined) return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#flushing.push(resolve);
+    this.#wake();
+    await within(promise, flushDeadlineMs);
   }
 
-  /** Hears that the database is damaged. */
-  suspect(): void {
+  async check(): Promise<void> {
     this.#openAnew(true);
     this.#wake();
   }
@@ -133,7 +125,7 @@ export class AuditKeeper implements WritingArchive {
     if (opened !== undefined) this.#take(await opened);
     while (!this.#isEnding) {
       const startedAt = scheduler.now();
-      if (!this.#isOpen) this.#take(await this.#options.open({ isSuspect: this.#isSuspect }));
+      if (!this.#isOpen) this.#take(await this.#options.open(this.#isSuspect));
       const flushing = this.#flushing.splice(0);
       const isBehind = this.#isOpen && (await this.#write(false));
       if (isBehind) this.#flushing.push(...flushing);
@@ -230,17 +222,6 @@ export class AuditKeeper implements WritingArchive {
     if (reason === this.#told || this.#isEnding) return;
     this.#told = reason;
     this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
-  }
-
-  #isWanted(change: Change): boolean {
-    const { hub, isSelected } = this.#options;
-    if (!hub.keeping.isFromOutside(change)) return false;
-    let isWanted = this.#wanted.get(change.parameter);
-    if (isWanted === undefined) {
-      isWanted = isSelected(change.parameter.address);
-      this.#wanted.set(change.parameter, isWanted);
-    }
-    return isWanted;
   }
 
   #pause(delayMs: number): Promise<void> {

@@ -3,13 +3,13 @@
 
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
-import type { HistoryArchive, WritingStatus } from '../../archive.ts';
+import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { RowRate } from '../row-rate.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { HistoryAnswer, HistoryRoom } from './messages.ts';
 import { Recorder } from './recorder.ts';
-import { RowRate } from './row-rate.ts';
 import type { HistoryRule } from './settings.ts';
 
 /** How often changes are handed over. */
@@ -32,7 +32,7 @@ export interface RecordHistoryOptions {
   /** Takes over the last write when unsubscribed. */
   finish(work: Promise<unknown>): void;
   /** Offers what the history can be asked for; returns what ends that. */
-  offer(history: HistoryArchive): () => void;
+  offer(history: RecordedArchive): () => void;
 }
 
 /** Records until it is unsubscribed; emits the state whenever it changes. Cold; errs when the thread has ended. */
@@ -51,7 +51,7 @@ export function recordHistory(options: RecordHistoryOptions): Observable<Connect
 
 const tooFast = 'changes came faster than they could be written';
 
-class HistoryKeeper implements HistoryArchive {
+class HistoryKeeper implements RecordedArchive {
   readonly #options: RecordHistoryOptions;
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #writer = new HistoryWriter();

@@ -6,7 +6,6 @@ import { statfsSync } from 'node:fs';
 /** How much is left, in bytes; on a small disk less: a share of it. */
 const reserves = {
   audit: { bytes: 8_000_000, share: 0.05 },
-  history: { bytes: 32_000_000, share: 0.1 },
   backup: { bytes: 96_000_000, share: 0.15 },
 } as const;
 

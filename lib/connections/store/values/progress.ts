@@ -2,7 +2,7 @@
 
 import { within } from '../../../model/deadline.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
-import { RowRate } from '../history/row-rate.ts';
+import { RowRate } from '../row-rate.ts';
 
 /** How long somebody waits at most. */
 const flushDeadlineMs = 2000;
