@@ -12,6 +12,6 @@ export function hasChecksums(database: DatabaseSync): boolean {
 }
 
 /** The CRC-32 of the columns of a row, as text. */
-export function checksumOf(...columns: readonly (string | number)[]): number {
+export function checksumOf(columns: readonly unknown[]): number {
   return crc32(columns.join('\0'));
 }

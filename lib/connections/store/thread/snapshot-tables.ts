@@ -28,7 +28,7 @@ export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSn
     .prepare('SELECT selection, name, time, parameters, contents, checksum FROM snapshot ORDER BY time')
     .all() as unknown as (Omit<SnapshotRow, 'bytes'> & { readonly checksum: number })[];
   const whole = rows.filter(({ selection, name, time, parameters, contents, checksum }) => {
-    const isWhole = checksum === checksumOf(selection, name, time, parameters, contents);
+    const isWhole = checksum === checksumOf([selection, name, time, parameters, contents]);
     if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
     return isWhole;
   });
@@ -54,7 +54,7 @@ export function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotte
         BigInt(time),
         BigInt(parameters),
         contents,
-        checksumOf(selection, name, time, parameters, contents),
+        checksumOf([selection, name, time, parameters, contents]),
       );
   for (const row of forgotten) database.prepare('DELETE FROM snapshot WHERE selection = ? AND name = ?').run(...row);
   for (const [selection, name] of last)

@@ -30,12 +30,12 @@ export class RowWriter {
   write({ values, memories, snapshots }: Batch): void {
     for (const [address, type, value, time, causes] of values) {
       const number = typeof value === 'boolean' ? Number(value) : value;
-      const checksum = checksumOf(address, type, number, time, causes);
+      const checksum = checksumOf([address, type, number, time, causes]);
       this.#putValue.run(address, type, stored(type, number), BigInt(time), causes, checksum);
     }
     for (const [connection, name, memory] of memories)
       if (memory === undefined) this.#dropMemory.run(connection, name);
-      else this.#putMemory.run(connection, name, memory, checksumOf(connection, name, memory));
+      else this.#putMemory.run(connection, name, memory, checksumOf([connection, name, memory]));
     if (snapshots !== undefined) writeSnapshots(this.#database, snapshots);
   }
 }

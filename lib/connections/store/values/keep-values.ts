@@ -94,7 +94,7 @@ class ValuesKeeper {
     while (!this.#isEnding) {
       const startedAt = scheduler.now();
       if (!this.#isOpen) this.#take(await this.#options.open());
-      const isBehind = this.#isOpen && (await this.#write());
+      const isBehind = this.#isOpen && !this.#isEnding && (await this.#write());
       if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
       const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
@@ -104,11 +104,12 @@ class ValuesKeeper {
 
   /** Writes what has changed up to now, and ends the thread. */
   async end(kept: Promise<unknown>): Promise<void> {
+    const wasOpen = this.#isOpen; // what another hub frees meanwhile is not ours
     this.#isEnding = true;
     this.#wake();
     await kept;
     try {
-      while (this.#isOpen && (await this.#write()));
+      while (wasOpen && this.#isOpen && (await this.#write()));
     } finally {
       await Promise.all([this.#options.copy.end(), this.#options.writer.end()]);
     }
