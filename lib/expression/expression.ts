@@ -11,6 +11,9 @@ import { explainSyntax } from './mistakes/syntax.ts';
 import { explainResult, explainType } from './mistakes/types.ts';
 import { type Part, partsOf } from './syntax-tree.ts';
 
+export type { LookedUp, TypeOf };
+export { ExpressionMistake };
+
 export type Scope = Readonly<Record<string, Value>>;
 export type Expression = (scope: Scope) => Value;
 
@@ -102,6 +105,3 @@ function parse(environment: Environment, text: string, names: readonly string[])
     throw explainSyntax(text, error, names);
   }
 }
-
-export type { LookedUp, TypeOf };
-export { ExpressionMistake };

@@ -31,7 +31,6 @@ export function partsOf(part: Part): Part[] {
     if (Array.isArray(value)) for (const item of value) add(item);
     else if (isPart(value)) parts.push(value);
   };
-  // a method comes before its receiver in the arguments, but is no part
   add(part.args);
   return parts;
 }
@@ -43,25 +42,15 @@ export function replacePart(
   text: string,
   parts: Readonly<Record<string, Part | string>> = {},
 ): void {
-  const replacement = environment.parse(text).ast as unknown as Part;
-  const fill = (at: Part) => {
-    at.start = part.start;
-    at.end = part.end;
-    at.pos = part.pos;
-    const fillList = (list: unknown[]) => {
-      list.forEach((item, index) => {
-        if (Array.isArray(item)) fillList(item);
-        else if (isPart(item)) {
-          const given = item.op === 'id' ? parts[item.args as string] : undefined;
-          if (typeof given === 'object') list[index] = given;
-          else fill(item);
-        }
-      });
-    };
-    if (at.op === 'id' && typeof parts[at.args as string] === 'string') at.args = parts[at.args as string];
-    else if (Array.isArray(at.args)) fillList(at.args);
-    else if (isPart(at.args)) fill(at.args);
-  };
-  fill(replacement);
-  part.setMeta('alternate', replacement);
+  part.setMeta('alternate', fillIn(environment.parse(text).ast, part, parts) as Part);
+}
+
+/** Puts parts in the place of the names that stand for them. Everything else is, for mistakes, where the replaced part is. */
+function fillIn(value: unknown, replaced: Part, parts: Readonly<Record<string, Part | string>>): unknown {
+  if (Array.isArray(value)) return value.map((item) => fillIn(item, replaced, parts));
+  if (!isPart(value)) return value;
+  const given = value.op === 'id' ? parts[value.args as string] : undefined;
+  if (typeof given === 'object') return given;
+  const { start, end, pos } = replaced;
+  return Object.assign(value, { start, end, pos, args: given ?? fillIn(value.args, replaced, parts) });
 }

@@ -1,69 +1,10 @@
 // A hundred mistakes, as rule authors make them.
 
-import { inConnections, inCores, inFiles, inMaps, inRules, inSteps, inTests } from './mistake.ts';
+import { expressionMistakes } from './expression-mistakes.ts';
+import { inConnections, inCores, inFiles, inRules, inSteps, inTests } from './mistake.ts';
 
 export const mistakes = [
-  ...inMaps([
-    ['one = to compare', 'value ¦= 3', 'did you mean ==?'],
-    ['three = to compare', 'value ¦=== 3', 'expected ==, got ==='],
-    ['the word and', 'value > 1 ¦and value < 5', 'expected &&, got and'],
-    ['the word or', 'value > 5 ¦OR value < 1', 'expected ||, got OR'],
-    ['the word not', '¦not (value > 1)', 'did you mean !'],
-    ['one &', 'value > 1 ¦& value < 5', 'expected &&'],
-    ['if, then, else', '¦if value > 1 then 1 else 0', 'expected condition ? value : other value, got if'],
-    ['a number and a text', "¦value + '%'", 'number + text: use string(value)', 'cannot'],
-    ['a decimal comma', 'value * 0¦,5', 'expected a decimal point, got 0,5', 'cannot'],
-    ['a percentage', 'value * 50¦%', '50 % is written 0.5'],
-    ['a unit', 'value + ¦5s', 'expected a number without a unit, got 5s'],
-    ['quotes of a word processor', 'value > 1 ? ¦“on” : “off”', 'expected the quotes \' or ", got “'],
-    ['=<', 'value ¦=< 3', 'expected <=, got =<'],
-    ['<>', 'value ¦<> 3', 'expected !=, got <>'],
-    ['^ for a power', 'value ¦^ 2', 'pow(number, exponent)'],
-    ['a bracket that is not closed', 'round¦(value', 'expected ) that closes (', 'cannot'],
-    ['a bracket too many', 'value * 2¦)', 'expected a bracket that opens before )', 'cannot'],
-    ['an expression that ends too early', 'value ¦+', 'expected a value after +, got the end'],
-    ['a text without an end', "value > 1 ? 'on : 'off¦'", "one ' is missing"],
-    ['a function that is misspelt', '¦rond(value)', 'unknown function rond(…), did you mean round(number)?'],
-    ['a function of another language', 'value.¦toFixed(1)', 'did you mean fixed(number, digits)?'],
-    ['Math. before a function', '¦Math.round(value)', 'as in round(value)'],
-    [
-      'an argument too many',
-      '¦round(value, 1, 2)',
-      'expected round(number) or round(number, digits), got round(number, number, number)',
-      'cannot',
-    ],
-    ['a name that is misspelt', '¦vlaue * 2', 'unknown name "vlaue", did you mean "value"?', 'cannot'],
-    ['a text without quotes', "value > 1 ? ¦ON : 'OFF'", ['unknown name "ON"', "a text needs quotes: 'ON'"], 'cannot'],
-    ['an address without param', '¦desk/count + value', "a parameter is read with param('desk/count')", 'cannot'],
-    [
-      'param without quotes',
-      'value + param(¦desk)',
-      "expected param('desk/level') or param('desk/level', 0) with an address in quotes",
-    ],
-    [
-      'a misspelt param',
-      "value + param('¦desk/cuont')",
-      'unknown parameter "desk/cuont", did you mean "desk/count"?',
-      'cannot',
-    ],
-    ['param of a trigger', "value + param('¦desk/go')", '"desk/go" is a trigger', 'cannot'],
-    [
-      'a misspelt param itself',
-      "value + ¦parm('desk/count')",
-      "unknown function parm(…), did you mean param('desk/level')?",
-    ],
-    ['a comparison with a text of a number', "value == ¦'3'", 'expected the number 3 without quotes', 'cannot'],
-    ['half a comparison', 'value == 1 || ¦2', 'write value == 2', 'cannot'],
-    ['! of a number', '¦!value', 'as in value == 0', 'cannot'],
-    ['a comparison of three', '¦1 < value < 5', 'join conditions with &&', 'cannot'],
-    ['a list as the result', '¦[value, 2]', 'got a list of numbers', 'cannot'],
-    [
-      'a time zone that is none',
-      "hour('¦Europe/Berln')",
-      'unknown time zone "Europe/Berln", did you mean "Europe/Berlin"?',
-      'cannot',
-    ],
-  ]),
+  ...expressionMistakes,
   ...inRules([
     ['form', "{ ¦form: 'desk/mic', to: 'desk/lamp' }", 'unknown setting "form", did you mean "from"?'],
     [
