@@ -3,9 +3,9 @@
 
 import { unknownName } from '../../../json5/mistake.ts';
 import { describe, HubError } from '../../../model/error.ts';
-import type { Change, Origin } from '../../../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotSelection } from '../../../model/snapshot.ts';
-import { convert } from '../../../model/value.ts';
+import { convert, type Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Selection } from '../selection.ts';
@@ -92,7 +92,7 @@ export class LiveSelection {
     const snapshot = this.#pack(name);
     this.#expectRoom(snapshot);
     shelf.save(snapshot);
-    this.#compareWithLast();
+    this.#difference = new Difference(knownValues(this.#listed.all));
     log.info({ snapshot: name }, `${this.#what(name)} was saved: ${count(snapshot.parameters)} parameters`);
   }
 
@@ -176,6 +176,13 @@ export class LiveSelection {
   #where(parameterId: string): string {
     return `${this.#options.store.name}/${this.name}/${parameterId}`;
   }
+}
+
+/** The present values, but for those that are unknown. */
+function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
+  const values = new Map<Parameter, Value>();
+  for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
+  return values;
 }
 
 /** Errors: `not-convertible`. */

@@ -120,6 +120,18 @@ test('what cannot be saved or recalled is refused, with a sentence', async (t) =
   t.notThrows(() => hub.write(at.save, 'n101', writer), 'under a name that there is');
 });
 
+test('a selection of too many parameters, and a snapshot that is too large, are refused', async (t) => {
+  const many = { type: 'dummy', parameters: Array.from({ length: 20_001 }, (_, n) => `p${n},B`) };
+  const texts = { type: 'dummy', parameters: Array.from({ length: 70 }, (_, n) => `t${n}`) };
+  const selections = { many: { include: ['many/**'] }, texts: { include: ['texts/**'] } };
+  const { start } = await install(t, { many, texts }, { store: { snapshots: selections } });
+  const hub = await start();
+  const save = (selection: string) => hub.write(`store/${selection}/save`, 'one', writer);
+  t.throws(() => save('many'), { message: 'store/many/save: expected at most 20,000 parameters, got 20,001' });
+  for (let n = 0; n < 70; n++) hub.write(`texts/t${n}`, 'x'.repeat(60_000), writer);
+  t.throws(() => save('texts'), { message: /expected a snapshot of at most 4,194,304 bytes, got 4,20\d,\d{3}$/ });
+});
+
 test('snapshots are there after a restart, and the database shows them', async (t) => {
   const { start, values } = await install(t, { desk }, { store });
   const before = await start();
