@@ -8,7 +8,7 @@ export const maxSnapshots = 100;
 export const maxParameters = 20_000;
 /** How large a snapshot is, in bytes. */
 export const maxSnapshotBytes = 4 * 1024 * 1024;
-/** How large all snapshots of a store together are, in bytes; in a small store a quarter of the database. */
+/** How large all snapshots of a store together are, in bytes; and at most a quarter of the database. */
 export const maxBytesOfAll = 64 * 1024 * 1024;
 /** How long a name is, in characters. */
 export const maxNameLength = 64;
