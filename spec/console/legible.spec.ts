@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { openConsole } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, type HubUnderTest, startHubFrom } from '../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
 
 const leastLetters = 11;
 const leastTarget = 44;
@@ -39,8 +39,8 @@ const studio = [
   { type: 'meter', label: 'Level', ...level },
   { type: 'group', label: 'Doors', columns: 2, size: [2, 1], widgets: [lamp, { ...lamp, label: 'Transmission' }] },
 ];
-const start = (t: ExecutionContext) =>
-  startHubFrom(t, {
+const start = async (t: ExecutionContext) => {
+  const hub = await startHubFrom(t, {
     'flow.json5': {
       connections: {
         api: { ...api, dashboards: 'dashboards' },
@@ -49,6 +49,7 @@ const start = (t: ExecutionContext) =>
           description: 'The desk of studio 1, with a description that takes some room',
           parameters: ['mic,B,true', 'lamp,B,true', 'level,F,-12.5', 'go,T', 'title,S,Morning show'],
         },
+        store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
         rack: { type: 'dummy', parameters: Array.from({ length: 120 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
         onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
       },
@@ -61,6 +62,14 @@ const start = (t: ExecutionContext) =>
       widgets: ['ON AIR', 'REHEARSAL', 'Transmission control'].map((label) => ({ ...lamp, label })),
     },
   });
+  hub.write(
+    'desk/title',
+    'A title that takes more room than there is beside the time and the name of who has set it',
+    writer,
+  );
+  hub.write('store/studio/save', 'the evening of the first day', writer);
+  return hub;
+};
 
 const sights: [hash: string, ready: string][] = [
   ['#/connections', '[data-connection=onair]'],
@@ -72,6 +81,10 @@ const sights: [hash: string, ready: string][] = [
   ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'],
   ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
   ['#/why?address=desk/lamp', '.cause'],
+  ['#/history?address=desk/title', '.event'],
+  ['#/history?address=desk/level', '.slot'],
+  ['#/audit', '[data-entry]'],
+  ['#/snapshots?selection=studio&name=the evening of the first day', '.comparison'],
   ['#/dashboards', '.panels a'],
   ['#/dashboards?name=studio', '.widget output >> text=-12.5'],
 ];

@@ -7,7 +7,7 @@ import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { desktop, openConsole, phone } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, type HubUnderTest, startHubFrom, startTestHub } from '../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 
 const flow = {
   connections: {
@@ -22,6 +22,7 @@ const flow = {
       parameters: Array.from({ length: 300 }, (_, index) => `unit-${index % 10}/meter-${index},F,0`),
     },
     onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
+    store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
     spare: { type: 'dummy', enabled: false, parameters: ['lamp,B'] },
     clock: { type: 'timer', timers: [1000], pulses: [{ interval: 500 }] },
   },
@@ -54,6 +55,9 @@ const sights: [name: string, hash: string, ready: string][] = [
   ['flows', '#/flows?as=graph', '.box output >> text=true'],
   ['rule', '#/flows?as=list&rule=lamp follows the microphone', '.runs ol'],
   ['why', '#/why?address=desk/lamp', '.cause'],
+  ['history', '#/history?address=desk/take', '.event'],
+  ['audit', '#/audit', '[data-entry]'],
+  ['snapshots', '#/snapshots?selection=studio&name=evening', '.comparison'],
   ['dashboards', '#/dashboards', '.panels a'],
   ['dashboard', '#/dashboards?name=wall', '.widget output >> text=0.5'],
 ];
@@ -62,6 +66,8 @@ for (const colorScheme of ['light', 'dark'] as const)
   for (const viewport of [desktop, phone])
     test(`every view at ${viewport.width}, ${colorScheme}`, async (t) => {
       const hub = await startHubFrom(t, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
+      hub.write('desk/take', 4, writer);
+      hub.write('store/studio/save', 'evening', writer);
       const page = await openConsole(t, browser, hub.port, '', { viewport, colorScheme });
       await page.evaluate(axe.source);
       for (const [name, hash, ready] of sights) {

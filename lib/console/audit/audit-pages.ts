@@ -2,6 +2,9 @@
 
 import type { AuditEntry, AuditPage } from '../../wire/http/audit.ts';
 
+/** How many entries the page holds at most. People see older ones when they say until when. */
+export const maxHeld = 5000;
+
 export interface HeldAudit {
   /** Newest first. */
   readonly entries: readonly AuditEntry[];
@@ -16,12 +19,13 @@ export function addOlder(held: HeldAudit, { entries, next }: AuditPage): HeldAud
 
 /**
  * Takes the newest page once more: what is new comes on top, and a newest entry may meanwhile count more. When more is new than a page
- * holds, older ones are asked for again.
+ * holds, or the list becomes too long, older ones are asked for again.
  */
 export function refresh(held: HeldAudit | undefined, { entries, next }: AuditPage): HeldAudit {
   const oldest = entries.at(-1)?.n;
   const isWhole = oldest !== undefined && held?.entries.some(({ n }) => n === oldest);
   if (!held || !isWhole) return { entries, next };
   const older = held.entries.filter(({ n }) => n < oldest);
+  if (entries.length + older.length > maxHeld) return { entries, next };
   return { entries: [...entries, ...older], next: older.length > 0 ? held.next : next };
 }

@@ -105,11 +105,11 @@ function withEnd(points: readonly Point[], to: number): Point[] {
   return held;
 }
 
-/** One mark for each time, or each bucket in which there was something. */
-function marksOf({ times, counts, from }: History): Curve {
+/** One mark for each fire or text, or for each bucket in which there was something. */
+function marksOf({ times, counts, values, from }: History): Curve {
   const points = times.flatMap((time, index): Point[] => {
-    const count = counts ? counts[index]! : 1;
-    return count > 0 && (counts || time >= from) ? [[time, count, count, count]] : [];
+    const count = counts?.[index] ?? (time < from || values?.[index] === null ? 0 : 1);
+    return count > 0 ? [[time, count, count, count]] : [];
   });
   return toCurve(points);
 }

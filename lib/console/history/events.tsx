@@ -5,7 +5,7 @@ import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
 import { type Cause, Chain } from '../why/chain.tsx';
-import type { ListedEvent } from './event-pages.ts';
+import { type ListedEvent, maxListed } from './event-pages.ts';
 import { StoreFault } from './no-store.tsx';
 import type { Events } from './use-events.ts';
 
@@ -43,9 +43,11 @@ export function EventTable(props: { readonly address: string; readonly type: Val
         <p class="note">Nothing happened in this time.</p>
       </Show>
       <Show when={props.events.listed()?.next}>
-        <button type="button" onClick={() => props.events.more()}>
-          Show more
-        </button>
+        <Show when={list().length < maxListed} fallback={<p class="note">A shorter time shows the older ones.</p>}>
+          <button type="button" onClick={() => props.events.more()}>
+            Show more
+          </button>
+        </Show>
       </Show>
     </section>
   );
@@ -78,7 +80,10 @@ function Row(props: {
       </button>
       <Show when={props.isOpened}>
         <div class="why" ref={(chain) => queueMicrotask(() => chain.scrollIntoView({ block: 'nearest' }))}>
-          <Chain causes={causesOf(props.event, props.address, props.type)} forgotten={0} />
+          <Chain
+            causes={causesOf(props.event, props.address, props.type)}
+            forgotten={isWhole(props.event) ? 0 : undefined}
+          />
         </div>
       </Show>
     </li>
@@ -92,6 +97,11 @@ function causesOf({ time, value, previous, writer, chain }: ListedEvent, paramet
     const before = steps[index + 1];
     return { ...step, origin, ...(before && { afterMs: Date.parse(step.time) - Date.parse(before.time) }) };
   });
+}
+
+/** Whether the chain leads to what began it all. */
+function isWhole({ writer, source, chain }: ListedEvent): boolean {
+  return sameOrigin(chain.at(-1)?.writer ?? writer, source);
 }
 
 function sameOrigin(one: Origin, other: Origin): boolean {

@@ -55,7 +55,7 @@ function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => str
   const steps = { points, paths: uPlot.paths.stepped!({ align: 1 }) };
   const accent = colour('--accent');
   if (shape === 'marks')
-    return [{}, { points, fill: accent, stroke: accent, paths: uPlot.paths.bars!({ size: [0.6, 6, 2], align: 1 }) }];
+    return [{}, { points, fill: accent, stroke: accent, paths: uPlot.paths.bars!({ size: [0.6, 4, 2], align: 1 }) }];
   const edge = { ...steps, stroke: 'transparent', width: 0 };
   const value = { ...steps, stroke: accent, width: 1.5 };
   const filled = shape === 'booleans' ? { ...value, fill: withAlpha(accent, 0.18), fillTo: 0 } : value;
@@ -65,8 +65,8 @@ function seriesOf({ shape, isCompared }: PlotLook, colour: (name: string) => str
 
 function labelsOf(shape: Shape): Partial<uPlot.Axis> {
   if (shape === 'booleans') return { splits: () => [0, 1], values: () => ['false', 'true'] };
-  const isWhole = (split: number) => shape === 'numbers' || Number.isInteger(split);
-  return { values: (_, splits) => splits.map((split) => (isWhole(split) ? formatValue(split) : '')) };
+  const values = (_: uPlot, splits: number[]) => splits.map(formatValue);
+  return shape === 'marks' ? { values, incrs: [1, 2, 5, 10, 20, 50, 100, 1000, 10_000] } : { values };
 }
 
 function timesOf(plot: uPlot, splits: number[], _axis: number, _space: number, increment: number): string[] {

@@ -27,7 +27,7 @@ export function TimeField(props: {
       aria-label={props.label}
       aria-invalid={isWrong()}
       autocomplete="off"
-      placeholder="03:00"
+      placeholder={`${props.label} 03:00`}
       title={`${props.label}: 2026-11-22 03:04:10, or 3:04 for the last one that has been`}
       disabled={props.disabled}
       value={typed() ?? (props.time === undefined ? '' : fieldText(props.time))}

@@ -39,7 +39,7 @@ export function useEvents(address: Accessor<string>, frame: Accessor<Timeframe>)
       if (!isCurrent()) return;
       const held = isNew ? undefined : store.listed;
       if (before && held) set(addOlder(held, page));
-      else set(held ? refresh(held, page) : start(page));
+      else set(held ? refresh(held, page, from) : start(page));
       wanted = { isNew: false };
       setFault(undefined);
     } catch (problem) {

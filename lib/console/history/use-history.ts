@@ -8,9 +8,11 @@ import { useInterval, useOneAtATime } from '../timers.ts';
 import { hubNow, setHubTime } from './hub-clock.ts';
 import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
 
-/** What the page sees by itself goes on after the history for so long. Marks it does not see: they are asked for. */
-const refreshMs = 60_000;
-const refreshMarksMs = 2000;
+/** What the page sees by itself goes on after the history: it is asked for again when it has moved by this share, or after so long. */
+const refreshShare = 0.05;
+const mostRefreshMs = 60_000;
+/** Marks are not seen by the page, and asked for as often as this. */
+const leastRefreshMs = 2000;
 const mostPoints = 10_000;
 
 export interface Wanted {
@@ -68,8 +70,10 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
     const wish = wanted();
     if (document.hidden || !wish || !isFollowing(wish.frame) || fault()) return;
     const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
-    if (Date.now() - answeredMs >= (isOfMarks ? refreshMarksMs : refreshMs)) ask();
-  }, refreshMarksMs / 2);
+    const shareMs = isOfMarks ? 0 : wish.frame.lastMs * refreshShare;
+    const refreshMs = Math.min(mostRefreshMs, Math.max(leastRefreshMs, shareMs));
+    if (Date.now() - answeredMs >= refreshMs) ask();
+  }, leastRefreshMs / 2);
   return { history, fault };
 }
 

@@ -2,6 +2,7 @@
 
 import { createMemo, For, Show } from 'solid-js';
 import { type AuditEntry, auditKinds } from '../../wire/http/audit.ts';
+import { maxHeld } from '../audit/audit-pages.ts';
 import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time-field.tsx';
@@ -27,8 +28,8 @@ export default function AuditView() {
       <div class="bar">
         <h1>Audit</h1>
         <Search label="Search the audit" placeholder="Search" />
-        <Text name="address" label="Address" placeholder="Address, desk/**" />
-        <Text name="user" label="User" placeholder="User" />
+        <Text name="address" label="Address" example="desk/**" />
+        <Text name="user" label="User" example="10.0.0.3" />
         <select
           aria-label="Kind"
           value={param('kind')}
@@ -66,24 +67,27 @@ export default function AuditView() {
           <p class="note">Nothing is like that.</p>
         </Show>
         <Show when={held()?.next !== undefined}>
-          <p class="more">
-            <button type="button" onClick={more}>
-              Show more
-            </button>
-          </p>
+          <Show when={entries().length < maxHeld} fallback={<p class="note">Say until when, to see older ones.</p>}>
+            <p class="more">
+              <button type="button" onClick={more}>
+                Show more
+              </button>
+            </p>
+          </Show>
         </Show>
       </div>
     </>
   );
 }
 
-function Text(props: { readonly name: string; readonly label: string; readonly placeholder: string }) {
+function Text(props: { readonly name: string; readonly label: string; readonly example: string }) {
   return (
     <input
       type="search"
       class="short"
+      title={`${props.label}, such as ${props.example}`}
       aria-label={props.label}
-      placeholder={props.placeholder}
+      placeholder={props.label}
       value={route().params[props.name] ?? ''}
       onInput={(event) => setParams({ [props.name]: event.currentTarget.value })}
     />

@@ -1,20 +1,18 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
-import type { ValueType } from '../../client/index.ts';
 import type { CausedChange } from '../../wire/http/explanation.ts';
 import { linkTo } from '../route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../units.ts';
 
 /** A change of the chain. */
-export interface Cause extends Omit<CausedChange, 'type' | 'revision'> {
-  /** Left out where it is not known. */
-  readonly type?: ValueType | undefined;
+export interface Cause extends Omit<CausedChange, 'revision'> {
   /** It was written once more with the value that it had. */
   readonly isRepeated?: boolean;
 }
 
-export function Chain(props: { readonly causes: readonly Cause[]; readonly forgotten: number }) {
+/** `forgotten`: how many causes before the last of them are not kept; undefined: nobody knows how many. */
+export function Chain(props: { readonly causes: readonly Cause[]; readonly forgotten: number | undefined }) {
   const chain = () => props.causes;
   const isOutside = (index: number) => index === chain().length - 1 && props.forgotten === 0;
   return (
@@ -34,13 +32,13 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
               </span>
               <span>
                 <Author origin={change().origin} />
-                <Show when={isOutside(index) && change().origin.kind !== 'restored'}>
+                <Show when={isOutside(index) && !isRestored(change())}>
                   {' '}
                   <strong>This came from outside.</strong>
                 </Show>
               </span>
             </div>
-            <Show when={change().afterMs !== undefined && index < chain().length - 1}>
+            <Show when={change().afterMs !== undefined && !isRestored(change()) && index < chain().length - 1}>
               <p class="after">
                 <span aria-hidden="true">↑</span> {formatLag(change().afterMs!)}
               </p>
@@ -48,11 +46,16 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
           </li>
         )}
       </Index>
-      <Show when={props.forgotten > 0}>
-        <li class="note">{props.forgotten} earlier causes are not kept.</li>
+      <Show when={props.forgotten !== 0}>
+        <li class="note">{props.forgotten ?? 'The'} earlier causes are not kept.</li>
       </Show>
     </ol>
   );
+}
+
+/** Its time is that of the change which was given back. */
+function isRestored({ origin }: Cause): boolean {
+  return origin.kind === 'restored';
 }
 
 function WhatHappened(props: { readonly change: Cause }) {

@@ -108,6 +108,6 @@ test('fires and texts are marks', (t) => {
   t.true(isMarks(fires));
   t.deepEqual(curveOf(fires).values, [1, 1]);
   t.deepEqual(curveOf(history({ kind: 'fires', times: [1000, 1500], counts: [0, 7], stepMs: 500 })).times, [1500]);
-  const texts = history({ kind: 'texts', times: [900, 1200], values: ['a', 'b'] });
+  const texts = history({ kind: 'texts', times: [900, 1200, 1300], values: ['a', 'b', null] });
   t.deepEqual(curveOf(texts).times, [1200], 'what held before has not happened in this time');
 });
