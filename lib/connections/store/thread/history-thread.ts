@@ -3,9 +3,11 @@
 import { parentPort } from 'node:worker_threads';
 import { HistoryKeeping } from '../history/database/keeping.ts';
 import type { HistoryAnswer, HistoryRequest } from '../history/messages.ts';
+import { yieldToHub } from './yield-to-hub.ts';
 
 const port = parentPort!;
 const keeping = new HistoryKeeping();
+yieldToHub();
 
 port.on('message', (request: HistoryRequest) => {
   const answered = answer(request);
