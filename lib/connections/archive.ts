@@ -63,6 +63,8 @@ export interface RecordedArchive extends WritingArchive {
 }
 
 export interface SnapshotArchive {
+  /** The Connection ID of the store, whose parameters save and recall them. */
+  readonly connection: string;
   /** All selections with their snapshots. */
   list(): readonly SnapshotSelection[];
   /** A snapshot beside what is now. Errors: `not-found` with the nearest name. */

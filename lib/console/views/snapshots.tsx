@@ -1,7 +1,6 @@
 // Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
 
 import { createSignal, For, Show } from 'solid-js';
-import type { ConnectionList } from '../../wire/http/connections.ts';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/snapshots.ts';
 import { createConfirmation } from '../confirm.tsx';
 import { StoreFault } from '../history/no-store.tsx';
@@ -16,9 +15,7 @@ type Ask = ReturnType<typeof createConfirmation>['ask'];
 
 export default function SnapshotsView() {
   const { data, fault, refresh } = usePolled<SnapshotList>('/hub/snapshots', 'name');
-  const { data: connections } = usePolled<ConnectionList>('/hub/connections');
   const { ask, Confirmation } = createConfirmation();
-  const storeId = () => connections()?.connections.find(({ type }) => type === 'store')?.id;
   return (
     <>
       <div class="bar">
@@ -35,7 +32,7 @@ export default function SnapshotsView() {
           </p>
         </Show>
         <For each={data()?.selections}>
-          {(selection) => <Selection {...{ selection, ask, refresh }} storeId={storeId()} />}
+          {(selection) => <Selection {...{ selection, ask, refresh }} connection={data()!.connection} />}
         </For>
       </div>
       <Confirmation />
@@ -45,20 +42,20 @@ export default function SnapshotsView() {
 
 function Selection(props: {
   readonly selection: SnapshotSelection;
-  readonly storeId: string | undefined;
+  readonly connection: string;
   readonly ask: Ask;
   refresh(): void;
 }) {
   const [failure, setFailure] = createSignal('');
   const [name, setName] = createSignal('');
   const [isBusy, setBusy] = createSignal(false);
-  const isPossible = () => props.storeId !== undefined && !isStale() && !isBusy();
+  const isPossible = () => !isStale() && !isBusy();
   const isThere = (wanted: string) => props.selection.saved.some((saved) => saved.name === wanted);
   const act = async (verb: 'save' | 'recall' | 'forget', wanted: string) => {
     setBusy(true);
     setFailure('');
     try {
-      await hub.set(`${props.storeId}/${props.selection.name}/${verb}`, wanted);
+      await hub.set(`${props.connection}/${props.selection.name}/${verb}`, wanted);
       if (verb === 'save') setName('');
     } catch (error) {
       setFailure(messageOf(error));

@@ -3,13 +3,15 @@
 import type * as model from '../../model/snapshot.ts';
 import type { IsoTime } from '../time.ts';
 
-/** `GET /hub/snapshots` answers with `{"selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`. */
+/** `GET /hub/snapshots` answers with `{"connection":"store","selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`. */
 export interface SnapshotList {
+  /** The Connection ID of the store. */
+  readonly connection: string;
   /** In the order of the settings of the store. */
   readonly selections: readonly SnapshotSelection[];
 }
 
-/** Snapshots are saved and recalled by `<Connection ID of the store>/<name>/save` and `/recall`. */
+/** Snapshots are saved and recalled by `<connection>/<name>/save` and `/recall`. */
 export interface SnapshotSelection extends Pick<model.SnapshotSelection, 'name'> {
   /** The newest first. */
   readonly saved: readonly SavedSnapshot[];

@@ -62,7 +62,14 @@ export function keepSnapshots({ selections, context, hub, shelf, offer }: KeepSn
       for (const reloaded$ of [hub.declared$, hub.removed$]) serving.add(reloaded$.subscribe({ next: noteReload }));
     }
     shelf.onAdopted = renew;
-    serving.add(offer(archiveOf(served.map(({ selection }) => selection))));
+    serving.add(
+      offer(
+        archiveOf(
+          context.id,
+          served.map(({ selection }) => selection),
+        ),
+      ),
+    );
     serving.add(() => {
       shelf.onAdopted = () => {};
       renewing?.unsubscribe();
@@ -140,8 +147,9 @@ class ServedSelection {
   }
 }
 
-function archiveOf(selections: readonly LiveSelection[]): SnapshotArchive {
+function archiveOf(connection: string, selections: readonly LiveSelection[]): SnapshotArchive {
   return {
+    connection,
     list: () => selections.map((selection) => selection.list()),
     compare(selection, name) {
       const found = selections.find((one) => one.name === selection);

@@ -201,7 +201,8 @@ test('the hub lists and compares snapshots over HTTP, and refuses what it cannot
   const get = async (path: string) => JSON.parse((await ask(t, port, `GET ${path}`)).text);
   hub.write(at.save, 'evening 1', writer);
   set(hub, { 'desk/router': 4 });
-  const { selections } = (await get('/hub/snapshots')) as SnapshotList;
+  const { connection, selections } = (await get('/hub/snapshots')) as SnapshotList;
+  t.is(connection, 'store');
   t.like(selections, [{ name: 'studio-1', saved: [{ name: 'evening 1', parameters: 2 }] }]);
   t.is(selections[0]!.matches, undefined);
   const compared = (await get('/hub/snapshots/studio-1/evening%201')) as Snapshot;

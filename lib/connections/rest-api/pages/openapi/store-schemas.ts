@@ -102,6 +102,7 @@ export const storeSchemas: { readonly [Name in keyof DescribedOfStore]: Schema<D
     { next: describe(count, 'What to ask for `before` to get older ones') },
   ),
   Snapshots: object<SnapshotList>({
+    connection: describe(text, 'The store, `<connection>/<name>/save` saves'),
     selections: list(
       object<SnapshotSelection>(
         { name: text, saved: list(object<SavedSnapshot>({ name: text, time, parameters: count })) },

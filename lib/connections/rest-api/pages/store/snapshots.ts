@@ -10,9 +10,10 @@ export const snapshotsPath = '/hub/snapshots';
 
 /** All snapshots, by selection. Errors: `not-found`. */
 export function snapshotsOf(hub: HubPort): SnapshotList {
-  const selections = archived(hub, 'snapshots').list();
+  const snapshots = archived(hub, 'snapshots');
   return {
-    selections: selections.map(({ saved, ...selection }) => ({
+    connection: snapshots.connection,
+    selections: snapshots.list().map(({ saved, ...selection }) => ({
       ...selection,
       saved: saved.map((one) => ({ ...one, time: toIsoTime(one.time) })),
     })),
