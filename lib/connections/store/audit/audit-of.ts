@@ -16,7 +16,7 @@ import { keepAudit } from './keep-audit.ts';
 import type { OpenedAudit } from './messages.ts';
 
 /** How long the start of the hub waits for the log of earlier runs. */
-const logDeadlineMs = 2000;
+const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
 type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
