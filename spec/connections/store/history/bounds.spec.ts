@@ -96,3 +96,15 @@ test('within one hour the oldest quarter goes', async (t) => {
   t.is(newest, begin + 10 * rows - 1);
   t.true(oldest! > begin);
 });
+
+test('long texts in the least room are written in smaller transactions', async (t) => {
+  const history = await makeHistory(t, { maxSize: 16_000_000 });
+  history.open(start);
+  const text = 'x'.repeat(1024);
+  for (let round = 0; round < 3; round++) {
+    const from = start + round * hour;
+    const changes = Array.from({ length: 6000 }, (_, index): MadeChange => ['text', 'S', from + index, text]);
+    t.is(history.write(changes, from + 6000).trouble, undefined);
+  }
+  t.is(history.read('SELECT max(time) AS newest FROM change')[0]!.newest, start + 2 * hour + 5999);
+});

@@ -15,8 +15,6 @@ export interface KnownParameter {
   id: number;
 }
 
-/** How many rows one transaction writes at most. */
-export const transactionRows = 5000;
 /** Keys of parameters stay below. */
 const mostParameters = 2 ** 30;
 
@@ -58,14 +56,15 @@ export class Batch {
   goBack(written: number): void {
     this.#order = undefined;
     this.#written = written;
+    for (const known of this.#parameters) if (known !== undefined) known.id = 0;
   }
 
   /**
-   * Writes the next rows within a transaction: a few thousand, of so many parameters at most, as each of them is on pages of its own.
+   * Writes the next rows within a transaction: so many, of so many parameters at most, as each of them is on pages of its own.
    */
-  writeSome(database: HistoryDatabase, parameters: number): void {
+  writeSome(database: HistoryDatabase, rows: number, parameters: number): void {
     this.#order ??= this.#prepare(database);
-    const last = Math.min(this.#order.length, this.#written + transactionRows);
+    const last = Math.min(this.#order.length, this.#written + rows);
     let parameter = 0;
     let met = 0;
     for (; this.#written < last; this.#written++) {

@@ -17,10 +17,10 @@ class FullError extends Error {
   readonly code = 'ENOSPC';
 }
 
-/** A history takes no more than half of a disk. */
+/** A history takes no more than a quarter of a disk. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
   const { blocks, bsize } = statfsSync(folder);
-  const share = Math.min(1, (blocks * bsize) / 2 / (databaseBytes + logBytes));
+  const share = Math.min(1, (blocks * bsize) / 4 / (databaseBytes + logBytes));
   return { databaseBytes: Math.floor(databaseBytes * share), logBytes: Math.floor(logBytes * share) };
 }
 

@@ -1,5 +1,6 @@
 // Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
 
+import { troubleOf } from '../../thread/trouble.ts';
 import type { HistoryRule } from '../settings.ts';
 import { downReason, hourMs } from '../tables.ts';
 import type { Batch } from './batch.ts';
@@ -10,6 +11,9 @@ import type { Room } from './room.ts';
 import { RuleSpans, type WaitingSpan } from './rule-spans.ts';
 import { readRules } from './rules-by-id.ts';
 
+/** How many changes one transaction writes at most; fewer after one for which there was no room, as long texts need more. */
+const transactionRows = 5000;
+const leastRows = 4;
 /** How many rows of minutes and hours one transaction writes. */
 const transactionSpans = 2000;
 /** How often it is written down that the hub is there, when nothing changes. */
@@ -26,6 +30,7 @@ export class Writing {
   readonly #waiting: WaitingSpan[] = [];
   #spans: readonly RuleSpans[];
   #mark: Mark;
+  #rows = transactionRows;
   /** No older changes come. */
   #now: number;
   /** What changed before this was counted by an earlier run; when it is told again, it is what holds. */
@@ -70,15 +75,18 @@ export class Writing {
       const before = batch.written;
       try {
         this.#write(() => {
-          batch.writeSome(this.#database, this.#database.transactionPages / 2);
+          batch.writeSome(this.#database, this.#rows, this.#database.transactionPages / 2);
           if (!batch.isWritten) return;
           for (const { gap } of columns) if (gap !== undefined) this.#database.addGap(gap);
           this.#setMark({ ...this.#mark, seen: until });
         });
       } catch (error) {
         batch.goBack(before);
-        throw error;
+        if (troubleOf(error) !== 'full' || this.#rows === leastRows) throw error;
+        this.#rows = Math.max(leastRows, this.#rows >> 2);
+        continue;
       }
+      this.#rows = Math.min(transactionRows, this.#rows * 2);
       wrote(batch.written - before);
     }
   }
