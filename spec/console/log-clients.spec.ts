@@ -1,11 +1,14 @@
 // The views of the log and of the clients against a real hub.
 
+import { join } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
+import { readKeptLog } from '../support/audit.ts';
 import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { deadlineMs } from '../support/deadline.ts';
+import { deadlineMs, eventually } from '../support/deadline.ts';
+import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/hub-process.ts';
 import { freePort } from '../support/port.ts';
@@ -89,6 +92,30 @@ test('a hub that is started anew is said to be, and what it logs comes behind wh
   t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
   await page.getByRole('combobox').selectOption('error');
   await page.getByText('The hub was restarted.').waitFor();
+});
+
+test('a hub with a store tells itself that it was restarted; the console hides no line and shows none twice', async (t) => {
+  const port = await freePort();
+  const folder = await createFolder(t);
+  const store = { type: 'store', folder: join(folder, 'data') };
+  const flow = { connections: { ...connections, store, api: { ...api, port } } };
+  const first = await startHubProcess(t, flow);
+  const page = await openConsole(t, browser, port, '#/log');
+  const runs = page.locator('.entry', { hasText: 'patchbay' });
+  await runs.first().waitFor();
+  await eventually(() => readKeptLog({ folder }).some((message) => message.startsWith('patchbay ')));
+  first.process.kill('SIGKILL');
+  await first.ended();
+  await startHubProcess(t, flow);
+  await page.locator('.restart', { hasText: 'the hub was restarted: it had not ended cleanly' }).waitFor();
+  await runs.nth(1).waitFor();
+  t.is(await page.getByText('The hub was restarted.').count(), 0);
+  const shown = await page.locator('.log .message').allTextContents();
+  await page.reload(); // now all of it comes from the hub
+  await runs.nth(1).waitFor();
+  t.is(await page.locator('.restart').count(), 1);
+  const told = await page.locator('.log .message').allTextContents();
+  t.deepEqual(told, shown);
 });
 
 test('a client that does not read is listed first, with how far it is behind', async (t) => {
