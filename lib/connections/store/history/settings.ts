@@ -6,10 +6,10 @@ import { messageOf } from '../../../model/error.ts';
 import { longDuration } from '../long-duration.ts';
 import { createSelection, selectionSettings } from '../selection.ts';
 
-const expectedEvery = "'change' or a duration up to an hour such as '1s'";
+const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
 const expectedDeadband = 'a number, at least 0';
-/** An interval of which the last value is recorded is no longer than a row of `hour`. */
-const longestEveryMs = 3_600_000;
+/** An interval of which the last value is recorded is no longer than a row of `minute`. */
+const longestEveryMs = 60_000;
 
 const entrySchema = z.strictObject({
   ...selectionSettings,

@@ -28,7 +28,7 @@ export function openApiOf(version: string, { username, password, token, getUpdat
       { name: 'parameters', description: 'Read and set values' },
       { name: 'operation', description: 'How the hub is doing, and what operators do with it' },
       { name: 'causes', description: 'Why things are as they are' },
-      { name: 'store', description: 'What the store keeps' },
+      { name: 'past', description: 'What the store keeps' },
       { name: 'pages', description: 'For browsers' },
     ],
     paths: getUpdates ? paths : { ...paths, '/update': { post: paths['/update'].post } },

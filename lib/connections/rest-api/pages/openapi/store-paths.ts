@@ -25,7 +25,7 @@ const searches = (name: string, description: string) =>
 export const storePaths = {
   '/hub/audit': {
     get: {
-      ...about('readAudit', 'store', 'Who did what from outside: changes, and what operators did; newest first'),
+      ...about('readAudit', 'past', 'Who did what from outside: changes, and what operators did; newest first'),
       parameters: [
         ...range('00000'),
         inQuery('address', { type: 'string' }, 'A glob of addresses, such as desk/*'),
@@ -46,7 +46,7 @@ export const storePaths = {
     get: {
       ...about(
         'backUp',
-        'store',
+        'past',
         'An archive of the flow files, what they name, and the databases: at most one at a time',
       ),
       responses: {
@@ -61,7 +61,7 @@ export const storePaths = {
   },
   '/hub/events/{address}': {
     get: {
-      ...about('listEvents', 'store', 'What happened to a parameter, who did it and why, newest first'),
+      ...about('listEvents', 'past', 'What happened to a parameter, who did it and why, newest first'),
       parameters: [
         inPath('address', 'Address of the parameter'),
         ...range('00000'),
@@ -73,7 +73,7 @@ export const storePaths = {
   },
   '/hub/history': {
     get: {
-      ...about('listHistories', 'store', 'What several parameters were; together they have at most 200,000 points'),
+      ...about('listHistories', 'past', 'What several parameters were; together they have at most 200,000 points'),
       parameters: [
         searches('address', 'These parameters alone'),
         searches('filter', 'RE2 patterns, one of which the address matches'),
@@ -85,27 +85,27 @@ export const storePaths = {
   },
   '/hub/history/{address}': {
     get: {
-      ...about('readHistory', 'store', 'What a parameter was'),
+      ...about('readHistory', 'past', 'What a parameter was'),
       parameters: [inPath('address', 'Address of the parameter'), ...course],
       responses: ready('History', true),
     },
   },
   '/hub/snapshots': {
     get: {
-      ...about('listSnapshots', 'store', 'The snapshots that the store keeps, by selection'),
+      ...about('listSnapshots', 'past', 'The snapshots that the store keeps, by selection'),
       responses: { ...fresh('Snapshots'), '404': problem('The hub has no store') },
     },
   },
   '/hub/snapshots/{selection}/{name}': {
     get: {
-      ...about('compareSnapshot', 'store', 'A snapshot, every value beside the present one'),
+      ...about('compareSnapshot', 'past', 'A snapshot, every value beside the present one'),
       parameters: [inPath('selection', 'Name of the selection'), inPath('name', 'Name of the snapshot')],
       responses: { ...fresh('Snapshot'), '404': problem('There is no such snapshot, or the hub has no store') },
     },
   },
   '/hub/store': {
     get: {
-      ...about('readStore', 'store', 'How much room the store takes, and how well it keeps up'),
+      ...about('readStore', 'past', 'How much room the store takes, and how well it keeps up'),
       responses: { ...fresh('Store'), '404': problem('The hub has no store') },
     },
   },
