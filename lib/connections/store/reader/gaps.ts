@@ -17,6 +17,12 @@ export class Gaps {
     return this.list.filter((gap) => gap.to > from && gap.from < to);
   }
 
+  /** A time is moved out of the gap that it is in: to its end, or where that comes after `until`, to its beginning. */
+  outOf(time: number, until: number): number {
+    const gap = this.list.find(({ from, to }) => from <= time && time < to);
+    return gap === undefined ? time : gap.to <= until ? gap.to : gap.from;
+  }
+
   /** Whether the hub was down after a time, and before another one. */
   wasDown(since: number, until: number): boolean {
     return this.list.some((gap) => gap.from >= since && gap.from < until && isDown(gap));

@@ -61,7 +61,8 @@ export function changesIn(
 /** What held right before a time, and since when, as far as is known; undefined: nothing is known. */
 export function heldBefore(moment: Moment, series: Series, time: number): Held | undefined {
   const held = lastBefore(moment, series, time);
-  return held !== undefined && moment.gaps.wasDown(held.time, time) ? undefined : held;
+  if (held === undefined || moment.gaps.wasDown(held.time, time)) return undefined;
+  return { value: held.value, time: moment.gaps.outOf(held.time, time) };
 }
 
 function lastBefore(moment: Moment, series: Series, time: number): Held | undefined {

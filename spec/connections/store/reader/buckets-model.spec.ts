@@ -56,7 +56,7 @@ const cases: fc.Arbitrary<Case> = fc
   })
   .map(({ changes, first, gaps, prunedHours, prunedMinutes, openMinutes, range: [from, length], points }) => {
     const firstAt = start + Math.floor(first / (prunedMinutes > 0 ? 60 : 1)) * (prunedMinutes > 0 ? 60 : 1) * minuteMs;
-    const told = gapsOf(gaps);
+    const told = gapsOf(gaps).filter((gap) => firstAt < gap.start || firstAt >= gap.end);
     const restored = told.filter(({ reason }) => reason === downReason).map(({ end }) => [end, 7] as const);
     const all = [[firstAt, 1] as const, ...restored, ...changes.map(({ at, value }) => [start + at, value] as const)];
     const open = all
