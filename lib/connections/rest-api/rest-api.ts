@@ -18,13 +18,13 @@ export function createRestApi(consoleFolder: string) {
     belongings: ({ dashboards }, resolvePath) => (dashboards === '' ? [] : [resolvePath(dashboards)]),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
-        const { sockets, state$, stop } = startServer(context, hub, consoleFolder);
+        const { sockets, state$, forget, stop } = startServer(context, hub, consoleFolder);
         const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
           stream$.subscribe({ next, error: (error) => subscriber.error(error) });
         const following = [
           follow(hub.changes$, sockets.tell),
           follow(hub.declared$, sockets.declare),
-          follow(hub.removed$, sockets.forget),
+          follow(hub.removed$, forget),
           follow(state$, (event) => subscriber.next(event)),
         ];
         return () => {

@@ -32,7 +32,7 @@ import { openApiOf } from './pages/openapi/document.ts';
 import { type Page, type PageRequest, servePage, servePageOfFiles } from './pages/page.ts';
 import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
-import { parametersPath, readParameter } from './pages/parameters/read.ts';
+import { type ParameterReader, parametersPath } from './pages/parameters/read.ts';
 import { updateByGet, updateByPost } from './pages/parameters/update.ts';
 import { auditPath, readAuditQuestion } from './pages/past/audit.ts';
 import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
@@ -57,6 +57,7 @@ export interface RouteContext {
   readonly tasks: TaskQueue;
   readonly hits: LimitHits;
   readonly sockets: Sockets;
+  readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
   readonly originOf: (response: HttpResponse) => Origin;
   /** The folder of the built console. */
@@ -83,10 +84,10 @@ export function routesOf(context: RouteContext): Route[] {
 
 /** Values of parameters, and why they are so. */
 function parameterRoutes(context: RouteContext): Route[] {
-  const { hub, settings, log, originOf } = context;
+  const { hub, settings, log, originOf, reader } = context;
   const json = pagesOf(context);
   return [
-    { path: `${parametersPath}*`, get: (response, request) => readParameter(hub, response, request) },
+    { path: `${parametersPath}*`, get: (response, request) => reader.answer(response, request) },
     {
       path: '/update',
       ...(settings.getUpdates && {

@@ -1,7 +1,7 @@
 // Puts together the parts of the server of a REST API connection.
 
 import type { Observable } from 'rxjs';
-import type { Origin } from '../../model/parameter.ts';
+import type { Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpResponse } from '../../net/uws.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
@@ -17,6 +17,7 @@ import { createLimitHits } from './limits/limit-hits.ts';
 import { remoteAddress } from './limits/remote-address.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
+import { ParameterReader } from './pages/parameters/read.ts';
 import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
@@ -27,6 +28,8 @@ const goodbyeMs = 100;
 export interface Server {
   readonly sockets: Sockets;
   readonly state$: Observable<ConnectionEvent>;
+  /** To be told of a parameter that is no more. */
+  forget(parameter: Parameter): void;
   stop(): Promise<void>;
 }
 
@@ -45,7 +48,20 @@ export function startServer(
   const tasks = createTaskQueue();
   const apps = new Apps();
   const sockets = serveSockets({ apps, hub, settings, log, hits, pace, tasks, originOf });
-  const routes = routesOf({ id, hub, settings, log, tasks, hits, sockets, resolvePath, originOf, consoleFolder });
+  const reader = new ParameterReader(hub);
+  const routes = routesOf({
+    id,
+    hub,
+    settings,
+    log,
+    tasks,
+    hits,
+    sockets,
+    reader,
+    resolvePath,
+    originOf,
+    consoleFolder,
+  });
   const { bindIp, port, tls } = settings;
   const entrance = openEntrance({
     bindIp,
@@ -71,6 +87,10 @@ export function startServer(
   return {
     sockets,
     state$: entrance.state$,
+    forget(parameter) {
+      reader.forget();
+      sockets.forget(parameter);
+    },
     async stop() {
       entrance.shut();
       const hadClients = sockets.count > 0;

@@ -1,14 +1,14 @@
-// Answers: values and errors as plain text, or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC 9457).
+// Answers: JSON that clients may keep, and errors, as plain text or as JSON where the client accepts it (RFC 9110 section 12.5.1, RFC
+// 9457).
 
 import { createHash } from 'node:crypto';
 import { errorCatalogue, type HubError } from '../../../../model/error.ts';
-import { toText, type Value } from '../../../../model/value.ts';
-import { encodeText, type HttpResponse } from '../../../../net/uws.ts';
+import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import { LimitError } from '../../limits/limit-error.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
 import { matchesTag } from './conditional.ts';
-import { begin, beginValue, type Header, jsonType, textType } from './headers.ts';
+import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';
 import { servedHits } from './served-hits.ts';
 import { httpStatus, retryAfter } from './status.ts';
@@ -25,25 +25,6 @@ export function replyJson(response: HttpResponse, data: object, ifNoneMatch: str
   response.writeHeader('ETag', etag).writeHeader('Cache-Control', 'no-cache');
   if (isKnown) response.endWithoutBody();
   else send(response.writeHeader('Content-Type', jsonType), body);
-}
-
-/** Answers 200 with a value as plain text or JSON. */
-export function replyValue(response: HttpResponse, value: Value, asJson: boolean): void {
-  send(beginValue(response, asJson), encodeBody(asJson ? JSON.stringify(value) : toText(value)));
-}
-
-const maxEncodedBodies = 1000;
-const maxEncodedLength = 64;
-const encodedBodies = new Map<string, ArrayBuffer>();
-
-/** Clients ask for short bodies again and again, so the first thousand are kept as bytes. */
-function encodeBody(text: string): ArrayBuffer | string {
-  const known = encodedBodies.get(text);
-  if (known !== undefined || text.length > maxEncodedLength || encodedBodies.size >= maxEncodedBodies)
-    return known ?? text;
-  const bytes = encodeText(text);
-  encodedBodies.set(text, bytes);
-  return bytes;
 }
 
 /** Ends the answer to a HEAD request. If the library were given the length, it would wait for so many bytes. */

@@ -2,7 +2,8 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
+import { api, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
+import { startReloading } from '../../../../support/reload.ts';
 
 const json = { headers: { accept: 'application/json' } };
 
@@ -34,6 +35,25 @@ for (const [line, text, jsonText] of values)
     t.is(asJson.headers['content-type'], 'application/json');
     t.is(asJson.text, jsonText);
   });
+
+test('S-07: what was read before is read as it is: another value, another type after a reload, and no longer there', async (t) => {
+  const files = (line: string) => ({ connections: { api, desk: { type: 'dummy', parameters: [line] } } });
+  const { hub, reload } = await startReloading(t, { 'flow.json5': files('p,F,0.5') });
+  const read = async (options?: typeof json) => {
+    const { status, text } = await ask(t, hub.port, 'GET /parameters/desk/p', options);
+    return [status, text];
+  };
+  for (const value of [0.5, 2, 0.5]) {
+    hub.write('desk/p', value, writer);
+    for (let time = 0; time < 2; time++) t.deepEqual(await read(), [200, String(value)]);
+  }
+  t.deepEqual(await read(json), [200, '0.5']);
+  await reload('flow.json5', files('p,S,on'));
+  t.deepEqual(await read(), [200, 'on']);
+  t.deepEqual(await read(json), [200, '"on"']);
+  await reload('flow.json5', files('q,S,on'));
+  t.deepEqual((await read())[0], 404);
+});
 
 const accepts: [accept: string, isJson: boolean][] = [
   ['*/*', false],
