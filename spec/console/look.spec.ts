@@ -87,8 +87,17 @@ for (const colorScheme of ['light', 'dark'] as const)
 
 /** Returns what axe finds serious or critical. */
 async function findings(page: Page): Promise<string[]> {
-  const { violations } = (await page.evaluate('axe.run()')) as axe.AxeResults;
-  if ((await page.locator('.banner').count()) > 0) return findings(await live(page)); // values were pale meanwhile
+  const { wasStale, violations } = (await page.evaluate(`(async () => {
+    let wasStale = false;
+    const look = () => (wasStale ||= document.querySelector('.banner') !== null);
+    const observer = new MutationObserver(look);
+    observer.observe(document.body, { childList: true, subtree: true });
+    look();
+    const { violations } = await axe.run();
+    observer.disconnect();
+    return { wasStale, violations };
+  })()`)) as Pick<axe.AxeResults, 'violations'> & { wasStale: boolean };
+  if (wasStale) return findings(await live(page)); // values were pale meanwhile
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

@@ -13,9 +13,12 @@ interface Program {
 }
 
 const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Chromium without windows takes half of the time. */
+const headlessNames = ['chromium-headless-shell', ...chromiumNames];
 
 export const programs = {
   chromium: { packages: ['chromium'], isThere: () => chromiumNames.some(pathOf) },
+  'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
   git: command('git'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
@@ -45,10 +48,20 @@ export function needs(...names: readonly ProgramName[]): void {
     throw new Error(`needs ${missing.join(', ')}; on Debian: apt-get install ${packages.join(' ')}`);
 }
 
-/** Where Chromium is. Errors: when it is not there. */
+/** Where Chromium is, with all that people can set. Errors: when it is not there. */
 export function chromiumPath(): string {
   needs('chromium');
-  return chromiumNames.map(pathOf).find((path) => path !== undefined)!;
+  return firstOf(chromiumNames);
+}
+
+/** Where a Chromium is that shows pages to programs. Errors: when there is none. */
+export function headlessPath(): string {
+  needs('chromium-headless-shell');
+  return firstOf(headlessNames);
+}
+
+function firstOf(names: readonly string[]): string {
+  return names.map(pathOf).find((path) => path !== undefined)!;
 }
 
 /** Where a program is, in the folders of PATH and those of administrators; undefined: nowhere. */

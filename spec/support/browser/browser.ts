@@ -1,11 +1,11 @@
-// Chromium, as Debian has it.
+// Chromium without windows, as Debian has it.
 
 import { type Browser, chromium } from 'playwright-core';
-import { chromiumPath, needs } from '../programs.ts';
+import { headlessPath, needs } from '../programs.ts';
 
-needs('chromium');
+needs('chromium-headless-shell');
 
 /** Starts Chromium without a screen; `args` are further switches of its command line. */
 export function launchBrowser(...args: readonly string[]): Promise<Browser> {
-  return chromium.launch({ executablePath: chromiumPath(), args: ['--no-sandbox', '--disable-gpu', ...args] });
+  return chromium.launch({ executablePath: headlessPath(), args: ['--no-sandbox', '--disable-gpu', ...args] });
 }
