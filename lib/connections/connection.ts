@@ -124,6 +124,8 @@ export interface ConnectionContext<Settings> {
    * emits while it is told a change, or in work that it scheduled then, has that change as its cause.
    */
   readonly scheduler: SchedulerLike;
+  /** The time of day, in milliseconds since 1970; it jumps when somebody sets the clock of the machine. */
+  timeOfDay(): number;
   readonly log: Log;
   /** Resolves a path of the settings against the folder of the flow file. */
   readonly resolvePath: ResolvePath;

@@ -4,8 +4,8 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import { nearestName } from '../json5/mistake.ts';
 import type { ValueType } from '../model/value.ts';
+import { isZone, zoneNames } from '../model/zone-time.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
-import { isZone, zoneNames } from './functions/zone-time.ts';
 import { declareVariable, itemText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { type Part, partsOf, replacePart } from './syntax-tree.ts';

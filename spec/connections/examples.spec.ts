@@ -29,6 +29,16 @@ test('timer: the lamp is on for three seconds', async (t) => {
   await flow.stop();
 });
 
+test('schedule: the door opens on Monday at six in Berlin, and the news have a jingle from then on', async (t) => {
+  const flow = await testFlow(exampleOf('schedule'));
+  flow.expect({ 'times/open': false, 'times/night': true, 'times/off': false });
+  flow.never('5h', { 'desk/door-open': true, 'desk/jingle': true });
+  flow.expect({ 'desk/door-open': true, 'desk/jingle': true });
+  flow.advance('16h');
+  t.notThrows(() => flow.expect({ 'desk/door-open': false, 'times/night': true }));
+  await flow.stop();
+});
+
 test('keyboard: hotkeys open and close the microphone, keys are pressed', async (t) => {
   const flow = await testFlow(exampleOf('keyboard'));
   flow.set({ 'keys/input/ctrl-f1': true });

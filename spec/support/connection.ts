@@ -55,7 +55,7 @@ export interface ConnectionUnderTest {
 export function connect(
   type: ConnectionType,
   settings: object,
-  options: { scheduler?: SchedulerLike; folder?: string } = {},
+  options: { scheduler?: SchedulerLike; timeOfDay?: () => number; folder?: string } = {},
 ): ConnectionUnderTest {
   const parsed = connectionSchema(type).parse({ type: type.type, ...settings });
   const resolvePath = (path: string) => resolve(options.folder ?? '.', path);
@@ -68,6 +68,7 @@ export function connect(
     settings: parsed,
     log,
     scheduler: options.scheduler ?? monotonicScheduler,
+    timeOfDay: options.timeOfDay ?? Date.now,
     resolvePath,
     finish: (work) => void unfinished.push(work),
     inbox: (id) => inboxes.get(id)!,

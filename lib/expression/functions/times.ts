@@ -1,8 +1,8 @@
 // Functions of the time, by the clock of the hub, which in a test stands still until it is moved. CEL's own points in time have
 // methods that take what `timestamp` gives.
 
+import { localTime } from '../../model/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
-import { localTime } from './zone-time.ts';
 
 const pointInTime = 'google.protobuf.Timestamp';
 const dayMs = 86_400_000;

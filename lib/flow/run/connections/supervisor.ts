@@ -137,6 +137,7 @@ export class Supervisor {
       id: plan.id,
       settings: plan.settings,
       scheduler: createCausalScheduler(graph, scheduler),
+      timeOfDay: () => graph.now(),
       log,
       resolvePath,
       inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#held.inbox(parameterId)),

@@ -1,0 +1,119 @@
+// The local time of time zones, and the moments at which clocks there show a local time. A zone's distance to UTC is asked for once in a quarter of an hour: it changes only there.
+
+const quarterMs = 900_000;
+const dayMs = 86_400_000;
+/** How many zones are known at a time; there are about 600 in the world. */
+const maxZones = 1000;
+/** Of how many days the distance to UTC is known at a time, in each zone. */
+const maxDays = 100;
+
+interface Zone {
+  readonly format: Intl.DateTimeFormat;
+  quarter: number;
+  offsetMs: number;
+  /** Distances to UTC by day. */
+  readonly offsets: Map<number, number>;
+}
+
+const zones = new Map<string, Zone>();
+
+/** The time zone of the machine. */
+const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+/** A date whose UTC fields are the local time of a zone; without a zone, of the machine. Errors: an unknown zone. */
+export function localTime(timeMs: number, zoneName = ownZone): Date {
+  const zone = zoneOf(zoneName);
+  const quarter = Math.floor(timeMs / quarterMs);
+  if (zone.quarter !== quarter) {
+    zone.quarter = quarter;
+    zone.offsetMs = offsetAt(zone.format, timeMs);
+  }
+  return new Date(timeMs + zone.offsetMs);
+}
+
+/**
+ * The moment at which clocks of a zone show a local time, which is given as by `localTime`: milliseconds whose UTC fields are the
+ * local ones. A time that comes twice is the first of both; one that is skipped is the moment of the shift. Errors: an unknown zone.
+ */
+export function momentOf(localMs: number, zoneName: string): number {
+  const zone = zoneOf(zoneName);
+  const { format } = zone;
+  const day = Math.floor(localMs / dayMs);
+  const before = localMs - offsetOfDay(zone, day - 1);
+  const after = localMs - offsetOfDay(zone, day + 2);
+  if (before === after) return before;
+  const isShown = (momentMs: number) => momentMs + offsetAt(format, momentMs) === localMs;
+  const first = Math.min(before, after);
+  const last = Math.max(before, after);
+  if (isShown(first)) return first;
+  return isShown(last) ? last : shiftBetween(format, first, last);
+}
+
+/** The distance to UTC at midnight, UTC, of a day. */
+function offsetOfDay({ format, offsets }: Zone, day: number): number {
+  let offsetMs = offsets.get(day);
+  if (offsetMs === undefined) {
+    if (offsets.size >= maxDays) offsets.clear();
+    offsetMs = offsetAt(format, day * dayMs);
+    offsets.set(day, offsetMs);
+  }
+  return offsetMs;
+}
+
+/** The moment, to the second, from which on a zone has another distance to UTC, within a time in which that changes. */
+function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: number): number {
+  const offsetMs = offsetAt(format, untilMs);
+  let [low, high] = [Math.floor(fromMs / 1000), Math.ceil(untilMs / 1000)];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (offsetAt(format, middle * 1000) === offsetMs) high = middle;
+    else low = middle + 1;
+  }
+  return high * 1000;
+}
+
+/** The names of all time zones. */
+export function zoneNames(): string[] {
+  return ['UTC', ...Intl.supportedValuesOf('timeZone')];
+}
+
+export function isZone(name: string): boolean {
+  try {
+    zoneOf(name);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function zoneOf(name: string): Zone {
+  let zone = zones.get(name);
+  if (zone === undefined) {
+    if (zones.size >= maxZones) zones.clear();
+    const fields = {
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    } as const;
+    const format = new Intl.DateTimeFormat('en-US', {
+      ...fields,
+      timeZone: name,
+      hourCycle: 'h23',
+      calendar: 'gregory',
+    });
+    zone = { format, quarter: Number.NaN, offsetMs: 0, offsets: new Map() };
+    zones.set(name, zone);
+  }
+  return zone;
+}
+
+function offsetAt(format: Intl.DateTimeFormat, timeMs: number): number {
+  const wholeMs = Math.floor(timeMs / 1000) * 1000;
+  const parts: Record<string, number> = {};
+  for (const { type, value } of format.formatToParts(wholeMs)) parts[type] = Number(value);
+  const { year, month, day, hour, minute, second } = parts;
+  return Date.UTC(year!, month! - 1, day, hour, minute, second) - wholeMs;
+}
