@@ -1,7 +1,9 @@
 // The thread that writes the audit and the log, seen from the hub's.
 
+import { buffersOf, packRows } from '../packed-rows.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { AuditAnswer, AuditBatch, AuditRequest, OpenAudit, OpenedAudit } from './messages.ts';
+import { cellsOf } from './rows.ts';
 
 type WrittenAnswer = Extract<AuditAnswer, { readonly written: unknown }>;
 
@@ -15,7 +17,8 @@ export class AuditWriter {
 
   /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
   async write(batch: AuditBatch): Promise<WrittenAnswer> {
-    return (await this.#thread.ask({ ask: 'write', batch })) as WrittenAnswer;
+    const rows = packRows(batch.rows.map(cellsOf));
+    return (await this.#thread.ask({ ask: 'write', batch: { ...batch, rows } }, buffersOf(rows))) as WrittenAnswer;
   }
 
   /** Closes the database and ends the thread. */

@@ -4,6 +4,7 @@ import type { AuditKind } from '../../../model/audit-entry.ts';
 import type { LogEntry } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { KeptLog } from '../../keeping.ts';
+import type { PackedRows } from '../packed-rows.ts';
 import type { Written } from '../thread/messages.ts';
 
 /** An entry as it is written. Whoever makes it may count further changes in it, and have it written again. */
@@ -42,6 +43,9 @@ export interface AuditBatch {
   readonly run: Run;
 }
 
+/** A batch on its way; its rows have the cells of `cellsOf`. */
+export type PackedAuditBatch = Omit<AuditBatch, 'rows'> & { readonly rows: PackedRows };
+
 /** What is known of the run of the hub. */
 export interface Run {
   /** When it was last known to run, in milliseconds since 1970. */
@@ -54,7 +58,7 @@ export interface Run {
 
 export type AuditRequest =
   | OpenAudit
-  | { readonly ask: 'write'; readonly batch: AuditBatch }
+  | { readonly ask: 'write'; readonly batch: PackedAuditBatch }
   | { readonly ask: 'close' };
 
 /** What opening came to. */

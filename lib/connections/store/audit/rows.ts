@@ -5,6 +5,7 @@ import type { Change } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Deed } from '../../keeping.ts';
+import type { Cell } from '../packed-rows.ts';
 import type { AuditRow, HeldAudit } from './messages.ts';
 import { maxTextUnits } from './tables.ts';
 
@@ -62,6 +63,27 @@ export function rowOfStart(
 export function rowOfLost(time: number, count: number): AuditRow {
   const cause = 'more came than could be written';
   return { ...nothing, n: 0, time, kind: 'lost', user: 'hub', count, cause };
+}
+
+/** An entry as cells, to be handed to another thread. */
+export function cellsOf({
+  n,
+  time,
+  kind,
+  user,
+  address,
+  type,
+  before,
+  after,
+  count,
+  cause,
+}: AuditRow): readonly Cell[] {
+  return [n, time, kind, user, address, type, before, after, count, cause];
+}
+
+export function rowOfCells(cells: readonly Cell[]): AuditRow {
+  const [n, time, kind, user, address, type, before, after, count, cause] = cells;
+  return { n, time, kind, user, address, type, before, after, count, cause } as AuditRow;
 }
 
 /** Cuts texts that are too long. */

@@ -2,8 +2,10 @@
 
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
-import type { AuditAnswer, AuditBatch, AuditRequest } from '../audit/messages.ts';
+import type { AuditAnswer, AuditRequest, PackedAuditBatch } from '../audit/messages.ts';
 import { type OpenedFile, openAudit } from '../audit/open-audit.ts';
+import { rowOfCells } from '../audit/rows.ts';
+import { unpackRows } from '../packed-rows.ts';
 import { expectRoom } from './free-room.ts';
 import type { Written } from './messages.ts';
 import { troubleOf } from './trouble.ts';
@@ -29,11 +31,11 @@ function answer(request: AuditRequest): AuditAnswer {
   }
 }
 
-function write(batch: AuditBatch): AuditAnswer {
+function write(batch: PackedAuditBatch): AuditAnswer {
   try {
     expectRoom(folder, 'audit');
     const database = open!.database!;
-    database.write(batch);
+    database.write({ ...batch, rows: unpackRows(batch.rows).map(rowOfCells) });
     return { written: { state: 'written' }, oldest: database.oldest() };
   } catch (error) {
     return { written: failed(error) };

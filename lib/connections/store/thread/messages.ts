@@ -2,6 +2,7 @@
 
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { KeptMemory } from '../../keeping.ts';
+import type { PackedRows } from '../packed-rows.ts';
 
 /** The folder of a store and the bound of its database. */
 export interface OpenRequest {
@@ -24,6 +25,9 @@ export interface Batch {
   /** Undefined: nothing of them has changed. */
   readonly snapshots: SnapshotBatch | undefined;
 }
+
+/** A batch on its way; its values are `ValueRow`s. */
+export type PackedBatch = Omit<Batch, 'values'> & { readonly values: PackedRows };
 
 /** A snapshot. `contents` has its values as `snapshots/saved-value.ts` writes them; `bytes` is how long that is. */
 export interface SnapshotRow {
@@ -50,7 +54,7 @@ export type KeptSnapshots = Pick<SnapshotBatch, 'saved' | 'last'>;
 
 export type Request =
   | OpenRequest
-  | { readonly ask: 'write'; readonly batch: Batch }
+  | { readonly ask: 'write'; readonly batch: PackedBatch }
   /** Forgets every value whose address is not one of these, since there is no room. */
   | { readonly ask: 'make room'; readonly addresses: readonly string[] }
   | { readonly ask: 'close' };

@@ -3,7 +3,8 @@
 
 import { parentPort } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
-import type { Answer, Request, Written } from './messages.ts';
+import { unpackRows } from '../packed-rows.ts';
+import type { Answer, PackedBatch, Request, ValueRow, Written } from './messages.ts';
 import { type OpenValues, openValues } from './open-values.ts';
 import { troubleOf } from './trouble.ts';
 
@@ -19,13 +20,17 @@ function answer(request: Request): Answer {
       open = openValues(request);
       return { opened: open.opened };
     case 'write':
-      return { written: attempt(() => open!.database!.write(request.batch)) };
+      return { written: attempt(() => write(request.batch)) };
     case 'make room':
       return { written: attempt(() => open!.database!.keepOnly(request.addresses)) };
     case 'close':
       close();
       return { done: true };
   }
+}
+
+function write({ values, ...rest }: PackedBatch): void {
+  open!.database!.write({ ...rest, values: unpackRows(values) as unknown as ValueRow[] });
 }
 
 function attempt(write: () => void): Written {

@@ -1,5 +1,6 @@
 // The thread that writes values, seen from the hub's.
 
+import { buffersOf, packRows } from '../packed-rows.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { Answer, Batch, Opened, OpenRequest, Request, Written } from '../thread/messages.ts';
 
@@ -14,7 +15,9 @@ export class ValuesWriter {
 
   /** Writes a batch; when it resolves as written, it is on the disk. Errors: when the thread has ended. */
   async write(batch: Batch): Promise<Written> {
-    return ((await this.#thread.ask({ ask: 'write', batch })) as { written: Written }).written;
+    const values = packRows(batch.values);
+    const question: Request = { ask: 'write', batch: { ...batch, values } };
+    return ((await this.#thread.ask(question, buffersOf(values))) as { written: Written }).written;
   }
 
   /** Forgets the values of all other addresses. Errors: when the thread has ended. */

@@ -1,0 +1,60 @@
+// Rows on their way to a thread: numbers in buffers that are handed over, and all texts in one. To have each row copied holds the
+// hub's own thread for longer.
+
+export type Cell = string | number | boolean | undefined;
+
+/** Rows of equal length, cell after cell. */
+export interface PackedRows {
+  readonly rows: number;
+  /** What each cell is. */
+  readonly kinds: Uint8Array<ArrayBuffer>;
+  /** The value of each number, the length of each text. */
+  readonly numbers: Float64Array<ArrayBuffer>;
+  /** All texts, without anything between them. */
+  readonly texts: string;
+}
+
+const kind = { nothing: 0, no: 1, yes: 2, number: 3, text: 4 } as const;
+
+/** Packs rows; all of them have as many cells as the first. */
+export function packRows(rows: readonly (readonly Cell[])[]): PackedRows {
+  const cells = rows.length * (rows[0]?.length ?? 0);
+  const kinds = new Uint8Array(cells);
+  const numbers = new Float64Array(cells);
+  let texts = '';
+  let place = 0;
+  for (const row of rows)
+    for (const cell of row) {
+      if (typeof cell === 'string') {
+        kinds[place] = kind.text;
+        numbers[place] = cell.length;
+        texts += cell;
+      } else if (typeof cell === 'number') {
+        kinds[place] = kind.number;
+        numbers[place] = cell;
+      } else if (cell !== undefined) kinds[place] = cell ? kind.yes : kind.no;
+      place++;
+    }
+  return { rows: rows.length, kinds, numbers, texts };
+}
+
+/** What is handed over with the rows, rather than copied. */
+export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
+  return [kinds.buffer, numbers.buffer];
+}
+
+/** The rows as they were packed. */
+export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
+  const width = kinds.length / rows;
+  let start = 0;
+  const cellAt = (place: number): Cell => {
+    const number = numbers[place]!;
+    if (kinds[place] === kind.number) return number;
+    if (kinds[place] !== kind.text) return kinds[place] === kind.nothing ? undefined : kinds[place] === kind.yes;
+    start += number;
+    return texts.slice(start - number, start);
+  };
+  return Array.from({ length: rows }, (_, row) =>
+    Array.from({ length: width }, (_, cell) => cellAt(row * width + cell)),
+  );
+}
