@@ -1,8 +1,10 @@
-// Work that waits until the writes of a turn have settled, so that it sees consistent values.
+// Work that waits until the writes of a turn have settled, so that it sees consistent values. Mostly it comes in the order in
+// which it will run, and a list is enough, however long; what comes out of order waits in a heap.
 
+import { Heap } from '../model/heap.ts';
 import type { Change } from '../model/parameter.ts';
 
-/** The place of work among all that waits: lower orders run first. A reload may change it. */
+/** The place of work among all that waits: lower orders run first. A reload may change it, when nothing waits. */
 export interface SettlePlace {
   order: number;
 }
@@ -11,6 +13,8 @@ export interface SettlePlace {
 export interface SettleTask {
   readonly place: SettlePlace;
   settle(): void;
+  /** Whether it is in the queue, which alone sets this. */
+  isWaiting?: boolean;
 }
 
 /** Work that is due, and the changes that it runs on behalf of: of this turn, and of an earlier one. */
@@ -20,22 +24,44 @@ export interface DueTask {
   readonly earlier: Change | undefined;
 }
 
+interface Waiting extends DueTask {
+  /** Counts what was added: of equal orders, what was added first comes first. */
+  readonly number: number;
+}
+
 export class SettleQueue {
-  readonly #due: DueTask[] = [];
+  /** What was added in its order; it is waited for from `#next` on. */
+  #inOrder: Waiting[] = [];
+  #next = 0;
+  readonly #others = new Heap<Waiting>(isBefore);
+  #added = 0;
 
   /** Adds work, unless it waits already. */
   add(task: SettleTask, delivering: Change | undefined, earlier: Change | undefined): void {
-    if (this.#due.some((due) => due.task === task)) return;
-    this.#due.push({ task, delivering, earlier });
+    if (task.isWaiting) return;
+    task.isWaiting = true;
+    const waiting: Waiting = { task, delivering, earlier, number: this.#added++ };
+    const last = this.#inOrder.at(-1);
+    if (last === undefined || isBefore(last, waiting)) this.#inOrder.push(waiting);
+    else this.#others.add(waiting);
   }
 
   /** Takes what comes first out; of equal orders, what was added first. */
   takeFirst(): DueTask | undefined {
-    const due = this.#due;
-    if (due.length === 0) return undefined;
-    let first = 0;
-    for (let index = 1; index < due.length; index++)
-      if (due[index]!.task.place.order < due[first]!.task.place.order) first = index;
-    return due.splice(first, 1)[0];
+    const first = this.#inOrder[this.#next];
+    const other = this.#others.first;
+    const taken = other !== undefined && (first === undefined || isBefore(other, first)) ? this.#others.take() : first;
+    if (taken === undefined) return undefined;
+    if (taken === first && ++this.#next === this.#inOrder.length) {
+      this.#inOrder = [];
+      this.#next = 0;
+    }
+    taken.task.isWaiting = false;
+    return taken;
   }
+}
+
+function isBefore(one: Waiting, other: Waiting): boolean {
+  const difference = one.task.place.order - other.task.place.order;
+  return difference < 0 || (difference === 0 && one.number < other.number);
 }

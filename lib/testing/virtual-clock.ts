@@ -2,9 +2,13 @@
 // are due at the same time run in the order in which they were scheduled.
 
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, Subscription } from 'rxjs';
+import { Heap } from '../model/heap.ts';
 
 /** How many actions may run while the time stands still; ends timers of 0 ms that start one another for ever. */
 export const maxActionsAtOneTime = 100_000;
+
+/** So many actions that were removed may always be in the heap. */
+const fewDue = 64;
 
 type Work<State> = (this: SchedulerAction<State>, state?: State) => void;
 
@@ -14,13 +18,18 @@ interface Action {
 
 /** An action and when it is to run. */
 interface Due {
-  readonly action: Action;
+  /** undefined: it shall not run any more. */
+  action: Action | undefined;
   readonly timeMs: number;
+  /** Counts what was enqueued: of equal times, what was enqueued first runs first. */
+  readonly number: number;
 }
 
 export class VirtualClock implements SchedulerLike {
-  /** Ordered by time, and by age where times are equal. */
-  readonly #due: Due[] = [];
+  #due = new Heap<Due>(isBefore);
+  /** The actions that shall run. */
+  readonly #dueOf = new Map<Action, Due>();
+  #enqueued = 0;
   #nowMs = 0;
   #actionsNow = 0;
 
@@ -37,18 +46,17 @@ export class VirtualClock implements SchedulerLike {
   enqueue(action: Action, delayMs: number): void {
     this.remove(action);
     const timeMs = this.#nowMs + Math.max(0, delayMs);
-    let [low, high] = [0, this.#due.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#due[middle]!.timeMs <= timeMs) low = middle + 1;
-      else high = middle;
-    }
-    this.#due.splice(low, 0, { action, timeMs });
+    const due: Due = { action, timeMs, number: this.#enqueued++ };
+    this.#dueOf.set(action, due);
+    this.#due.add(due);
   }
 
   remove(action: Action): void {
-    const index = this.#due.findIndex((due) => due.action === action);
-    if (index >= 0) this.#due.splice(index, 1);
+    const due = this.#dueOf.get(action);
+    if (due === undefined) return;
+    this.#dueOf.delete(action);
+    due.action = undefined;
+    if (this.#due.size > 2 * this.#dueOf.size + fewDue) this.#forgetRemoved();
   }
 
   /**
@@ -57,16 +65,19 @@ export class VirtualClock implements SchedulerLike {
    */
   advanceTo(timeMs: number, isOver: () => boolean = () => false): void {
     while (!isOver()) {
-      const next = this.#due[0];
+      const next = this.#due.first;
       if (next === undefined || next.timeMs > timeMs) {
         this.#moveTo(timeMs);
         return;
       }
-      this.#due.shift();
+      this.#due.take();
+      const { action } = next;
+      if (action === undefined) continue;
+      this.#dueOf.delete(action);
       this.#moveTo(next.timeMs);
       if (++this.#actionsNow > maxActionsAtOneTime)
         throw new Error(`the time stands still: more than ${maxActionsAtOneTime} timers have run out at once`);
-      next.action.run();
+      action.run();
     }
   }
 
@@ -86,11 +97,21 @@ export class VirtualClock implements SchedulerLike {
     }
   }
 
+  /** Timers that start anew again and again leave what they were before in the heap. */
+  #forgetRemoved(): void {
+    this.#due = new Heap<Due>(isBefore);
+    for (const due of this.#dueOf.values()) this.#due.add(due);
+  }
+
   #moveTo(timeMs: number): void {
     if (timeMs <= this.#nowMs) return;
     this.#nowMs = timeMs;
     this.#actionsNow = 0;
   }
+}
+
+function isBefore(one: Due, other: Due): boolean {
+  return one.timeMs < other.timeMs || (one.timeMs === other.timeMs && one.number < other.number);
 }
 
 class VirtualAction<State> extends Subscription implements SchedulerAction<State>, Action {

@@ -18,16 +18,22 @@ export function settleOrderOf(
       else known.push(index);
     }
   });
-  const inputsOf = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
-  /** What a rule, by its index, or a connection, by its ID, comes after. */
-  const dependencies = (node: number | string): (number | string)[] => {
-    const addresses = typeof node === 'string' ? inputsOf.get(node)! : sourcesOf(rules[node]!);
-    return addresses.flatMap((address) => {
+  const unsorted = new Map([...writers].map(([address, indexes]) => [address, indexes.values()]));
+  const listening = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
+  for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
+  /**
+   * What a rule, by its index, or a connection, by its ID, comes after. All readers of an address share its writers: one that was
+   * met is being sorted or has been, and is not needed again. So many readers of many writers cost no more than few of few.
+   */
+  function* dependencies(node: number | string): Generator<number | string, void, void> {
+    for (const address of typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!)) {
+      const before = unsorted.get(address);
+      if (before !== undefined) for (let next = before.next(); !next.done; next = before.next()) yield next.value;
+      if (listening.size === 0) continue;
       const connection = address.slice(0, address.indexOf('/'));
-      const rulesBefore = writers.get(address) ?? [];
-      return (inputsOf.get(connection)?.length ?? 0) > 0 ? [...rulesBefore, connection] : rulesBefore;
-    });
-  };
+      if (listening.has(connection)) yield connection;
+    }
+  }
   const { order } = sortByDependency<number | string>(rules.keys(), dependencies);
   return new Map(order.map((node, place) => [node, place]));
 }

@@ -1,0 +1,48 @@
+// Work that waits comes out by its order and, where orders are equal, by its age, whatever is added meanwhile.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { SettleQueue, type SettleTask } from '../../lib/graph/settle-queue.ts';
+
+interface Waiting {
+  readonly task: SettleTask;
+  readonly number: number;
+}
+
+/** The number of a task to add; undefined: one is taken. */
+const steps = fc.array(fc.option(fc.nat({ max: 9 }), { nil: undefined }), { maxLength: 100 });
+const orders = fc.array(fc.integer({ min: -2, max: 3 }), { minLength: 10, maxLength: 10 });
+
+test('it gives out what a list that is searched each time would', (t) => {
+  fc.assert(
+    fc.property(orders, steps, (places, adds) => {
+      const queue = new SettleQueue();
+      const tasks = places.map((order): SettleTask => ({ place: { order }, settle() {} }));
+      let list: Waiting[] = [];
+      const takeFromList = () => {
+        const [first] = list.toSorted((a, b) => a.task.place.order - b.task.place.order || a.number - b.number);
+        list = list.filter((waiting) => waiting !== first);
+        return first?.task;
+      };
+      for (const [number, add] of [...adds, ...tasks.map(() => undefined)].entries()) {
+        if (add === undefined) t.is(queue.takeFirst()?.task, takeFromList());
+        else {
+          const task = tasks[add]!;
+          queue.add(task, undefined, undefined);
+          if (!list.some((waiting) => waiting.task === task)) list.push({ task, number });
+        }
+      }
+      t.is(queue.takeFirst(), undefined);
+    }),
+  );
+});
+
+test('work that settles may add itself again', (t) => {
+  const queue = new SettleQueue();
+  const task: SettleTask = { place: { order: 1 }, settle() {} };
+  queue.add(task, undefined, undefined);
+  t.is(queue.takeFirst()?.task, task);
+  queue.add(task, undefined, undefined);
+  t.is(queue.takeFirst()?.task, task);
+  t.is(queue.takeFirst(), undefined);
+});
