@@ -6,7 +6,7 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { dependent } from '../bench/dependent.ts';
-import { strip } from './stripped/strip.ts';
+import { prepare } from './prepared/prepare.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 const root = resolve(import.meta.dirname, '..');
@@ -23,7 +23,7 @@ const [lacking, runnable] = [true, false].map((isLacking) =>
   specs.filter((spec) => needed.get(spec)!.some((name) => stillMissing.has(name)) === isLacking),
 ) as [string[], string[]];
 
-const status = isCi && lacking.length > 0 ? 1 : runAva();
+const status = isCi && lacking.length > 0 ? 1 : await runAva();
 if (lacking.length > 0) console.log(`\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}`);
 process.exitCode = status;
 
@@ -57,7 +57,7 @@ function install(names: readonly ProgramName[]): void {
   apt('install', '-y', '--no-install-recommends', ...packages);
 }
 
-function runAva(): number {
+async function runAva(): Promise<number> {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
   const atOnce = `--concurrency=${2 * availableParallelism()}`; // half of their time they wait
@@ -70,7 +70,7 @@ function runAva(): number {
   const env = {
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // each file is a process
     ...process.env,
-    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${strip()}`.trim(),
+    NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${await prepare()}`.trim(),
   };
   return spawnSync(...ava, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
 }
