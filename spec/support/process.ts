@@ -39,10 +39,10 @@ export interface StartOptions {
   readonly isGroup?: boolean;
 }
 
-/** Starts `patchbay <args>`; it is killed when the test ends. */
+/** Starts `patchbay <args>`; it is killed when the test ends. `run` does not warm up, which would take longer than most specs. */
 export function start(t: ExecutionContext, args: readonly string[], options: StartOptions = {}): Running {
   const { env, program = main, isGroup = false, openFiles, folder } = options;
-  const command = [process.execPath, program, ...args];
+  const command = [process.execPath, program, ...(args[0] === 'run' ? [...args, '--no-warm-up'] : args)];
   const [first, ...others] =
     openFiles === undefined ? command : ['/bin/sh', '-c', `ulimit -n ${openFiles}; exec "$0" "$@"`, ...command];
   const child = spawn(...dependent(first!, others), {

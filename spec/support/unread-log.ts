@@ -37,7 +37,7 @@ export async function startUnreadHub(
   const desks = Array.from({ length: count }, (_, index) => [`desk-${index}`, { type: 'dummy', parameters: ['a,I'] }]);
   const flow = { connections: { api: { ...api, port }, ...Object.fromEntries(desks) } };
   const folder = await createFolder(t, { 'flow.json5': flow });
-  const args = [main, 'run', '--log-format', 'json', '--no-watch', join(folder, 'flow.json5')];
+  const args = [main, 'run', '--log-format', 'json', '--no-watch', '--no-warm-up', join(folder, 'flow.json5')];
   const hub = spawnHub(...dependent(process.execPath, args));
   t.teardown(() => hub.kill('SIGKILL'));
   const ask = async (path: string, init: RequestInit = {}) => {

@@ -18,6 +18,8 @@ export interface RunOptions {
   readonly logDescriptor: number;
   /** Whether a save of a flow file takes effect at once. */
   readonly watch: boolean;
+  /** Whether V8 compiles the way of a change before the hub starts. */
+  readonly warmUp: boolean;
   /** Whether no rule runs. */
   readonly safe?: boolean;
   /** Creates the guard of flows in TypeScript, in the process that runs the hub. */
@@ -48,12 +50,7 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const log = createLog(logLevel, logFormat, output);
   globalThis.console = createConsole(log);
   const stopped = untilStopped();
-  await warmUp().catch((error) => {
-    const sentence = `not warmed up, the first changes take longer: ${messageOf(error)}`;
-    if (error instanceof HubError)
-      log.debug({}, sentence); // the hub says so itself if it matters
-    else log.warn({}, sentence);
-  });
+  if (options.warmUp) await warmUpAndTell(log);
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
   const hub = await startHub({ paths, log, watch, safe, guard });
   giveBackWhenCalm();
@@ -64,6 +61,19 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   log.info({}, 'stopped');
   await output.flush(Math.min(lastLinesMs, endMs - performance.now()));
   return 0;
+}
+
+async function warmUpAndTell(log: Journal): Promise<void> {
+  const startMs = performance.now();
+  try {
+    await warmUp();
+    log.debug({}, `warmed up in ${Math.round(performance.now() - startMs)} ms`);
+  } catch (error) {
+    const sentence = `not warmed up, the first changes take longer: ${messageOf(error)}`;
+    if (error instanceof HubError)
+      log.debug({}, sentence); // the hub says so itself if it matters
+    else log.warn({}, sentence);
+  }
 }
 
 /** The log of a hub as entries in JSON, each of which is written in the format. */

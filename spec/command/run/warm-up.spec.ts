@@ -1,12 +1,25 @@
-// The warm-up before a hub: it goes all the way through a hub, and leaves nothing behind.
+// The warm-up before a hub: it goes all the way through a hub, and leaves nothing behind; `--no-warm-up` leaves it out.
 
 import test from 'ava';
 import { warmUp } from '../../../lib/command/run/warm-up.ts';
+import { createFolder } from '../../support/folder.ts';
+import { start } from '../../support/process.ts';
 
-test('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
+test.serial('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();
   await warmUp();
   t.deepEqual(openSockets(), before);
+});
+
+test.serial('`patchbay run` warms up, unless it is told not to', async (t) => {
+  const folder = await createFolder(t, { 'flow.json5': { connections: { desk: { type: 'dummy' } } } });
+  for (const args of [[], ['--no-warm-up']]) {
+    const hub = start(t, ['--log-level', 'debug', '--log-format', 'json', folder, ...args]);
+    await hub.shows(/patchbay \S+ runs/);
+    hub.process.kill('SIGTERM');
+    const { output } = await hub.ended();
+    t.is(/"warmed up in \d+ ms"/.test(output), args.length === 0, output);
+  }
 });
 
 /** The kinds of what would keep the process alive that have to do with the network. */
