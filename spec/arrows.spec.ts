@@ -155,6 +155,7 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ['sockets/', ['filters/', 'http/', 'http/answer/', 'input/', 'limits/', 'pacing/', 'settings.ts']],
   ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
   ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
+  ['metrics/', ['http/', 'http/answer/', 'input/', 'limits/', 'sockets/sockets.ts']],
   ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/']],
 ];
 

@@ -2,6 +2,7 @@
 
 import type { Observable } from 'rxjs';
 import type { ConnectionAction, ConnectionStatus } from '../model/connection-status.ts';
+import type { Durations } from '../model/durations.ts';
 import type { LoadReport } from '../model/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter } from '../model/parameter.ts';
@@ -24,6 +25,10 @@ export interface HubPort {
   readonly declared$: Observable<Parameter>;
   /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter>;
+  /** How many parameters there are. */
+  readonly size: number;
+  /** How long turns take; of one in 64. */
+  readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;
   /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
@@ -40,6 +45,8 @@ export interface HubPort {
    * when that makes no sense.
    */
   control(connectionId: string, action: ConnectionAction, by: Origin): ConnectionStatus;
+  /** How often rules failed, and how often a limit dropped something of them, since the hub started. */
+  readonly ruleTotals: { readonly faults: number; readonly dropped: number };
   /** How each of the rules is doing, top to bottom. */
   rules(): readonly RuleStatus[];
   /**

@@ -4,6 +4,7 @@
 
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
+import { Durations } from '../model/durations.ts';
 import { HubError } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
@@ -16,6 +17,8 @@ import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn } from './turn-limits.ts';
 
+/** One turn of so many is timed. */
+const timedEvery = 64;
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
 
@@ -31,6 +34,9 @@ export class Graph {
   #writesInTurn = 0;
   #revision = 0;
   #isInTurn = false;
+  #turns = 0;
+  /** When this turn began; undefined: it is not timed. */
+  #beganMs: number | undefined = undefined;
   #delivering: Change | undefined = undefined;
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
@@ -44,6 +50,9 @@ export class Graph {
   readonly declared$: Observable<Parameter> = this.#declared.asObservable();
   /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
+
+  /** How long turns take; of one in 64. */
+  readonly turnDurations = new Durations();
 
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
@@ -148,7 +157,7 @@ export class Graph {
     const hop = this.#delivering === undefined ? 0 : this.#delivering.hop + 1;
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
     if (!this.#isInTurn) {
-      this.#isInTurn = true;
+      this.#beginTurn();
       this.#deliver(change);
       this.#finishTurn();
     } else if (change.hop > maxHops) this.#dropped.next(droppedBy('hops', change));
@@ -177,7 +186,7 @@ export class Graph {
       work();
       return;
     }
-    this.#isInTurn = true;
+    this.#beginTurn();
     try {
       work();
     } finally {
@@ -189,6 +198,11 @@ export class Graph {
   atSettle(task: SettleTask): void {
     this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
+  }
+
+  #beginTurn(): void {
+    this.#isInTurn = true;
+    if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
   }
 
   #finishTurn(): void {
@@ -208,6 +222,9 @@ export class Graph {
     }
     this.#writesInTurn = 0;
     this.#isInTurn = false;
+    if (this.#beganMs === undefined) return;
+    this.turnDurations.add((performance.now() - this.#beganMs) / 1000);
+    this.#beganMs = undefined;
   }
 
   /** Stores, then tells the observers of the parameter, those of all changes, and the parameter's own connection. */

@@ -39,6 +39,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
   const port = createPort(graph, {
     connections: () => connections.statuses(),
     control: (id, action, by) => connections.control(id, action, by),
+    ruleTotals: states.totals,
     rules: () => rules.statuses(),
     switchRule: createSwitch(rules, log, keeping),
     runsOf: (rule) => rules.runsOf(rule),

@@ -9,7 +9,16 @@ import { version } from './version.ts';
 /** What the port tells of what runs, and does with it. */
 export type Operation = Pick<
   HubPort,
-  'connections' | 'control' | 'rules' | 'switchRule' | 'runsOf' | 'files' | 'log' | 'logStatus' | 'keeping'
+  | 'connections'
+  | 'control'
+  | 'rules'
+  | 'ruleTotals'
+  | 'switchRule'
+  | 'runsOf'
+  | 'files'
+  | 'log'
+  | 'logStatus'
+  | 'keeping'
 >;
 
 export function createPort(graph: Graph, operation: Operation): HubPort {
@@ -23,6 +32,10 @@ export function createPort(graph: Graph, operation: Operation): HubPort {
     get revision() {
       return graph.revision;
     },
+    get size() {
+      return graph.size;
+    },
+    turnDurations: graph.turnDurations,
     find: (address) => graph.find(address),
     parameters: () => graph.parameters(),
     changedSince: (revision) => graph.changedSince(revision),

@@ -29,6 +29,7 @@ export const programs = {
     packages: ['python3-websockets'],
     isThere: () => succeeds('/usr/bin/python3', '-c', 'import websockets'),
   },
+  prometheus: command('prometheus'),
   script: command('script', 'bsdutils'),
   setxkbmap: command('setxkbmap', 'x11-xkb-utils'),
   sqlite3: command('sqlite3'),

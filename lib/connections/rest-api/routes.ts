@@ -16,9 +16,11 @@ import { createOwnerCheck } from './http/guard/owner.ts';
 import { decodePath } from './http/path.ts';
 import type { Route } from './http/router.ts';
 import { asHubError } from './input/fault-gate.ts';
+import type { WriteCounts } from './input/write-counts.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
 import { PastShares } from './limits/past-shares.ts';
 import { remoteAddress } from './limits/remote-address.ts';
+import { createMetricsPage } from './metrics/page.ts';
 import type { TaskQueue } from './pacing/work-queue.ts';
 import { serveClientScript } from './pages/browser/client-script.ts';
 import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from './pages/browser/console.ts';
@@ -56,6 +58,7 @@ export interface RouteContext {
   readonly log: Log;
   readonly tasks: TaskQueue;
   readonly hits: LimitHits;
+  readonly writes: WriteCounts;
   readonly sockets: Sockets;
   readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
@@ -84,7 +87,7 @@ export function routesOf(context: RouteContext): Route[] {
 
 /** Values of parameters, and why they are so. */
 function parameterRoutes(context: RouteContext): Route[] {
-  const { hub, settings, log, originOf, reader } = context;
+  const { hub, settings, originOf, reader } = context;
   const json = pagesOf(context);
   return [
     { path: `${parametersPath}*`, get: (response, request) => reader.answer(response, request) },
@@ -92,9 +95,9 @@ function parameterRoutes(context: RouteContext): Route[] {
       path: '/update',
       ...(settings.getUpdates && {
         getWrites: true,
-        get: (response, request) => updateByGet(hub, originOf(response), response, request),
+        get: (response, request) => updateByGet(context, originOf(response), response, request),
       }),
-      post: (response, request) => updateByPost(hub, originOf(response), response, request, log),
+      post: (response, request) => updateByPost(context, originOf(response), response, request),
     },
     { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
     { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
@@ -114,12 +117,13 @@ function pastRoutes({ hub, tasks, log }: RouteContext): Route[] {
 
 /** How the hub is, and what it has. */
 function stateRoutes(context: RouteContext): Route[] {
-  const { hub, settings, sockets } = context;
+  const { hub, settings, log, sockets } = context;
   const json = pagesOf(context);
   return [
     { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
     { path: '/hub/files', get: json(() => filesOf(hub)) },
     { path: '/hub/health', get: json(() => healthOf(hub)) },
+    { path: '/hub/metrics', get: later(createMetricsPage(context, log), log) },
     { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
     { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
     { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },

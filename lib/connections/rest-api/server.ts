@@ -12,6 +12,7 @@ import { createOpenAnswer } from './http/answer/headers.ts';
 import { createGuard } from './http/guard/guard.ts';
 import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
+import { WriteCounts } from './input/write-counts.ts';
 import { createConnectionFilter } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
 import { remoteAddress } from './limits/remote-address.ts';
@@ -41,13 +42,14 @@ export function startServer(
 ): Server {
   const guard = createGuard(settings);
   const hits = createLimitHits(log);
+  const writes = new WriteCounts();
   const pace = new Pace();
   const postponed = new PostponedRequests(pace, hits);
   const openAnswer = createOpenAnswer(settings);
   const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
   const tasks = createTaskQueue();
   const apps = new Apps();
-  const sockets = serveSockets({ apps, hub, settings, log, hits, pace, tasks, originOf });
+  const sockets = serveSockets({ apps, hub, settings, log, hits, writes, pace, tasks, originOf });
   const reader = new ParameterReader(hub);
   const routes = routesOf({
     id,
@@ -56,6 +58,7 @@ export function startServer(
     log,
     tasks,
     hits,
+    writes,
     sockets,
     reader,
     resolvePath,

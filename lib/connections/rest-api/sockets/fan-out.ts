@@ -1,7 +1,7 @@
 // Fans changes out to subscribers. At the first change of a parameter after subscribers have come, the fan-out finds out which of them it
 // matches, and remembers that. So most changes cost one comparison of numbers, which says that nobody has come or left.
 
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { Channel, type Subscriber } from './channel.ts';
 import { Rounds } from './rounds.ts';
 
@@ -24,6 +24,10 @@ export class FanOut {
   #nextId = 1;
   /** Which changes were told in the last two rounds of the event loop. */
   readonly rounds = new Rounds();
+  /** How many changes clients that were behind were not sent: of values, of which they got a newer one, and fires of triggers. */
+  readonly lost = { values: 0, fires: 0 };
+  /** How many changes there were, by who made them. */
+  readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };
 
   join(subscriber: Subscriber): void {
     this.#subscribers.set(subscriber, ++this.#came);
@@ -41,6 +45,7 @@ export class FanOut {
   /** Tells a change to the subscribers that match its parameter. */
   readonly tell = (change: Change): void => {
     this.rounds.note(change.revision);
+    this.changes[change.origin.kind]++;
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
     if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);

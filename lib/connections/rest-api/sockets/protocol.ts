@@ -4,6 +4,7 @@ import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Filter } from '../filters/filter.ts';
+import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
@@ -35,6 +36,7 @@ export interface ProtocolContext {
   readonly settings: Settings;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly writes: WriteCounts;
   readonly pace: Pace;
   readonly tasks: TaskQueue;
   readonly fanOut: FanOut;

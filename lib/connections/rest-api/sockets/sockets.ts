@@ -23,6 +23,9 @@ export interface Sockets {
   /** Serves `/ws` on an app; returns a function that tells whether a socket of the app is open. */
   serve(app: TemplatedApp, admit: Router['admit']): () => boolean;
   readonly count: number;
+  /** What clients may speak. */
+  readonly protocols: readonly ConnectedClient['protocol'][];
+  readonly fanOut: Pick<FanOut, 'changes' | 'rounds' | 'lost'>;
   clients(): Iterable<ConnectedClient>;
   /** Tells a change to every client that asked for its parameter. */
   readonly tell: (change: Change) => void;
@@ -70,6 +73,8 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
     get count() {
       return clients.size;
     },
+    protocols: [plain.name, v1.name],
+    fanOut,
     clients: () => clients.clients(),
     tell: fanOut.tell,
     declare: (parameter) => v1.declare(parameter),

@@ -32,6 +32,8 @@ interface RuleRecord {
 export class RuleStates {
   readonly #now: () => number;
   readonly #records = new Map<string, RuleRecord>();
+  /** How often any of them failed, and how often a limit dropped something of them. */
+  readonly totals = { faults: 0, dropped: 0 };
 
   /** `now` tells monotonic milliseconds. */
   constructor(now: () => number) {
@@ -42,6 +44,7 @@ export class RuleStates {
   failed(rule: RuleName, reason: string): void {
     const record = this.#recordOf(rule);
     record.faults++;
+    this.totals.faults++;
     record.failing = { reason, until: this.#now() + shownMs, lasts: () => false };
   }
 
@@ -49,6 +52,7 @@ export class RuleStates {
   limited(rule: RuleName, reason: string, isStuck: () => boolean): void {
     const record = this.#recordOf(rule);
     record.dropped++;
+    this.totals.dropped++;
     record.limited = { reason, until: this.#now() + shownMs, lasts: isStuck };
   }
 

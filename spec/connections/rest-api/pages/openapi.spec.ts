@@ -123,6 +123,7 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/history/{address}', '/hub/history/desk/a?points=0', 400],
   ['/hub/log', '/hub/log', 200],
   ['/hub/log', '/hub/log?level=x', 400],
+  ['/hub/metrics', '/hub/metrics', 200],
   ['/hub/openapi.json', '/hub/openapi.json', 200],
   ['/hub/parameters', '/hub/parameters', 200],
   ['/hub/rules', '/hub/rules', 200],

@@ -131,6 +131,15 @@ export const paths = {
       responses: { ...fresh('Log'), '400': problem('A query that makes no sense') },
     },
   },
+  '/hub/metrics': {
+    get: {
+      ...about('readMetrics', 'operation', 'Counts and states in the text format of Prometheus'),
+      responses: {
+        '200': { description: 'Metrics', content: { 'text/plain': { schema: { type: 'string' } } } },
+        ...refusals,
+      },
+    },
+  },
   '/hub/openapi.json': {
     get: {
       ...about('readOpenApi', 'operation', 'This document'),

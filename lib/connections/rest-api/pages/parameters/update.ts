@@ -2,7 +2,6 @@
 
 import { describe, HubError } from '../../../../model/error.ts';
 import type { Origin } from '../../../../model/parameter.ts';
-import type { Value } from '../../../../model/value.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
@@ -13,6 +12,7 @@ import { send } from '../../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
 import { keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
+import type { WriteCounts } from '../../input/write-counts.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -21,20 +21,29 @@ interface Update {
   readonly value: unknown;
 }
 
+export interface UpdateContext {
+  readonly hub: HubPort;
+  readonly writes: WriteCounts;
+  readonly log: Log;
+}
+
 /** Sets a parameter as the query says. Errors: those of the query and of the write. */
-export function updateByGet(hub: HubPort, origin: Origin, response: HttpResponse, request: HttpRequest): void {
-  const { parameter, value } = readForm(request.getQuery() ?? '', 'query');
-  const written = hub.write(parameter, value, origin);
-  replyWritten(response, parameter, written, acceptsJson(request.getHeader('accept')));
+export function updateByGet(
+  context: UpdateContext,
+  origin: Origin,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
+  const updated = update(context, origin, () => readForm(request.getQuery() ?? '', 'query'));
+  replyUpdated(response, updated, acceptsJson(request.getHeader('accept')));
 }
 
 /** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
 export function updateByPost(
-  hub: HubPort,
+  context: UpdateContext,
   origin: Origin,
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
 ): void {
   const asJson = acceptsJson(request.getHeader('accept'));
   const type = bodyTypeOf(request);
@@ -45,11 +54,10 @@ export function updateByPost(
   readBody(exchange, request, (body) => {
     try {
       if (body instanceof HubError) throw body;
-      const { parameter, value } = read(body);
-      const written = hub.write(parameter, value, origin);
-      exchange.reply(() => replyWritten(response, parameter, written, asJson));
+      const updated = update(context, origin, () => read(body));
+      exchange.reply(() => replyUpdated(response, updated, asJson));
     } catch (error) {
-      exchange.fail(asHubError(error, log), asJson);
+      exchange.fail(asHubError(error, context.log), asJson);
     }
   });
 }
@@ -59,9 +67,22 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
   [jsonType, readJson],
 ]);
 
+/** Writes, and counts that. Errors: those of `read` and of the write. */
+function update({ hub, writes }: UpdateContext, origin: Origin, read: () => Update): Updated {
+  try {
+    const { parameter, value } = read();
+    const v = hub.write(parameter, value, origin);
+    writes.taken++;
+    return { p: parameter, v };
+  } catch (error) {
+    writes.refuse(error);
+    throw error;
+  }
+}
+
 /** Answers `OK`, or `{"p":"desk/lamp","v":true}` with the converted value. */
-function replyWritten(response: HttpResponse, parameter: string, written: Value, asJson: boolean): void {
-  send(beginValue(response, asJson), asJson ? JSON.stringify({ p: parameter, v: written } satisfies Updated) : 'OK');
+function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean): void {
+  send(beginValue(response, asJson), asJson ? JSON.stringify(updated) : 'OK');
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`. Each of the two must be there once; other names do not matter. */

@@ -10,6 +10,7 @@ import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/fault-gate.ts';
+import type { WriteCounts } from '../../input/write-counts.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { Rounds } from '../rounds.ts';
@@ -29,6 +30,7 @@ export interface PlainContext {
   readonly hub: HubPort;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly writes: WriteCounts;
   readonly tasks: TaskQueue;
   readonly rounds: Rounds;
   readonly reader: PlainReader;
@@ -88,7 +90,7 @@ export class PlainClient implements Session, Task {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, log, hits, reader } = this.#context;
+    const { hub, log, hits, writes, reader } = this.#context;
     let address: string | undefined;
     this.#received++;
     try {
@@ -98,7 +100,9 @@ export class PlainClient implements Session, Task {
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
       if (parameter === undefined) hub.write(address, value, this.#origin);
       else hub.writeTo(parameter, value, this.#origin);
+      writes.taken++;
     } catch (error) {
+      writes.refuse(error);
       hits.addError(error, this.address);
       this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address } satisfies PlainRefusal));
     }

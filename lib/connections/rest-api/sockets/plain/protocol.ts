@@ -9,11 +9,11 @@ import { PlainReader } from './message.ts';
 import { createOutbox } from './outbox.ts';
 
 /** Creates the plain protocol. */
-export function servePlain({ apps, hub, log, hits, tasks, fanOut, bound }: ProtocolContext): Protocol {
+export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, bound }: ProtocolContext): Protocol {
   const outbox = createOutbox(apps);
   const groups = new PlainGroups(hub, fanOut, bound, outbox.put);
   const context: PlainContext = {
-    ...{ hub, log, hits, tasks, outbox, groups },
+    ...{ hub, log, hits, writes, tasks, outbox, groups },
     rounds: fanOut.rounds,
     reader: new PlainReader(),
     clients: new Set(),

@@ -31,7 +31,7 @@ interface V1Protocol extends Protocol {
 }
 
 /** Serves clients that offer the subprotocol. */
-export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }: ProtocolContext): V1Protocol {
+export function serveV1({ hub, settings, log, hits, writes, pace, tasks, fanOut, bound }: ProtocolContext): V1Protocol {
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
     hits.add('stallMs', client.address);
@@ -42,7 +42,7 @@ export function serveV1({ hub, settings, log, hits, pace, tasks, fanOut, bound }
   const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
-  const desk = { hub, log, fanOut, groups, epoch, readSubscription: createSubscriptionReader(bound, fanOut) };
+  const desk = { hub, log, writes, fanOut, groups, epoch, readSubscription: createSubscriptionReader(bound, fanOut) };
   const hello = encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits } });
   const shared = { desk, hits, pace, tasks, sessions, stalls, hello };
 

@@ -3,6 +3,7 @@
 import type { Refusal } from '../../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
+import type { WriteCounts } from '../../../input/write-counts.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
 import type { Groups } from '../groups.ts';
@@ -12,6 +13,7 @@ import type { Request } from './subscription-reader.ts';
 export interface Desk {
   readonly hub: HubPort;
   readonly log: Log;
+  readonly writes: WriteCounts;
   readonly epoch: string;
   readonly fanOut: FanOut;
   readonly groups: Groups;

@@ -9,16 +9,22 @@ import type { Handler } from './handler.ts';
 
 type Item = readonly [target: Target, value: unknown];
 
-export const handleSet: Handler = ({ hub, log, fanOut }, client, message) => {
+export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message) => {
   const items = itemsOf(message);
   const errors: Mistake[] = [];
   hub.turn(() => {
     for (const [target, value] of items) {
       try {
         const parameter = typeof target === 'string' ? hub.find(target) : fanOut.parameterOf(target);
-        if (parameter === undefined) errors.push([target, 'unknown parameter']);
-        else hub.writeTo(parameter, value, client.origin);
+        if (parameter === undefined) {
+          writes.refuseAs('unknown-parameter');
+          errors.push([target, 'unknown parameter']);
+        } else {
+          hub.writeTo(parameter, value, client.origin);
+          writes.taken++;
+        }
       } catch (error) {
+        writes.refuse(error);
         errors.push([target, asHubError(error, log).message]);
       }
     }

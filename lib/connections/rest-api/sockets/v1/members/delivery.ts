@@ -1,6 +1,7 @@
 // How batches come to a client: as many as it has room for, with the definitions that it lacks.
 
 import type { Channel } from '../../channel.ts';
+import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
 import { cut, defFrame, definition, firedFrame, isTrigger, lostFrame, setFrame } from '../frames.ts';
 import type { GroupChannel } from '../group/group-channel.ts';
@@ -31,10 +32,12 @@ export function fireFrames(batches: readonly Batch[]): Uint8Array[] {
   return [...definitions, ...ids].map((frame) => Buffer.from(frame));
 }
 
-/** Sends a client a frame of each kind of what it has missed and still wants. */
-export function sendMissed(client: Client, isWanted: (channel: Channel) => boolean): void {
+/** Sends a client a frame of each kind of what it has missed and still wants; `total` counts what is lost. */
+export function sendMissed(client: Client, isWanted: (channel: Channel) => boolean, total: FanOut['lost']): void {
   const isDefined = client.definitions.areAll && !client.isBeingDefined;
-  const { definitions, lost, items } = client.missed.take(isWanted, isDefined);
+  const { definitions, lost, lostValues, lostFires, items } = client.missed.take(isWanted, isDefined);
+  total.values += lostValues;
+  total.fires += lostFires;
   if (definitions.length > 0) client.send(defFrame(definitions.join()));
   if (lost.length > 0) client.send(lostFrame(lost.join()));
   if (items.length > 0) client.send(setFrame(items.join(), undefined));

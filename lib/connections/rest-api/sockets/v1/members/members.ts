@@ -174,10 +174,10 @@ export class Members {
   }
 
   #tellMissed(client: Client): void {
-    const { hub } = this.#sources;
+    const { hub, fanOut } = this.#sources;
     const isWanted = ({ parameter }: Channel) =>
       hub.find(parameter.address) === parameter && this.#outboxes.matches(parameter);
-    while (client.missed.size > 0 && !client.isFull) sendMissed(client, isWanted);
+    while (client.missed.size > 0 && !client.isFull) sendMissed(client, isWanted, fanOut.lost);
   }
 
   /** Notes what a client has missed, and what waits as if it had. */

@@ -8,6 +8,9 @@ import type { GroupChannel } from '../group/group-channel.ts';
 export interface MissedParts {
   readonly definitions: readonly string[];
   readonly lost: readonly string[];
+  /** How many changes of values, and fires of triggers, that are. */
+  readonly lostValues: number;
+  readonly lostFires: number;
   readonly items: readonly string[];
 }
 
@@ -35,7 +38,13 @@ export class Missed {
 
   /** Takes about as much as fits into a frame; parameters that are not `wanted` any more are forgotten. */
   take(isWanted: (channel: Channel) => boolean, isDefined: boolean): MissedParts {
-    const parts = { definitions: [] as string[], lost: [] as string[], items: [] as string[] };
+    const parts = {
+      definitions: [] as string[],
+      lost: [] as string[],
+      lostValues: 0,
+      lostFires: 0,
+      items: [] as string[],
+    };
     let length = 0;
     for (const [channel, count] of this.#counts ?? nothing) {
       this.#counts!.delete(channel);
@@ -44,6 +53,7 @@ export class Missed {
       const isState = !isTrigger(parameter);
       const countLost = isState ? count - 1 : count; // the newest value follows
       if (countLost > 0) parts.lost.push(`"${id}":${countLost}`);
+      parts[isState ? 'lostValues' : 'lostFires'] += countLost;
       if (isState) parts.items.push(itemOf(channel, parameter.value!, parameter.lastChange!.revision));
       if (!isDefined) parts.definitions.push(definition(channel));
       length += 20 + (parts.items.at(-1)?.length ?? 0) + (parts.definitions.at(-1)?.length ?? 0);

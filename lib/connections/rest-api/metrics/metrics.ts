@@ -1,0 +1,136 @@
+// The metrics of a hub, as Prometheus names them. Nothing here names a parameter, a rule or a client, so there are as many series with
+// 100,000 parameters as with ten. They are read when somebody asks.
+
+import { versions } from 'node:process';
+import { Gauge, Registry } from 'prom-client';
+import type { WritingStatus } from '../../archive.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { WriteCounts } from '../input/write-counts.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+import { Families, type Labelled } from './families.ts';
+import { addProgram } from './program.ts';
+
+export interface MetricsContext {
+  readonly hub: HubPort;
+  readonly sockets: Sockets;
+  readonly writes: WriteCounts;
+  readonly hits: LimitHits;
+}
+
+const connectionStates = ['running', 'degraded', 'failed', 'disabled'] as const;
+const storeParts = ['values', 'history', 'audit'] as const;
+
+export function createMetrics(context: MetricsContext): Registry {
+  const registry = new Registry();
+  const families = new Families(registry);
+  addBuild(registry, context.hub);
+  addChanges(families, context);
+  addRules(families, context.hub);
+  addConnections(registry, context.hub);
+  addClients(families, context);
+  addStore(families, context.hub);
+  addProgram(families);
+  return registry;
+}
+
+function addBuild(registry: Registry, { version }: HubPort): void {
+  const help = 'The version of the hub and of its Node.js; always 1.';
+  const info = { name: 'patchbay_build_info', help, labelNames: ['version', 'node'], registers: [registry] };
+  new Gauge(info).set({ version, node: versions.node }, 1);
+}
+
+function addChanges(families: Families, { hub, sockets, writes }: MetricsContext): void {
+  families.gauge('patchbay_parameters', 'How many parameters there are.', () => hub.size);
+  families.counters('patchbay_changes_total', 'Changes of parameters, by who made them.', 'origin', () =>
+    Object.entries(sockets.fanOut.changes),
+  );
+  families.counters('patchbay_writes_total', 'Writes of clients: ok, or the code of the error.', 'result', () => [
+    ['ok', writes.taken] as const,
+    ...writes.refused,
+  ]);
+  const turns = 'How long a write takes with all that follows from it; of one turn in 64.';
+  families.histogram('patchbay_turn_duration_seconds', turns, hub.turnDurations);
+}
+
+function addRules(families: Families, { ruleTotals }: HubPort): void {
+  families.counter('patchbay_rule_errors_total', 'How often a rule failed on a value.', () => ruleTotals.faults);
+  families.counter(
+    'patchbay_rule_dropped_total',
+    'How often a limit dropped a value or write of a rule.',
+    () => ruleTotals.dropped,
+  );
+}
+
+function addConnections(registry: Registry, hub: HubPort): void {
+  new Gauge({
+    name: 'patchbay_connection_state',
+    help: '1 for the state in which a connection is, 0 for all others.',
+    labelNames: ['id', 'state'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { id, state: present } of hub.connections())
+        for (const state of connectionStates) this.set({ id, state }, state === present ? 1 : 0);
+    },
+  });
+}
+
+function addClients(families: Families, { sockets, hits }: MetricsContext): void {
+  const { rounds, lost } = sockets.fanOut;
+  families.gauges('patchbay_clients', 'WebSocket clients of this connection.', 'protocol', () =>
+    countProtocols(sockets),
+  );
+  families.gauge('patchbay_clients_stalled', 'WebSocket clients that do not read.', () => countStalled(sockets));
+  const delay =
+    'From the first change of a round of the event loop until its frames have gone to the sockets; of one round in 16.';
+  families.histogram('patchbay_fanout_delay_seconds', delay, rounds.durations);
+  const conflated = 'Changes that clients were not sent, since they were behind: they got a newer value.';
+  families.counter('patchbay_conflated_total', conflated, () => lost.values);
+  const fires = 'Fires of triggers that clients were not sent, since they were behind.';
+  families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
+  const limits = 'How often clients went past a limit.';
+  families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));
+}
+
+function countProtocols(sockets: Sockets): Labelled {
+  const counts = new Map<string, number>(sockets.protocols.map((protocol) => [protocol, 0]));
+  for (const { protocol } of sockets.clients()) counts.set(protocol, counts.get(protocol)! + 1);
+  return counts;
+}
+
+function countStalled(sockets: Sockets): number {
+  const nowMs = performance.now();
+  let stalled = 0;
+  for (const { session } of sockets.clients()) if (session.status(nowMs).state === 'stalled') stalled++;
+  return stalled;
+}
+
+function addStore(families: Families, hub: HubPort): void {
+  const ofParts = (read: (status: WritingStatus) => number) =>
+    function* (): Generator<readonly [string, number]> {
+      for (const part of storeParts) {
+        const status = hub.keeping.archive?.[part]?.status();
+        if (status !== undefined) yield [part, read(status)];
+      }
+    };
+  const gauges = (name: string, help: string, read: (status: WritingStatus) => number) =>
+    families.gauges(name, help, 'part', ofParts(read));
+  gauges(
+    'patchbay_store_rows_per_second',
+    'Rows that the store writes, over ten seconds.',
+    ({ perSecond }) => perSecond,
+  );
+  gauges(
+    'patchbay_store_lag_seconds',
+    'The age of the oldest change that is not on the disk.',
+    ({ lagMs }) => lagMs / 1000,
+  );
+  const lost = 'Changes that the store has not recorded.';
+  families.counters(
+    'patchbay_store_lost_total',
+    lost,
+    'part',
+    ofParts((status) => status.lost),
+  );
+}
