@@ -55,10 +55,10 @@ for (const { path, text } of files) {
     });
 }
 
-test('the cookbook has twenty recipes, and its table names each', async (t) => {
+test('the table of the cookbook names each recipe', async (t) => {
   const table = await readFile('flows/README.md', 'utf8');
   const recipes = paths.filter((path) => path.startsWith('flows/cookbook/'));
-  t.is(recipes.length, 20);
+  t.true(recipes.length >= 20);
   for (const path of recipes) t.true(table.includes(`](${path.replace('flows/', '')})`), path);
 });
 

@@ -7,7 +7,7 @@ import { commonSettings } from '../../connections/setting.ts';
 import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
-import { expression } from '../steps/define-step.ts';
+import { expression, stepList } from '../steps/define-step.ts';
 import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
 
@@ -91,10 +91,14 @@ export function connectionSchema(type: AnyConnectionType): z.ZodObject {
 
 /** The JSON Schema of flow files with these connection types, for editors that complete and check. */
 export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>): object {
-  const steps = [...stepTypes].map(([name, { setting, summary }]) =>
-    z.strictObject({ [name]: setting.describe(summary) }),
+  const step: z.ZodType = z.lazy(() =>
+    z.union(
+      [...stepTypes].map(([name, { setting, summary }]) =>
+        z.strictObject({ [name]: (setting === stepList ? z.array(step).min(1) : setting).describe(summary) }),
+      ),
+    ),
   );
-  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(z.union(steps)).default([]) }).meta({
+  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(step).default([]) }).meta({
     if: { properties: { from: { type: 'object' } }, required: ['from'] },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
     then: { required: ['map'] },

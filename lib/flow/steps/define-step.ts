@@ -6,7 +6,7 @@ import { durationPattern, longestDurationMs, readDurationMs } from '../../model/
 import { HubError, messageOf } from '../../model/error.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import { type BoundExpression, expressionPattern } from '../rule-expression.ts';
-import type { Operator, PreparedStep, StepContext, StepType } from './step.ts';
+import type { Operator, PreparedStep, StepContext, StepRuntime, StepType } from './step.ts';
 
 export type NamedStep = readonly [name: string, type: StepType];
 
@@ -22,9 +22,21 @@ export const durationMs = z
       return z.NEVER;
     }
   });
+
+/** A duration of at least so many milliseconds. */
+export const atLeast = (leastMs: number) =>
+  durationMs.refine((ms) => ms >= leastMs, {
+    error: ({ input }) => `expected at least ${leastMs} ms, got ${input}`,
+  });
+
 /** The patterns of settings here are for the JSON Schema alone: the check tells more. */
 export const expression = z.string({ error: 'an expression in text' }).meta({ pattern: expressionPattern });
 export const scalar = z.union([z.string(), z.number(), z.boolean()], { error: 'a text, number or boolean' });
+
+/** Steps within a step; the check looks at each of them. */
+export const stepList = z
+  .array(z.unknown(), { error: 'a list of steps' })
+  .min(1, { error: 'a list of steps such as [{ delay: "1s" }]' });
 
 /** Defines a step. */
 export function define<Schema extends z.ZodType>(
@@ -52,12 +64,12 @@ export function ofNumbers<Schema extends z.ZodType>(
   name: string,
   summary: string,
   setting: Schema,
-  create: (setting: z.output<Schema>) => Operator,
+  create: (setting: z.output<Schema>, runtime: StepRuntime) => Operator,
 ): NamedStep {
   return define(name, summary, setting, (value, { type }) => {
     if (type === 'S')
       throw new HubError('bad-flow', 'expected numbers, got a text: put { map: "double(value)" } before it');
-    return { type: 'F', create: () => create(value) };
+    return { type: 'F', create: (runtime) => create(value, runtime) };
   });
 }
 

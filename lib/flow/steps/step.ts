@@ -21,6 +21,8 @@ export interface StepContext {
   readonly type: ValueType | undefined;
   /** Compiles an expression over `value` and further names; `expects` 'B' for conditions. Errors: `bad-flow`. */
   compile(text: string, more?: Readonly<Record<string, ValueType | undefined>>, expects?: 'B'): RuleExpression;
+  /** Prepares steps within the step; those with mistakes are missing, and are told. */
+  prepare(items: readonly unknown[]): readonly PreparedStep[];
 }
 
 /** A step ready to run, and the type of what comes out of it. */

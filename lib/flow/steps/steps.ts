@@ -1,10 +1,12 @@
 // The steps of `pipe`: operators of RxJS under their own names, and a few of the trade.
 
 import { computingSteps } from './computing-steps.ts';
+import { gradualSteps } from './gradual-steps.ts';
 import { mappingSteps } from './mapping-steps.ts';
 import { passingSteps } from './passing-steps.ts';
 import type { StepType } from './step.ts';
 import { timingSteps } from './timing-steps.ts';
+import { windowSteps } from './window-steps.ts';
 
 /** Every step by name, in the order of the documentation. */
 export const stepTypes: ReadonlyMap<string, StepType> = new Map([
@@ -12,4 +14,6 @@ export const stepTypes: ReadonlyMap<string, StepType> = new Map([
   ...timingSteps,
   ...passingSteps,
   ...mappingSteps,
+  ...windowSteps,
+  ...gradualSteps,
 ]);

@@ -56,6 +56,7 @@ function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, types
       type,
       compile: (text, more, expects) =>
         compileRuleExpression(text, { ...typesAt(expressionSpot), variables: { value: type, ...more } }, expects),
+      prepare: (inner) => checkPipe(stepSpot, inner, type, typesAt),
     }),
   );
 }
@@ -64,6 +65,7 @@ function checkStep(spot: Spot, item: unknown, type: ValueType | undefined, types
 const examples = [
   true,
   50,
+  '2s',
   'value > 0',
   [0, 100],
   { from: [0, 1], to: [0, 100] },

@@ -52,17 +52,20 @@ test('rules that multiply run into the number of writes of a turn, and are calle
   t.true(limited.some(({ reason }) => reason.startsWith('it wrote past 131,072 writes in one turn: ')));
 });
 
-test('a delay that is full says so, and counts what it drops', async (t) => {
-  const hub = await startTestHub(t, {
-    connections: { desk },
-    rules: [{ name: 'later', from: 'desk/a', pipe: [{ delay: '1h' }], to: 'desk/b' }],
+for (const [step, reason, outcome] of [
+  [{ delay: '1h' }, 'a delay holds 10,000 values at most, the next was dropped', 'held'],
+  [{ window: { of: 'max', over: '1h' } }, 'a window holds 10,000 values at most, the oldest was dropped', 'wrote'],
+] as const)
+  test(`${Object.keys(step)} that is full says so, and counts what it drops`, async (t) => {
+    const hub = await startTestHub(t, {
+      connections: { desk },
+      rules: [{ name: 'later', from: 'desk/a', pipe: [step], to: 'desk/b' }],
+    });
+    for (let count = 0; count < 10_003; count++) hub.write('desk/a', count, writer);
+    t.regex(await hub.logged(/ holds /), new RegExp(`^rule "later" \\(.*flow\\.json5\\) is limited: ${reason}$`));
+    t.like(hub.rules(), [{ state: 'limited', reason, dropped: 3 }]);
+    t.like(hub.runsOf('later')[0]!.runs[0], { outcome, error: reason });
   });
-  for (let count = 0; count < 10_003; count++) hub.write('desk/a', count, writer);
-  const reason = 'a delay holds 10,000 values at most, the next was dropped';
-  t.regex(await hub.logged(/delay/), new RegExp(`^rule "later" \\(.*flow\\.json5\\) is limited: ${reason}$`));
-  t.like(hub.rules(), [{ state: 'limited', reason, dropped: 3 }]);
-  t.like(hub.runsOf('later')[0]!.runs[0], { outcome: 'held', error: reason });
-});
 
 test('a rule that reads an unknown parameter says for which one it waits, once, until it is known', async (t) => {
   const hub = await startTestHub(t, {

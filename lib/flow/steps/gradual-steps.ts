@@ -1,0 +1,158 @@
+// Steps that go on between values: they pass on more values than come in, on a grid of their own.
+
+import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
+import { z } from 'zod';
+import type { Value } from '../../model/value.ts';
+import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-step.ts';
+import { createMean } from './mean-over-time.ts';
+import type { Operator } from './step.ts';
+
+/** The shortest time between two values of a grid, and how many of them one time may have. */
+const shortestMs = 10;
+const mostInGrid = 1000;
+
+const averageForm = '"10s" or { over: "10s", every: "1s" }';
+const rampForm = '"2s" or { over: "2s", every: "50ms" }';
+
+export const gradualSteps: readonly NamedStep[] = [
+  ofNumbers(
+    'average',
+    'gives the mean over a time, in which a value counts as long as it lasts: "10s", told ten times in it, or { over: "10s", every: "1s" }',
+    overEvery(averageForm, (over) => Math.max(shortestMs, over / 10)),
+    (setting, { scheduler }) => averageOf(setting, scheduler),
+  ),
+  ofNumbers(
+    'ramp',
+    'goes to each value in even steps: "2s", every 50 ms, or { over: "2s", every: "50ms" }',
+    overEvery(rampForm, (over) => Math.max(50, over / mostInGrid)),
+    (setting, { scheduler }) => rampOf(setting, scheduler),
+  ),
+  define(
+    'repeat',
+    'passes a value on, and again at every interval of this length, until another one comes',
+    atLeast(shortestMs),
+    (ms, { type }) => ({ type, create: ({ scheduler }) => switchMap((value) => repeated(value, ms, scheduler)) }),
+  ),
+  define(
+    'switchMap',
+    'has a list of steps begin anew with each value; what they still hold of those before is dropped',
+    stepList,
+    (items, { type, prepare }) => {
+      const steps = prepare(items);
+      return {
+        type: steps.length === 0 ? type : steps.at(-1)!.type,
+        create: (runtime) =>
+          switchMap((value) => {
+            const alone$ = concat(of(value), NEVER); // a stream that ends would let debounceTime pass on at once
+            return steps.reduce((stream$, step) => stream$.pipe(step.create(runtime)), alone$);
+          }),
+      };
+    },
+  ),
+];
+
+interface OverEvery {
+  readonly over: number;
+  readonly every: number;
+}
+
+/** A duration, or one with the time between two values, in place of the usual one. */
+function overEvery(form: string, usual: (over: number) => number) {
+  return z
+    .union(
+      [atLeast(shortestMs), z.strictObject({ over: atLeast(shortestMs), every: atLeast(shortestMs).optional() })],
+      {
+        error: form,
+      },
+    )
+    .transform((setting): OverEvery => {
+      const { over, every } = typeof setting === 'number' ? { over: setting, every: undefined } : setting;
+      return { over, every: every ?? Math.min(over, usual(over)) };
+    })
+    .refine(({ over, every }) => every <= over && over <= every * mostInGrid, {
+      error: `expected over at least every, and at most ${mostInGrid.toLocaleString('en')} times as long`,
+    });
+}
+
+/** Does work on a grid of time, late work not being made up for, until it returns false. */
+function onGrid(everyMs: number, scheduler: SchedulerLike, work: (elapsedMs: number) => boolean): Subscription {
+  const startMs = scheduler.now();
+  const running = new Subscription();
+  let waiting = Subscription.EMPTY;
+  const wait = () => {
+    const elapsedMs = scheduler.now() - startMs;
+    const dueMs = (Math.floor(elapsedMs / everyMs) + 1) * everyMs;
+    waiting = scheduler.schedule(tick, Math.ceil(dueMs - elapsedMs));
+  };
+  const tick = () => {
+    if (work(scheduler.now() - startMs) && !running.closed) wait();
+  };
+  running.add(() => waiting.unsubscribe());
+  wait();
+  return running;
+}
+
+function repeated(value: Value, everyMs: number, scheduler: SchedulerLike): Observable<Value> {
+  return new Observable((subscriber) => {
+    const ticks = onGrid(everyMs, scheduler, () => {
+      subscriber.next(value);
+      return true;
+    });
+    subscriber.next(value);
+    return ticks;
+  });
+}
+
+/** Goes from where it is. The first value is taken at once. */
+function rampOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
+  let present: number | undefined;
+  const rampTo = (target: number) =>
+    new Observable<Value>((subscriber) => {
+      const start = present;
+      const go = (number: number) => {
+        present = number;
+        subscriber.next(number);
+      };
+      if (start === undefined || !Number.isFinite(target)) return go(target);
+      if (start === target) return undefined;
+      return onGrid(every, scheduler, (elapsedMs) => {
+        const isThere = elapsedMs >= over;
+        go(isThere ? target : start + (target - start) * (elapsedMs / over));
+        return !isThere;
+      });
+    });
+  return switchMap((value) => rampTo(Number(value)));
+}
+
+/** Tells the first value at once, then the mean on the grid, until that is the value and stays so. */
+function averageOf({ over, every }: OverEvery, scheduler: SchedulerLike): Operator {
+  return (source) =>
+    new Observable((subscriber) => {
+      const mean = createMean(Math.round(over / every), every);
+      let ticks: Subscription | undefined;
+      let told: number | undefined;
+      const tell = (number: number) => {
+        if (number === told) return;
+        told = number;
+        subscriber.next(number);
+      };
+      const running = source.subscribe({
+        next(value) {
+          mean.put(Number(value), scheduler.now());
+          if (told === undefined) tell(Number(value));
+          if (ticks !== undefined) return;
+          ticks = onGrid(every, scheduler, () => {
+            const { number, isSettled } = mean.take(scheduler.now());
+            if (isSettled) ticks = undefined;
+            tell(number);
+            return !isSettled;
+          });
+        },
+        error: (error) => subscriber.error(error),
+      });
+      return () => {
+        running.unsubscribe();
+        ticks?.unsubscribe();
+      };
+    });
+}

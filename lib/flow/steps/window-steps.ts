@@ -1,0 +1,145 @@
+// Steps that compute from several values: those of a time, or the last ones.
+
+import { defer, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
+import { z } from 'zod';
+import type { Value } from '../../model/value.ts';
+import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
+import { SlidingWindow } from './sliding-window.ts';
+import type { Operator, StepRuntime } from './step.ts';
+
+/** A window holds at most this many values. Past it the oldest leaves too early, and the rule is shown as limited. */
+const maxInWindow = 10_000;
+const windowIsFull = `a window holds ${maxInWindow.toLocaleString('en')} values at most, the oldest was dropped`;
+const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
+const countForm = `integer 1..${maxInWindow}`;
+
+const results = {
+  min: (window: SlidingWindow) => window.least,
+  max: (window: SlidingWindow) => window.greatest,
+  mean: (window: SlidingWindow) => Number(window.mean.toPrecision(12)), // 0.1, not 0.09999999999999999
+};
+
+export const windowSteps: readonly NamedStep[] = [
+  ofNumbers(
+    'window',
+    'gives the min, max or mean of the values that came in a time, or of the last ones: { of: "max", over: "10s" }, { of: "mean", count: 5 }',
+    z
+      .strictObject(
+        {
+          of: z.enum(['min', 'max', 'mean'], { error: 'min, max or mean' }),
+          over: atLeast(1).optional(),
+          count: z
+            .int({ error: countForm })
+            .min(1, { error: countForm })
+            .max(maxInWindow, { error: countForm })
+            .optional(),
+        },
+        { error: windowForm },
+      )
+      .refine(({ over, count }) => (over === undefined) !== (count === undefined), {
+        error: `expected either over or count: ${windowForm}`,
+      })
+      .meta({ oneOf: [{ required: ['over'] }, { required: ['count'] }] }),
+    ({ of, over, count }, runtime) =>
+      over === undefined ? lastOnes(count!, results[of]) : windowOf(over, 1, results[of], runtime),
+  ),
+  define(
+    'count',
+    'counts the values; with a duration such as "10s" those that came in this time',
+    z.union([z.literal(true), atLeast(1)], { error: 'true or a duration such as "10s"' }),
+    (over) => ({
+      type: 'I',
+      create: (runtime) =>
+        over === true ? scan((sum) => Number(sum) + 1, 0 as Value) : windowOf(over, 0, ({ count }) => count, runtime),
+    }),
+  ),
+  ofNumbers(
+    'rate',
+    'computes how much the value changes in this time, from it and the one before',
+    atLeast(1),
+    (perMs, { scheduler }) => rateOf(perMs, scheduler),
+  ),
+];
+
+function lastOnes(count: number, result: (window: SlidingWindow) => number): Operator {
+  return (source) =>
+    defer(() => {
+      const window = new SlidingWindow();
+      return source.pipe(
+        map((value) => {
+          window.add(Number(value), 0);
+          if (window.count > count) window.drop();
+          return result(window);
+        }),
+      );
+    });
+}
+
+/** Tells the result for each value, and again when values grow too old, of which `least` stay. */
+function windowOf(
+  overMs: number,
+  least: number,
+  result: (window: SlidingWindow) => number,
+  { scheduler, overflow }: StepRuntime,
+): Operator {
+  return (source) =>
+    new Observable((subscriber) => {
+      const window = new SlidingWindow();
+      let told: number | undefined;
+      let leaving = Subscription.EMPTY;
+      const dropOld = () => {
+        while (window.count > least && window.oldestMs + overMs <= scheduler.now()) window.drop();
+      };
+      const wait = () => {
+        leaving.unsubscribe();
+        if (window.count > least)
+          leaving = scheduler.schedule(leave, Math.max(0, Math.ceil(window.oldestMs + overMs - scheduler.now())));
+      };
+      const leave = () => {
+        dropOld();
+        wait();
+        const present = result(window);
+        if (present === told) return;
+        told = present;
+        subscriber.next(present);
+      };
+      const running = source.subscribe({
+        next(value) {
+          window.add(Number(value), scheduler.now());
+          if (window.count > maxInWindow) {
+            overflow(windowIsFull);
+            window.drop();
+          }
+          dropOld();
+          wait();
+          told = result(window);
+          subscriber.next(told);
+        },
+        error: (error) => subscriber.error(error),
+      });
+      return () => {
+        running.unsubscribe();
+        leaving.unsubscribe();
+      };
+    });
+}
+
+/** Says nothing for the first value, and compares values of the same moment with the last one of an earlier moment. */
+function rateOf(perMs: number, scheduler: SchedulerLike): Operator {
+  return (source) =>
+    new Observable((subscriber) => {
+      let base: { number: number; timeMs: number } | undefined;
+      let last: typeof base;
+      return source.subscribe({
+        next(value) {
+          const timeMs = scheduler.now();
+          const number = Number(value);
+          if (last !== undefined && last.timeMs < timeMs) base = last;
+          last = { number, timeMs };
+          if (base !== undefined) subscriber.next(((number - base.number) / (timeMs - base.timeMs)) * perMs);
+        },
+        error: (error) => subscriber.error(error),
+        complete: () => subscriber.complete(),
+      });
+    });
+}
