@@ -13,12 +13,20 @@ export class FlowLoader {
   readonly #paths: readonly string[];
   readonly #types: ReadonlyMap<string, AnyConnectionType>;
   readonly #programs: FlowPrograms;
+  /** The files that flow files named at the last load that succeeded, and at the last one. */
+  #runningFiles: readonly string[] = [];
+  #namedFiles: readonly string[] = [];
   #report: LoadReport = { time: Date.now(), isLoaded: false, reason: '', files: [] };
 
   constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
     this.#paths = paths;
     this.#types = types;
     this.#programs = new FlowPrograms(programs);
+  }
+
+  /** The files that are to be watched beside flow files: those that they name or import. A load that fails drops none. */
+  get furtherFiles(): readonly string[] {
+    return [...new Set([...this.#runningFiles, ...this.#namedFiles, ...this.#programs.furtherFiles])];
   }
 
   /** What the last load said. */
@@ -32,7 +40,10 @@ export class FlowLoader {
     const files = await readFlowFiles(this.#paths, this.#programs, mistakes).finally(() => this.#programs.rest());
     const plan = checkFlowFiles(files, this.#types, mistakes);
     this.#report = reportOf(plan, mistakes.items);
-    if (mistakes.items.length > 0) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
+    const isLoaded = mistakes.items.length === 0;
+    this.#namedFiles = plan.furtherFiles;
+    if (isLoaded) this.#runningFiles = plan.furtherFiles;
+    if (!isLoaded) throw new HubError('bad-flow', mistakes.items.map(formatMistake).join('\n'));
     return { ...plan, paths: this.#paths };
   }
 

@@ -59,12 +59,13 @@ export class Reloader {
       const plan = await loader.load();
       if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       const reload = swap(plan);
-      watcher?.alsoWatch(plan.furtherFiles);
       this.#tell(reload);
       return reload;
     } catch (error) {
       if (!this.#isStopped) this.#refuse(messageOf(error));
       throw error;
+    } finally {
+      if (!this.#isStopped) watcher?.alsoWatch(loader.furtherFiles);
     }
   }
 

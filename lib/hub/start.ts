@@ -59,7 +59,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     const plan = await loader.load();
     const hub = await startPlan(plan, { ...options, log, files: () => loader.report });
     report = hub.report;
-    watcher?.alsoWatch(plan.furtherFiles);
+    watcher?.alsoWatch(loader.furtherFiles);
     const stopRunning = hub.stop;
     const reloader = new Reloader({ loader, swap: hub.swap, note: hub.note, log, watcher });
     return Object.assign(hub, {

@@ -42,10 +42,16 @@ async function readFlowFile(
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
   if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes);
-  const data = await programs.read(name, version, mistakes);
-  if (data === undefined) return undefined;
+  const program = await programs.read(name, version, mistakes);
+  if (program === undefined) return undefined;
+  const { exported: data } = program;
   const text = content.toString();
-  return { ...file, data, positionOf: (path) => placeOfSetting(text, path, valueAt(data, path)) };
+  return {
+    ...file,
+    version: program.version,
+    data,
+    positionOf: (path) => placeOfSetting(text, path, valueAt(data, path)),
+  };
 }
 
 /** What stands at a path of data. */

@@ -11,9 +11,13 @@ export interface CodeFile {
   readonly version: string;
 }
 
-/** A flow in TypeScript. `name` is its file as given, `path` is its full path; `files` has all its files by full path. */
+/**
+ * A flow in TypeScript. `name` is its file as given, `path` is its full path; `version` names the content of all its files, which
+ * `files` has by full path.
+ */
 export interface FlowCode {
   readonly name: string;
+  readonly version: string;
   readonly path: string;
   readonly files: ReadonlyMap<string, CodeFile>;
 }

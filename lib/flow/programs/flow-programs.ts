@@ -5,10 +5,11 @@ import { pathToFileURL } from 'node:url';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { describe } from '../../model/error.ts';
 import { type CodeFile, type FlowCode, inFlow, shownName } from './flow-code.ts';
+import { filesOf, type Imports, importVersions, versionsOf } from './imports.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from './stack.ts';
 import { withinTicks } from './ticks.ts';
-import { importDeadlineMs, TrialError, type Tried } from './trial.ts';
+import { importDeadlineMs, TrialError } from './trial.ts';
 import { Trials } from './trials.ts';
 
 export interface ProgramOptions {
@@ -20,39 +21,60 @@ export interface ProgramOptions {
   readonly tellLeftOut?: (flow: string, reason: string) => void;
 }
 
-/** What this process has imported, by URL and content. Node.js keeps it, so it need not be tried again. */
-const imported = new Map<string, FlowCode>();
+/** What this process has imported last of each content of a file. Node.js keeps it, so it need not be tried again. */
+const imported = new Map<string, ImportedCode>();
+
+interface ImportedCode extends FlowCode {
+  /** The version in which each of its files is imported. */
+  readonly versions: ReadonlyMap<string, string>;
+}
+
+/** What a flow file exports, and a version that names the content of the file and of all that it imports. */
+export interface ReadProgram {
+  readonly exported: object;
+  readonly version: string;
+}
 
 export class FlowPrograms {
   readonly #options: ProgramOptions;
   readonly #flows = new Map<string, FlowCode>();
+  /** The files that each flow imports, as far as its last trial came. */
+  readonly #importedBy = new Map<string, readonly string[]>();
   readonly #trials = new Trials();
 
   constructor(options: ProgramOptions = {}) {
     this.#options = options;
   }
 
-  /** Tries and imports a flow file; returns what it exports, or undefined after it has added the mistake. */
-  async read(name: string, version: string, mistakes: MistakeList): Promise<object | undefined> {
+  /** The files that flows import: a save of one of them is a save of the flow. */
+  get furtherFiles(): string[] {
+    return [...new Set([...this.#importedBy.values()].flat())];
+  }
+
+  /** Tries and imports a flow file that has this content; undefined after it has added the mistake. */
+  async read(name: string, content: string, mistakes: MistakeList): Promise<ReadProgram | undefined> {
     const path = resolve(name);
-    const href = `${pathToFileURL(path)}?${version}`;
-    let code = imported.get(href);
+    const key = `${path}?${content}`;
+    let code = imported.get(key);
     try {
-      if (code === undefined) {
+      if (code === undefined || !isAsItWas(code)) {
         const tried = await this.#trials.run(path, name);
-        code = codeOf(name, path, version, tried);
-        if (this.#isLeftOut(code)) return { connections: tried.connections };
+        code = codeOf(name, path, tried.imports);
+        this.#watch(path, tried.imports);
+        if (this.#isLeftOut(code)) return { exported: { connections: tried.connections }, version: code.version };
       }
+      const { version } = code;
       this.#flows.set(path, code);
       this.#options.protect?.([...this.#flows.values()]);
-      imported.set(href, code);
-      const exported = await importFlow(href, name);
-      if (typeof exported === 'object' && exported !== null) return exported;
+      imported.set(key, code);
+      const exported = await importFlow(path, code);
+      if (typeof exported === 'object' && exported !== null) return { exported, version };
       mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`, {
         line: 1,
         column: 1,
       });
     } catch (error) {
+      if (error instanceof TrialError) this.#watch(path, error.imports);
       addMistake(mistakes, name, asTrialError(error, code));
     }
     return undefined;
@@ -73,6 +95,11 @@ export class FlowPrograms {
     this.#trials.close();
   }
 
+  #watch(path: string, imports: Imports): void {
+    const files = [...filesOf(path, imports)].filter((file) => file !== path);
+    this.#importedBy.set(path, files.length > 0 ? files : (this.#importedBy.get(path) ?? []));
+  }
+
   /** Whether a flow has stopped the hub before; then the operator is told. */
   #isLeftOut(code: FlowCode): boolean {
     const { tellLeftOut } = this.#options;
@@ -84,7 +111,9 @@ export class FlowPrograms {
 }
 
 /** What a flow file exports. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
-async function importFlow(href: string, name: string): Promise<unknown> {
+async function importFlow(path: string, { name, version, versions }: ImportedCode): Promise<unknown> {
+  importVersions(versions);
+  const href = `${pathToFileURL(path)}?${version}`;
   const importing = inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>);
   const module = await withinTicks(importing, () => importDeadlineMs);
   if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
@@ -102,8 +131,15 @@ function asTrialError(error: unknown, code: FlowCode | undefined): TrialError {
   return new TrialError(`cannot be loaded: ${wordsOf(error)}`, place);
 }
 
-function codeOf(name: string, path: string, version: string, { imports }: Tried): FlowCode {
-  const files = new Map<string, CodeFile>([[path, { name, version }]]);
-  for (const file of imports) files.set(file, { name: shownName(file, { path, name }), version: versionOfFile(file) });
-  return { name, path, files };
+function codeOf(name: string, path: string, imports: Imports): ImportedCode {
+  const files = new Map<string, CodeFile>();
+  for (const file of filesOf(path, imports))
+    files.set(file, { name: shownName(file, { path, name }), version: versionOfFile(file) });
+  const versions = versionsOf(path, imports);
+  return { name, path, files, version: versions.get(path)!, versions };
+}
+
+/** Whether no file of a flow was saved with another content. */
+function isAsItWas({ files }: FlowCode): boolean {
+  return [...files].every(([path, { version }]) => versionOfFile(path) === version);
 }

@@ -1,15 +1,13 @@
 // The thread in which a flow in TypeScript is tried before the hub imports it. Whatever the flow does, it does to this thread
 // alone. What every flow imports is loaded before the first flow is tried.
 
-import { registerHooks } from 'node:module';
 import { extname } from 'node:path';
 import process from 'node:process';
-import { fileURLToPath } from 'node:url';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { guardExits } from './exits.ts';
-import { isOwnCode } from './flow-code.ts';
 import { readGlobals } from './globals.ts';
+import { type Imports, observeImports } from './imports.ts';
 import { stackOf, wordsOf } from './stack.ts';
 
 /** A flow to be tried, by the URL of its file. */
@@ -20,16 +18,18 @@ export interface TrialRequest {
 /** What the thread answers: that it is ready, or how a flow did. */
 export type TrialAnswer =
   | { readonly isReady: true }
-  /** The full paths of the files that it imports, and its connections, as data. */
-  | { readonly imports: readonly string[]; readonly connections: unknown }
-  | { readonly message: string; readonly stack: string };
+  /** What its files import, and its connections, as data. */
+  | { readonly imports: Imports; readonly connections: unknown }
+  /** Of a flow that failed, what its files import as far as they were read. */
+  | { readonly imports: Imports; readonly message: string; readonly stack: string };
 
 /** How long the thread waits for faults of a flow that come right after it was loaded. */
 const lingerMs = 20;
 
 const port = parentPort!;
 const answer = (answer: TrialAnswer) => port.postMessage(answer);
-const fail = (error: unknown) => answer({ message: `${fault}: ${wordsOf(error)}`, stack: stackOf(error) });
+const fail = (error: unknown) =>
+  answer({ imports: imports(), message: `${fault}: ${wordsOf(error)}`, stack: stackOf(error) });
 /** What an error at this moment means. */
 let fault = 'cannot be loaded';
 
@@ -37,14 +37,7 @@ await import('rxjs');
 await import(new URL(`../../index${extname(import.meta.filename)}`, import.meta.url).href);
 
 const importsOf = new Map<string, Set<string>>();
-registerHooks({
-  resolve(specifier, context, nextResolve) {
-    const resolved = nextResolve(specifier, context);
-    const [from, to] = [withoutQuery(context.parentURL ?? ''), withoutQuery(resolved.url)];
-    if (isOwnFile(from) && isOwnFile(to)) importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to));
-    return resolved;
-  },
-});
+observeImports((from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)));
 guardExits(process, () => true);
 const globals = readGlobals();
 process.on('uncaughtException', fail);
@@ -61,25 +54,12 @@ async function tryFlow(href: string): Promise<void> {
   const now = readGlobals();
   const changed = [...globals].find(([name, value]) => now.get(name) !== value);
   if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs as it is`);
-  const imports = [...importedBy(href)].map((href) => fileURLToPath(href));
-  answer({ imports, connections: asData(flow?.connections) });
+  answer({ imports: imports(), connections: asData(flow?.connections) });
 }
 
-function importedBy(href: string, found = new Set<string>()): Set<string> {
-  for (const imported of importsOf.get(href) ?? [])
-    if (!found.has(imported)) {
-      found.add(imported);
-      importedBy(imported, found);
-    }
-  return found;
-}
-
-function isOwnFile(href: string): boolean {
-  return href.startsWith('file:') && isOwnCode(fileURLToPath(href));
-}
-
-function withoutQuery(href: string): string {
-  return href.split('?', 1)[0]!;
+/** Of all flows that were tried here. */
+function imports(): Imports {
+  return Object.fromEntries([...importsOf].map(([from, to]) => [from, [...to]]));
 }
 
 function asData(value: unknown): unknown {

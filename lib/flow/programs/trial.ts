@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
 import { ownName } from './flow-code.ts';
+import type { Imports } from './imports.ts';
 import { stackOfThread } from './paused-stack.ts';
 import { placeOfThrow } from './places.ts';
 import { type Place, placeIn } from './stack.ts';
@@ -21,19 +22,21 @@ const memoryMb = 512;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** What a trial has found: the files that the flow imports, and its connections, as data. */
+/** What a trial has found: what the files of the flow import, and its connections, as data. */
 export interface Tried {
-  readonly imports: readonly string[];
+  readonly imports: Imports;
   readonly connections: unknown;
 }
 
-/** Why a flow is not taken, in a sentence; `place` is where in its file, if that is known. */
+/** Why a flow is not taken, in a sentence; `place` is where in its file, `imports` what its files import, as far as known. */
 export class TrialError extends Error {
   readonly place: Place | undefined;
+  readonly imports: Imports;
 
-  constructor(message: string, place?: Place) {
+  constructor(message: string, place?: Place, imports: Imports = {}) {
     super(message);
     this.place = place;
+    this.imports = imports;
   }
 }
 
@@ -77,9 +80,11 @@ export class Trial {
       const tried = await withinTicks(answer, () => (this.#isHurried ? hurriedDeadlineMs : importDeadlineMs));
       if (tried === undefined)
         throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
+      if ('message' in tried) {
+        const place = placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name);
+        throw new TrialError(tried.message, place, tried.imports);
+      }
       if ('imports' in tried) return tried;
-      if ('message' in tried)
-        throw new TrialError(tried.message, placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name));
       throw new TrialError('cannot be loaded: the thread that tries it has ended');
     } catch (error) {
       this.end();

@@ -1,15 +1,21 @@
 // The body of a rule in TypeScript: a stream. When it fails, it is subscribed to again, with backoff.
 
-import { defer, retry, type Subscription, timer } from 'rxjs';
+import { defer, retry, Subscription, timer } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
 import type { StreamBody } from '../../plan.ts';
 import type { RuleContext } from './rule-context.ts';
+import { StreamCauses } from './stream-causes.ts';
+import { streamSources } from './stream-sources.ts';
 
 const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
 
-export function runStream(body: StreamBody, { runtime: { scheduler }, sources, output }: RuleContext): Subscription {
-  const { write, fail } = output;
+export function runStream(body: StreamBody, context: RuleContext): Subscription {
+  const { scheduler, graph } = context.runtime;
+  const { write, fail } = context.output;
   const backoff = new Backoff(backoffTimes);
+  const subscription = new Subscription();
+  const causes = new StreamCauses(graph);
+  const sources = streamSources(body, context, causes, subscription);
   const stream$ = defer(() => {
     body.connect(sources);
     return body.stream;
@@ -18,11 +24,14 @@ export function runStream(body: StreamBody, { runtime: { scheduler }, sources, o
     fail(error);
     return timer(backoff.next(), scheduler);
   };
-  return stream$.pipe(retry({ delay })).subscribe({
-    next: (value) => {
-      backoff.reset();
-      write(value);
-    },
-    error: fail,
-  });
+  const run = () =>
+    stream$.pipe(retry({ delay })).subscribe({
+      next(value) {
+        backoff.reset();
+        causes.comeOut(() => write(value));
+      },
+      error: fail,
+    });
+  causes.goIn(() => subscription.add(run()));
+  return subscription;
 }

@@ -1,0 +1,83 @@
+// The author's own files that a flow in TypeScript imports. Node.js imports a file once by its URL: so the URL of each of them
+// names the content of the file and of all that it imports, and a save of any of them is imported anew.
+
+import { registerHooks } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { isOwnCode, versionOf } from './flow-code.ts';
+import { versionOfFile } from './left-out.ts';
+
+/** Which files a file imports, by full paths. */
+export type Imports = Readonly<Record<string, readonly string[]>>;
+
+/** A file and all that it imports, by full paths. */
+export function filesOf(path: string, imports: Imports, found = new Set<string>()): ReadonlySet<string> {
+  if (found.has(path)) return found;
+  found.add(path);
+  for (const imported of imports[path] ?? []) filesOf(imported, imports, found);
+  return found;
+}
+
+/** The version of each file of a flow: it names the content of the file and of all that it imports. */
+export function versionsOf(path: string, imports: Imports): ReadonlyMap<string, string> {
+  const files = [...filesOf(path, imports)];
+  const contents = new Map(files.map((file) => [file, versionOfFile(file)]));
+  return new Map(
+    files.map((file) => {
+      const below = [...filesOf(file, imports)].sort().map((one) => contents.get(one));
+      return [file, versionOf(Buffer.from(below.join()))];
+    }),
+  );
+}
+
+/** Calls back with each import of one of the author's own files by another, also where there is no file. */
+export function observeImports(tell: (from: string, to: string) => void): void {
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const from = ownPath(context.parentURL);
+      const resolved = tryResolve(
+        () => nextResolve(specifier, context),
+        (missing) => {
+          const to = ownPath(missing);
+          if (from !== undefined && to !== undefined) tell(from, to);
+        },
+      );
+      const to = ownPath(resolved.url);
+      if (from !== undefined && to !== undefined) tell(from, to);
+      return resolved;
+    },
+  });
+}
+
+const present = new Map<string, string>();
+let isHooked = false;
+
+/** From now on these files import each other in these versions. */
+export function importVersions(versions: ReadonlyMap<string, string>): void {
+  for (const [path, version] of versions) present.set(path, version);
+  if (isHooked) return;
+  isHooked = true;
+  registerHooks({
+    resolve(specifier, context, nextResolve) {
+      const resolved = nextResolve(specifier, context);
+      if (resolved.url.includes('?') || !present.has(ownPath(context.parentURL) ?? '')) return resolved;
+      const version = present.get(ownPath(resolved.url) ?? '');
+      return version === undefined ? resolved : { ...resolved, url: `${resolved.url}?${version}` };
+    },
+  });
+}
+
+function tryResolve<Result>(resolve: () => Result, onMissing: (url: string | undefined) => void): Result {
+  try {
+    return resolve();
+  } catch (error) {
+    onMissing((error as { url?: string }).url);
+    throw error;
+  }
+}
+
+/** The full path of one of the author's own files; undefined: the URL leads elsewhere. */
+function ownPath(url = ''): string | undefined {
+  if (!url.startsWith('file:')) return undefined;
+  const path = fileURLToPath(url);
+  return isOwnCode(path) ? path : undefined;
+}

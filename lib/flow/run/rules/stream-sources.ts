@@ -1,0 +1,61 @@
+// What the stream of a rule in TypeScript observes. All of it ends with the rule, also what the stream has subscribed to meanwhile
+// and never lets go of; and of that there may be so much.
+
+import { resolve } from 'node:path';
+import { Subscription } from 'rxjs';
+import type { Sources, StreamBody } from '../../plan.ts';
+import { ownName } from '../../programs/flow-code.ts';
+import { formatPlace, placeIn } from '../../programs/stack.ts';
+import type { RuleContext } from './rule-context.ts';
+import type { StreamCauses } from './stream-causes.ts';
+
+/** How often the streams of a rule may be subscribed to at the same time. */
+export const maxSubscriptions = 1000;
+const tooMany = `its streams are subscribed to ${maxSubscriptions.toLocaleString('en')} times at most, the next was not`;
+
+/** The sources of a rule for its stream; all that is subscribed to ends with the subscription. */
+export function streamSources(
+  body: StreamBody,
+  { plan, runtime, sources, trace }: RuleContext,
+  causes: StreamCauses,
+  subscription: Subscription,
+): Sources {
+  let count = 0;
+  const bounded = (subscribe: () => Subscription): Subscription => {
+    if (subscription.closed) return Subscription.EMPTY;
+    if (count >= maxSubscriptions) {
+      const place = placeOfCaller(plan.file);
+      const message = place === undefined ? tooMany : `${tooMany} (${place})`;
+      trace.limit(message);
+      runtime.reportLimit(plan, message);
+      return Subscription.EMPTY;
+    }
+    count++;
+    const one = subscribe();
+    one.add(() => {
+      count--;
+      subscription.remove(one);
+    });
+    subscription.add(one);
+    return one;
+  };
+  const own: Sources = {
+    any: (addresses, next) => bounded(() => sources.any(addresses, (value) => goIn(() => next(value)))),
+    named: (named, next) =>
+      bounded(() => sources.named(named, (values, isComplete) => goIn(() => next(values, isComplete)))),
+  };
+  /** What the stream subscribes to meanwhile belongs to this rule, and not to another of the same file. */
+  const goIn = (work: () => void) =>
+    causes.goIn(() => {
+      body.connect(own);
+      work();
+    });
+  return own;
+}
+
+/** Where in the author's own files the present call comes from. */
+function placeOfCaller(file: string): string | undefined {
+  const flow = { path: resolve(file), name: file };
+  const place = placeIn(new Error('asked').stack ?? '', (path) => ownName(path, flow));
+  return place && formatPlace(place);
+}

@@ -1,0 +1,96 @@
+// What streams in TypeScript keep of the rule that they run in: causes over time, sources that end with it, and how many there are.
+
+import { symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { maxSubscriptions } from '../../../../lib/flow/run/rules/stream-sources.ts';
+import { startHub } from '../../../../lib/hub.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { writer } from '../../../support/hub.ts';
+
+const root = resolve(import.meta.dirname, '../../../..');
+
+async function start(t: ExecutionContext, destinations: readonly string[], rules: string) {
+  const desk = { type: 'dummy', parameters: ['a,I', 'side,I', ...destinations.map((id) => `${id},I`)] };
+  const folder = await createFolder(t, {
+    'package.json': { type: 'module' },
+    'flow.ts': `
+      import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
+      import { auditTime, concatMap, debounceTime, delay, filter, map, mergeMap, of, sampleTime, switchMap, tap, timer } from 'rxjs';
+      export default defineFlow({ connections: { desk: ${JSON.stringify(desk)} }, rules: (on) => [${rules}] });
+    `,
+  });
+  await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
+  const log = createLogRecorder();
+  const hub = await startHub({ paths: [folder], log });
+  t.teardown(() => hub.stop());
+  return { hub, log };
+}
+
+test('what a stream emits later has the change as its cause that it comes from', async (t) => {
+  const pipes = {
+    now: '',
+    delay: 'filter((v) => v < 3), delay(40)',
+    debounce: 'debounceTime(40)',
+    again: 'debounceTime(20), delay(20)',
+    timer: 'mergeMap((v) => timer(20).pipe(map(() => v)))',
+    other: "switchMap((v) => on.integer('desk/side').pipe(map((s) => 10 * v + s)))",
+    sample: 'sampleTime(20)',
+    promise: 'filter((v) => v === 3), concatMap(async (v) => { await null; return v; })',
+  };
+  const rules = Object.entries(pipes).map(
+    ([id, pipe]) => `{ name: '${id}', from: on.integer('desk/a').pipe(${pipe}), to: 'desk/${id}' }`,
+  );
+  const { hub } = await start(t, Object.keys(pipes), rules.join());
+  const causes: string[] = [];
+  hub.changes$.subscribe(({ parameter, value, cause }) => {
+    if (cause !== undefined)
+      causes.push(`${parameter.address} = ${value} by ${cause.parameter.address} = ${cause.value}`);
+  });
+  for (const value of [1, 2, 3]) hub.write('desk/a', value, writer);
+  hub.write('desk/side', 5, writer);
+  await eventually(() =>
+    ['delay', 'debounce', 'again', 'timer', 'sample', 'promise'].every(
+      (id) => hub.find(`desk/${id}`)?.value === (id === 'delay' ? 2 : 3),
+    ),
+  );
+  const later = causes.filter((line) => !line.startsWith('desk/now')).sort();
+  t.deepEqual(later, [
+    'desk/again = 3 by desk/a = 3',
+    'desk/debounce = 3 by desk/a = 3',
+    'desk/delay = 1 by desk/a = 1',
+    'desk/delay = 2 by desk/a = 2',
+    'desk/other = 35 by desk/side = 5',
+    'desk/promise = 3 by desk/a = 3',
+    'desk/sample = 3 by desk/a = 3',
+    'desk/timer = 1 by desk/a = 1',
+    'desk/timer = 2 by desk/a = 2',
+    'desk/timer = 3 by desk/a = 3',
+  ]);
+});
+
+test('a stream that leaks subscriptions is limited, and all of them end with its rule; those of its neighbours go on', async (t) => {
+  const { hub, log } = await start(
+    t,
+    ['b', 'c'],
+    `{ name: 'leaks', from: on.integer('desk/a').pipe(tap(() => { on.integer('desk/side').subscribe((v) => { globalThis.heard = (globalThis.heard ?? 0) + 1; }); })), to: 'desk/b' },
+     { name: 'neighbour', from: on.integer('desk/a').pipe(switchMap((v) => on.integer('desk/side'))), to: 'desk/c' }`,
+  );
+  const heard = () => (globalThis as { heard?: number }).heard ?? 0;
+  for (let value = 1; value <= maxSubscriptions; value++) hub.write('desk/a', value, writer);
+  const reason = 'its streams are subscribed to 1,000 times at most, the next was not';
+  t.regex(
+    await log.logged(/subscribed/),
+    new RegExp(`^rule "leaks" \\(.*flow\\.ts\\) is limited: ${reason} \\(\\S*flow\\.ts:4:\\d+\\)$`),
+  );
+  t.like(hub.rules()[0], { state: 'limited', dropped: 1 });
+  t.is(hub.find('desk/b')?.value, maxSubscriptions);
+  hub.write('desk/side', 1, writer);
+  t.is(heard(), maxSubscriptions - 1);
+  hub.switchRule('leaks', undefined, false, writer);
+  hub.write('desk/side', 2, writer);
+  t.is(heard(), maxSubscriptions - 1);
+  t.is(hub.find('desk/c')?.value, 2);
+});
