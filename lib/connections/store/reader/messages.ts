@@ -1,4 +1,5 @@
-// What the hub's thread asks of the thread that reads, and what it is answered.
+// What the hub's thread asks of the thread that reads, and what it is answered: some questions at once, and the answers to as many
+// of them, from the first on, as are ready soon.
 
 import type { ErrorCode } from '../../../model/error.ts';
 import type { PastQuestion } from '../../archive.ts';

@@ -1,5 +1,5 @@
-// Reads the past in a thread of its own, one question at a time. The thread is there from the first question on, until nobody has
-// asked for a minute.
+// Reads the past in a thread of its own. It is handed some questions at once, so that it need not wait for the next one. The thread is
+// there from the first question on, until nobody has asked for a minute.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { within } from '../../../model/deadline.ts';
@@ -12,6 +12,8 @@ import { QuestionQueue, type Waiting } from './question-queue.ts';
 
 /** So many questions wait at most. */
 export const maxQuestions = 4096;
+/** The thread is handed so many at once; what it has not come to soon waits for its turn again. */
+const maxHanded = 64;
 /** After so long without a question the thread ends. */
 const idleMs = 60_000;
 /** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
@@ -41,7 +43,7 @@ interface Question extends Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-type Thread = StoreThread<ReadRequest, ReadAnswer>;
+type Thread = StoreThread<readonly ReadRequest[], readonly ReadAnswer[]>;
 
 /** The part of a store that reads; `offer` makes it known, and returns what ends that. Cold; never errs. */
 export function readPast(
@@ -102,35 +104,49 @@ export class PastReader implements PastArchive {
   async #work(): Promise<void> {
     this.#isBusy = true;
     this.#idle?.unsubscribe();
-    for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take())
-      await this.#answer(next).then(next.resolve, next.reject);
+    for (let some = this.#queue.takeSome(maxHanded); some.length > 0; some = this.#queue.takeSome(maxHanded))
+      await this.#answer(some);
     this.#isBusy = false;
     if (!this.#isEnded) this.#idle = this.#options.scheduler.schedule(() => this.#giveUp(), idleMs);
   }
 
-  async #answer({ question }: Question): Promise<ReadyAnswer> {
-    const file = this.#options[question.ask === 'audit' ? 'audit' : 'history'];
-    const { path } = file;
-    if (isFine(question)) await within(file.flush(), flushMs);
-    const answer = await this.#read({ path, question });
-    if ('body' in answer) return answer;
-    if ('code' in answer) throw new HubError(answer.code, answer.message);
-    if ('failure' in answer) throw unavailable(`cannot read ${path}: ${answer.failure}`);
-    file.onDamage(answer.damage);
-    throw unavailable(`${path} is damaged (${answer.damage}): the store sets it aside`);
+  async #answer(some: readonly Question[]): Promise<void> {
+    const questions = some.map(({ question }) => question);
+    const fine = new Set(questions.filter(isFine).map((question) => this.#fileOf(question)));
+    await Promise.all([...fine].map((file) => within(file.flush(), flushMs)));
+    const answers = await this.#read(questions.map((question) => ({ path: this.#fileOf(question).path, question })));
+    this.#queue.putBack(some.slice(answers.length));
+    for (const [index, answer] of answers.entries()) this.#settle(some[index]!, answer);
+    if (this.#isEnded) this.end();
   }
 
-  async #read(request: ReadRequest): Promise<ReadAnswer> {
+  #settle({ question, resolve, reject }: Question, answer: ReadAnswer): void {
+    const { path, onDamage } = this.#fileOf(question);
+    if ('body' in answer) resolve(answer);
+    else if ('code' in answer) reject(new HubError(answer.code, answer.message));
+    else if ('failure' in answer) reject(unavailable(`cannot read ${path}: ${answer.failure}`));
+    else {
+      onDamage(answer.damage);
+      reject(unavailable(`${path} is damaged (${answer.damage}): the store sets it aside`));
+    }
+  }
+
+  /** When the thread fails, that is the answer to the first question; the others may have better luck with the next thread. */
+  async #read(requests: readonly ReadRequest[]): Promise<readonly ReadAnswer[]> {
     this.#thread ??= new StoreThread('reader-thread', 'reads the past');
     try {
-      const answer = await within(this.#thread.ask(request), hungMs);
-      if (answer !== undefined) return answer;
+      const answers = await within(this.#thread.ask(requests), hungMs);
+      if (answers !== undefined) return answers;
       this.#giveUp();
-      return { failure: `the disk did not answer within ${hungMs / 1000} s` };
+      return [{ failure: `the disk did not answer within ${hungMs / 1000} s` }];
     } catch (error) {
       this.#giveUp();
-      return { failure: messageOf(error) };
+      return [{ failure: messageOf(error) }];
     }
+  }
+
+  #fileOf({ ask }: PastQuestion): ReadFile {
+    return this.#options[ask === 'audit' ? 'audit' : 'history'];
   }
 
   #giveUp(): void {

@@ -23,6 +23,27 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
+  /** Puts those back, of those that were taken last, that have not had their turn after all. */
+  putBack(items: readonly Item[]): void {
+    for (const item of items.toReversed()) {
+      const waiting = this.#byAsker.get(item.asker);
+      if (waiting === undefined) this.#byAsker.set(item.asker, [item]);
+      else waiting.unshift(item);
+      this.#size++;
+    }
+  }
+
+  /** Takes the next ones that are still wanted, so many at most. */
+  takeSome(most: number): Item[] {
+    const items: Item[] = [];
+    while (items.length < most) {
+      const next = this.take();
+      if (next === undefined) break;
+      items.push(next);
+    }
+    return items;
+  }
+
   /** Takes the next one that is still wanted; undefined: there is none. */
   take(): Item | undefined {
     for (const [asker, waiting] of this.#byAsker) {

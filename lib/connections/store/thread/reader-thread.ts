@@ -1,7 +1,7 @@
-// The thread that reads the past: a question after the other, while others write. It makes the answer as it is sent, so that the hub's
-// thread need not.
+// The thread that reads the past: a question after the other, while others write. It makes the answers as they are sent, so that the
+// hub's thread need not.
 
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../archive.ts';
@@ -17,14 +17,25 @@ import { troubleOf } from './trouble.ts';
 
 /** How long one question may take. */
 const longestMs = 5000;
+/** After so long answers are handed over, and the questions that are left have to be asked again. */
+const turnMs = 20;
 
 const port = parentPort!;
 const history = new Opened((path) => new PastDatabase(path));
 const audit = new Opened((path) => new AuditFile(path));
 
-port.on('message', (request: ReadRequest) => {
-  const answer = answerTo(request);
-  port.postMessage(answer, 'body' in answer ? [answer.body.buffer] : []);
+port.on('message', (requests: readonly ReadRequest[]) => {
+  const answers: ReadAnswer[] = [];
+  const bodies: ArrayBuffer[] = [];
+  const endMs = performance.now() + turnMs;
+  for (const request of requests) {
+    const answer = answerTo(request);
+    answers.push(answer);
+    if (!('body' in answer)) break; // what is wrong is told before more is tried
+    bodies.push(answer.body.buffer);
+    if (performance.now() >= endMs) break;
+  }
+  port.postMessage(answers, bodies);
 });
 
 function answerTo({ path, question }: ReadRequest): ReadAnswer {
@@ -55,5 +66,5 @@ function readAudit(path: string, question: AuditQuestion, deadline: Deadline): s
 
 function ready(text: string): ReadAnswer {
   const body = new TextEncoder().encode(text);
-  return { body, tag: createHash('sha1').update(body).digest('base64url') };
+  return { body, tag: hash('sha1', body, 'base64url') };
 }

@@ -87,6 +87,21 @@ test('askers take turns, and what nobody wants any more is refused', async (t) =
   await unwanted;
 });
 
+test('a thousand questions of one asker are answered in their order, and another asker need not wait for them', async (t) => {
+  const { ask } = await prepare(t);
+  const order: string[] = [];
+  const asked = (name: string) => ask(name.slice(0, 3), () => true, { points: 1000 }).then(() => void order.push(name));
+  const names = Array.from({ length: 1000 }, (_, index) => `ann ${index + 1}`);
+  const all = names.map(asked);
+  await all[0];
+  await Promise.all([...all, asked('bob 1')]);
+  t.deepEqual(
+    order.filter((name) => name !== 'bob 1'),
+    names,
+  );
+  t.true(order.indexOf('bob 1') < 200, `bob was answered at place ${order.indexOf('bob 1')}`);
+});
+
 test('only so many questions wait, and what waits at the end is refused', async (t) => {
   const { ask, reader } = await prepare(t);
   const waiting = Array.from({ length: maxQuestions + 1 }, () => ask().catch(({ code }) => code));
