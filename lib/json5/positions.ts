@@ -1,12 +1,10 @@
 // Where things stand in a JSON5 text: the line and column of a path. It also finds keys that an object has twice, of which a parser
 // says nothing. The text has been parsed before, so the grammar here can be loose.
 
+import { KnownPlaces, type Position } from './known-places.ts';
 import { endOfString } from './to-json.ts';
 
-export interface Position {
-  readonly line: number;
-  readonly column: number;
-}
+export type { Position } from './known-places.ts';
 
 /** Where something is in the data: keys of objects and places in lists. */
 export type Path = readonly (string | number)[];
@@ -30,15 +28,25 @@ export function findDuplicateKeys(text: string): { path: Path; position: Positio
   return duplicates;
 }
 
+/** For a text of which several positions are asked: give it to `findPosition` and `findInText`. */
+export function createKnownPlaces(text: string): KnownPlaces {
+  return new KnownPlaces(text, (visit) => walk(text, visit));
+}
+
 /** The position of a path, or of its nearest parent that is there; at last that of all. */
-export function findPosition(text: string, target: Path): Position | undefined {
-  const offset = findOffset(text, target)?.offset ?? tokensOf(text).next().value?.offset;
-  return offset === undefined ? undefined : positionAt(text, offset);
+export function findPosition(text: string, target: Path, known = createKnownPlaces(text)): Position | undefined {
+  const offset = findOffset(text, target, known)?.offset ?? tokensOf(text).next().value?.offset;
+  return offset === undefined ? undefined : known.positionAt(offset);
 }
 
 /** The position of a character of the text that stands at a path; undefined: there is no text, or another one. */
-export function findInText(text: string, target: Path, index: number): Position | undefined {
-  const found = findOffset(text, target);
+export function findInText(
+  text: string,
+  target: Path,
+  index: number,
+  known = createKnownPlaces(text),
+): Position | undefined {
+  const found = findOffset(text, target, known);
   if (found?.length !== target.length) return undefined;
   const isKey = typeof target.at(-1) === 'string';
   const tokens = tokensOf(text, found.offset);
@@ -49,10 +57,10 @@ export function findInText(text: string, target: Path, index: number): Position 
   const escapes = /\\(?:u[0-9a-fA-F]{4}|x[0-9a-fA-F]{2}|\r\n|[\s\S])|[\s\S]/g;
   let at = 0;
   for (const { 0: written, index: start } of token.part.slice(1, -1).matchAll(escapes)) {
-    if (at >= index && !isLineContinuation(written)) return positionAt(text, token.offset + 1 + start);
+    if (at >= index && !isLineContinuation(written)) return known.positionAt(token.offset + 1 + start);
     if (!isLineContinuation(written)) at++;
   }
-  return positionAt(text, token.offset + token.part.length - 1);
+  return known.positionAt(token.offset + token.part.length - 1);
 }
 
 function isLineContinuation(written: string): boolean {
@@ -60,30 +68,34 @@ function isLineContinuation(written: string): boolean {
 }
 
 /** The offset of a path, or of its nearest parent that is there, and how much of the path that is. */
-function findOffset(text: string, target: Path): { offset: number; length: number } | undefined {
-  let best: number | undefined;
-  let bestLength = 0;
-  walk(text, (path, offset) => {
+function findOffset(text: string, target: Path, known: KnownPlaces): { offset: number; length: number } | undefined {
+  const item = known.itemAt(target[0], target[1]);
+  const skipped = item === undefined ? 0 : 2;
+  let best = item;
+  let bestLength = skipped;
+  const visit = (path: Path, offset: number) => {
+    const length = skipped + path.length;
     if (
-      path.length > bestLength &&
-      path.length <= target.length &&
-      path.every((part, index) => part === target[index])
+      length > bestLength &&
+      length <= target.length &&
+      path.every((part, index) => part === target[skipped + index])
     ) {
       best = offset;
-      bestLength = path.length;
+      bestLength = length;
     }
     return bestLength < target.length;
-  });
+  };
+  if (bestLength < target.length) walk(text, visit, item);
   return best === undefined ? undefined : { offset: best, length: bestLength };
 }
 
-/** Visits every key and list item with its path, until the visitor returns false. */
-function walk(text: string, visit: (path: Path, offset: number, isSecond: boolean) => boolean): void {
+/** Visits every key and list item of the value that begins at `start` with its path, until the visitor returns false. */
+function walk(text: string, visit: (path: Path, offset: number, isSecond: boolean) => boolean, start = 0): void {
   const stack: Container[] = [];
   const pathOf = () => stack.map(({ key }) => key);
   let last: Token | undefined;
   let isItemStart = false;
-  for (const { part, offset } of tokensOf(text)) {
+  for (const { part, offset } of tokensOf(text, start)) {
     const top = stack.at(-1);
     if (isItemStart && top !== undefined && !top.isObject && part !== ']') {
       isItemStart = false;
@@ -94,6 +106,7 @@ function walk(text: string, visit: (path: Path, offset: number, isSecond: boolea
       isItemStart = part === '[';
     } else if (part === '}' || part === ']') {
       stack.pop();
+      if (stack.length === 0) return;
       isItemStart = false;
     } else if (part === ',' && top !== undefined && !top.isObject) {
       top.key = Number(top.key) + 1;

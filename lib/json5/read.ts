@@ -3,7 +3,15 @@
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
 import { explainJson5 } from './explain.ts';
-import { findDuplicateKeys, findInText, findPosition, type Path, type Position, positionAt } from './positions.ts';
+import {
+  createKnownPlaces,
+  findDuplicateKeys,
+  findInText,
+  findPosition,
+  type Path,
+  type Position,
+  positionAt,
+} from './positions.ts';
 import { toJson } from './to-json.ts';
 
 /** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
@@ -28,6 +36,7 @@ export class Json5Error extends HubError {
 /** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
   const data = parse(text);
+  const known = createKnownPlaces(text);
   return {
     data,
     duplicates: findDuplicateKeys(text).map((found) => ({
@@ -35,7 +44,7 @@ export function readJson5(text: string): Json5Text {
       message: `expected "${found.path.at(-1)}" once, got it again`,
     })),
     positionOf: (path, offset) =>
-      (offset === undefined ? undefined : findInText(text, path, offset)) ?? findPosition(text, path),
+      (offset === undefined ? undefined : findInText(text, path, offset, known)) ?? findPosition(text, path, known),
   };
 }
 

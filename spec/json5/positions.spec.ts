@@ -1,7 +1,7 @@
 // Positions in JSON5 text, and keys that an object has twice.
 
 import test from 'ava';
-import { findDuplicateKeys, findInText, findPosition } from '../../lib/json5/positions.ts';
+import { createKnownPlaces, findDuplicateKeys, findInText, findPosition } from '../../lib/json5/positions.ts';
 
 const text = `// a comment with { and "
 {
@@ -50,4 +50,24 @@ test('a key that an object has twice is found, the same key in two objects is no
     findDuplicateKeys(twice).map(({ path }) => path.join('.')),
     ['a.x', 'a'],
   );
+});
+
+test('what is known of a text leads to the same positions, also of items of its lists', (t) => {
+  const long = `{ // a comment: [1]
+    tests: [ 7, { name: 'a', steps: [1, { at: 'x' }] },
+      { name: "b" }, [2, [3]] ],
+    tests: [{ name: 'again' }], other: [] }`;
+  const known = createKnownPlaces(long);
+  const at = (...path: (string | number)[]) => Object.values(findPosition(long, path, known)!).join(':');
+  t.is(at(), '1:1');
+  t.is(at('tests'), '2:5');
+  t.is(at('tests', 0), '2:14');
+  t.is(at('tests', 0, 'name'), '2:14');
+  t.is(at('tests', 1, 'steps', 1, 'at'), '2:43');
+  t.is(at('tests', 1, 'stops', 1), '2:17');
+  t.is(at('tests', 2, 'name'), '3:9');
+  t.is(at('tests', 3, 1, 0), '3:27');
+  t.is(at('tests', 9, 'name'), '2:5');
+  t.is(at('other', 0), '4:33');
+  t.deepEqual(findInText(long, ['tests', 2, 'name'], 0, known), { line: 3, column: 16 });
 });
