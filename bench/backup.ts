@@ -6,13 +6,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
 import { changesPerWrite, writeFlow } from './backups/flow.ts';
 import { startLoad } from './backups/load.ts';
 import { backUpOnce, type RoundResult } from './backups/round.ts';
 import { Random } from './fuzz/random.ts';
 import { startKilledHub } from './kills/killed-hub.ts';
+import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/backup.ts [options]
 
@@ -22,39 +21,21 @@ const usage = `node bench/backup.ts [options]
   --seed <n>     what the moments of the backups are made of (1)
 `;
 
-const { values } = parseArgs({
-  options: {
-    backups: { type: 'string', default: '20' },
-    rate: { type: 'string', default: '5000' },
-    pairs: { type: 'string', default: '200' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-});
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+await runScript(usage, { backups: 20, rate: 5000, pairs: 200, seed: 1 }, run);
 
-try {
-  if (values.help) tell(usage);
-  else process.exitCode = await run();
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
-
-async function run(): Promise<number> {
-  const { backups, rate, pairs, seed } = values;
-  const random = new Random(Number(seed), 0);
+async function run({ backups, rate, pairs, seed }: Numbers<'backups' | 'rate' | 'pairs' | 'seed'>): Promise<number> {
+  const random = new Random(seed, 0);
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-backups-'));
   const source = join(folder, 'source');
-  await writeFlow(source, Number(pairs));
+  await writeFlow(source, pairs);
   const hub = await startKilledHub(source);
   const results: RoundResult[] = [];
   try {
-    const load = await startLoad(hub.port, Number(pairs), Number(rate) / changesPerWrite);
-    for (let number = 1; number <= Number(backups); number++) {
+    const load = await startLoad(hub.port, pairs, rate / changesPerWrite);
+    for (let number = 1; number <= backups; number++) {
       await after(500 + random.below(1000));
       const place = join(folder, String(number));
-      const result = await backUpOnce({ port: hub.port, load, pairs: Number(pairs), folder: place });
+      const result = await backUpOnce({ port: hub.port, load, pairs, folder: place });
       await rm(place, { recursive: true });
       results.push(result);
       for (const mistake of result.mistakes.slice(0, 5)) tell(`backup ${number}: ${mistake}`);

@@ -2,11 +2,10 @@
 // them, and starts a hub on each. The hub has to start, to have the values or to say that they are lost, never to have other ones,
 // and to keep new ones. It also fills the disk while a hub runs. Exit status 1 otherwise.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
 import { prepareCuts } from './cuts/cuts.ts';
 import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
 import { fillDisk } from './cuts/full-disk.ts';
+import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/cuts.ts [options]
 
@@ -15,25 +14,9 @@ const usage = `node bench/cuts.ts [options]
   --turns <n>       how often bits are turned; a tenth as often bytes become noise (200)
 `;
 
-const { values } = parseArgs({
-  options: {
-    parameters: { type: 'string', default: '10000' },
-    every: { type: 'string', default: '4096' },
-    turns: { type: 'string', default: '200' },
-    help: { type: 'boolean' },
-  },
-});
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+await runScript(usage, { parameters: 10_000, every: 4096, turns: 200 }, run);
 
-try {
-  if (values.help) tell(usage);
-  else process.exitCode = await run(Number(values.parameters), Number(values.every), Number(values.turns));
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
-
-async function run(parameters: number, every: number, turns: number): Promise<number> {
+async function run({ parameters, every, turns }: Numbers<'parameters' | 'every' | 'turns'>): Promise<number> {
   let failed = 0;
   const full = await fillDisk();
   if ('reason' in full) tell(`the full disk is left out: ${full.reason}`);

@@ -1,10 +1,9 @@
 // node bench/due.ts: kills a hub while a TOF with two seconds to go and a timer with ten run, and looks whether both end when they
 // should have. In every other round the TOF falls due while the hub is down. Exit status 1 when one is too early or too late.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
 import { type DueResult, killWhileRunning } from './due/due.ts';
 import { Random } from './fuzz/random.ts';
+import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/due.ts [options]
 
@@ -13,25 +12,9 @@ const usage = `node bench/due.ts [options]
   --seed <n>        what the moments of the kills are made of (1)
 `;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '20' },
-    tolerance: { type: 'string', default: '300' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-});
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+await runScript(usage, { kills: 20, tolerance: 300, seed: 1 }, run);
 
-try {
-  if (values.help) tell(usage);
-  else process.exitCode = await run(Number(values.kills), Number(values.tolerance), Number(values.seed));
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
-
-async function run(kills: number, toleranceMs: number, seed: number): Promise<number> {
+async function run({ kills, tolerance: toleranceMs, seed }: Numbers<'kills' | 'tolerance' | 'seed'>): Promise<number> {
   const random = new Random(seed, 0);
   const results: DueResult[] = [];
   let failed = 0;

@@ -1,11 +1,10 @@
 // node bench/kills.ts: kills a hub with a store at random moments under load, starts it again, and looks whether it has kept what
 // it promises: every value, and every entry of the audit, that was older than half a second. Exit status 1 when it has not.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
 import { Random } from './fuzz/random.ts';
 import { createKilledFolder } from './kills/flow.ts';
 import { type KillResult, kill } from './kills/kill.ts';
+import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/kills.ts [options]
 
@@ -16,34 +15,11 @@ const usage = `node bench/kills.ts [options]
   --seed <n>        what the moments of the kills are made of (1)
 `;
 
-const { values } = parseArgs({
-  options: {
-    kills: { type: 'string', default: '1000' },
-    rate: { type: 'string', default: '5000' },
-    parameters: { type: 'string', default: '500' },
-    start: { type: 'string', default: '2000' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-});
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+await runScript(usage, { kills: 1000, rate: 5000, parameters: 500, start: 2000, seed: 1 }, run);
 
-try {
-  if (values.help) tell(usage);
-  else process.exitCode = await run();
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
+type Options = Numbers<'kills' | 'rate' | 'parameters' | 'start' | 'seed'>;
 
-async function run(): Promise<number> {
-  const [kills, rate, parameters, start, seed] = [
-    values.kills,
-    values.rate,
-    values.parameters,
-    values.start,
-    values.seed,
-  ].map(Number) as [number, number, number, number, number];
+async function run({ kills, rate, parameters, start, seed }: Options): Promise<number> {
   const random = new Random(seed, 0);
   const folder = await createKilledFolder(parameters);
   const results: KillResult[] = [];

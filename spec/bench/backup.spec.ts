@@ -7,6 +7,7 @@ import { checkMoment, writeFlow } from '../../bench/backups/flow.ts';
 import { startLoad } from '../../bench/backups/load.ts';
 import { backUpOnce } from '../../bench/backups/round.ts';
 import { startKilledHub } from '../../bench/kills/killed-hub.ts';
+import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 
 const pairs = 20;
@@ -22,7 +23,7 @@ test('a backup of a hub that changes is restored as one moment of what was writt
   });
   const load = await startLoad(hub.port, pairs, 300);
   t.teardown(() => load.stop());
-  while (load.toldBefore(500) < 2 * pairs) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => load.toldBefore(500) >= 2 * pairs);
   const { mistakes } = await backUpOnce({ port: hub.port, load, pairs, folder: join(folder, 'one') });
   t.deepEqual(mistakes, []);
 });
