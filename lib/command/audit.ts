@@ -64,8 +64,6 @@ function whatOf({ kind, address, before, after, count }: AuditEntry): string {
       return `${after} connection "${address}"`;
     case 'reload':
       return String(after);
-    case 'recall':
-      return `recalled ${address} ${show(after)}`;
     case 'start':
       return `started patchbay ${after}`;
     case 'stop':

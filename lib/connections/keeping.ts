@@ -45,7 +45,7 @@ export interface Kept {
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded. */
 export interface Deed {
-  readonly kind: 'rule' | 'connection' | 'reload' | 'recall' | 'stop';
+  readonly kind: 'rule' | 'connection' | 'reload' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
   /** What it was done to: the name of a rule or a connection; empty: the hub. */

@@ -4,19 +4,9 @@ import type { Value } from './value.ts';
 
 /**
  * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
- * stopped by hand, a reload, a snapshot that was recalled, a start and a stop of the hub, or entries that could not be kept.
+ * stopped by hand, a reload, a start and a stop of the hub, or entries that could not be kept.
  */
-export const auditKinds = [
-  'change',
-  'fire',
-  'rule',
-  'connection',
-  'reload',
-  'recall',
-  'start',
-  'stop',
-  'lost',
-] as const;
+export const auditKinds = ['change', 'fire', 'rule', 'connection', 'reload', 'start', 'stop', 'lost'] as const;
 
 export type AuditKind = (typeof auditKinds)[number];
 
