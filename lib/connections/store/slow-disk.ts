@@ -3,7 +3,7 @@
 import type { SchedulerLike } from 'rxjs';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
-export const slowMs = 300;
+const slowMs = 300;
 /** So long after the last slow commit the disk counts as well again. */
 const recoveredMs = 2000;
 const tellEveryMs = 1000;

@@ -1,12 +1,21 @@
 // The database of the audit and the log, `audit.db`. The oldest rows go when they are too old, or when it is too large.
 
+import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEntry, LogLevel } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import { checkDatabase, inTransaction, OpenFile, openDatabase, readDatabase } from '../thread/store-database.ts';
+import { expectRoom } from '../thread/free-room.ts';
+import {
+  checkDatabase,
+  emptyLog,
+  inTransaction,
+  OpenFile,
+  openDatabase,
+  readDatabase,
+} from '../thread/store-database.ts';
 import { troubleOf } from '../thread/trouble.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
-import { keptLogEntries, logBytes, logPages, readLogEntries } from './tables.ts';
+import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
 
 /** How often rows that are too old are looked for, and how many go in one transaction. */
 const pruneEveryMs = 60_000;
@@ -15,6 +24,10 @@ const prunedRows = 10_000;
 const fullShare = 0.9;
 const forgottenShare = 0.1;
 
+/** What a row takes beside its texts, with its place in the index; and what pages take that a batch writes in part. */
+const rowBytes = 64;
+const spareBytes = 64 * 1024;
+
 const putEntry = `INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT DO UPDATE SET after = excluded.after, count = excluded.count`;
 const putLog = 'INSERT INTO log VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING';
@@ -22,6 +35,7 @@ const putRun = `INSERT INTO run VALUES (1, ?, ?, ?)
   ON CONFLICT DO UPDATE SET seen = excluded.seen, is_clean = excluded.is_clean, count = excluded.count`;
 
 export class AuditDatabase {
+  readonly #folder: string;
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
   readonly #keepMs: number;
@@ -34,9 +48,9 @@ export class AuditDatabase {
   /** Opens a database that is there. Errors: those of SQLite; nothing is open then. */
   constructor(path: string, maxBytes: number, keepMs: number) {
     this.#keepMs = keepMs;
-    this.#database = openDatabase(path, maxBytes);
+    this.#folder = dirname(path);
+    this.#database = openDatabase(path, maxBytes, logBytes, 1);
     try {
-      this.#database.exec(`PRAGMA wal_autocheckpoint = ${logPages}; PRAGMA journal_size_limit = ${logBytes}`);
       this.#file = new OpenFile(path);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
@@ -66,6 +80,7 @@ export class AuditDatabase {
   /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
   write(batch: AuditBatch): void {
     this.#file.expectInPlace();
+    expectRoom(this.#folder, 'audit', bytesOf(batch));
     try {
       this.#put(batch);
     } catch (error) {
@@ -82,6 +97,11 @@ export class AuditDatabase {
       | { time: number }
       | undefined;
     return row?.time;
+  }
+
+  /** What its log had is left to the values. Errors: those of SQLite. */
+  emptyLog(): void {
+    emptyLog(this.#database, true);
   }
 
   close(): void {
@@ -140,6 +160,14 @@ export class AuditDatabase {
   #number(sql: string): number {
     return Object.values(this.#database.prepare(sql).get() as Record<string, number>)[0]!;
   }
+}
+
+/** How much the log before the database takes for a batch, about. */
+function bytesOf({ rows, log }: AuditBatch): number {
+  const texts = (values: readonly unknown[]) => values.reduce<number>((sum, value) => sum + String(value).length, 0);
+  const entries = rows.map((row) => texts([row.user, row.address, row.before, row.after, row.cause]));
+  const sentences = log.map(({ message }) => message.length);
+  return [...entries, ...sentences].reduce((sum, bytes) => sum + bytes + rowBytes, spareBytes);
 }
 
 function readRun(database: DatabaseSync): Run | undefined {

@@ -5,7 +5,7 @@ import type { LogEntry } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { KeptLog } from '../../keeping.ts';
 import type { PackedRows } from '../packed-rows.ts';
-import type { Written } from '../thread/messages.ts';
+import type { OpenedStored, Written } from '../thread/messages.ts';
 
 /** An entry as it is written. Whoever makes it may count further changes in it, and have it written again. */
 export interface AuditRow {
@@ -61,17 +61,7 @@ export type AuditRequest =
   | { readonly ask: 'write'; readonly batch: PackedAuditBatch }
   | { readonly ask: 'close' };
 
-/** What opening came to. */
-export interface OpenedAudit {
-  /** What was lost, and why, a sentence each; empty when all is well. */
-  readonly losses: readonly string[];
-  /** Why nothing can be written at the moment; undefined: the database is open. */
-  readonly reason: string | undefined;
-  /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
-  readonly copyAgeMs: number | undefined;
-  /** What it held; undefined: it is new, or cannot be read. */
-  readonly held: HeldAudit | undefined;
-}
+export type OpenedAudit = OpenedStored<HeldAudit>;
 
 export interface HeldAudit {
   /** The greatest number of an entry, and of one of the log; 0: there is none. */

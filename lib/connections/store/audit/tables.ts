@@ -18,9 +18,8 @@ export const tables = `
     one INTEGER PRIMARY KEY CHECK (one = 1), seen INTEGER NOT NULL, is_clean INTEGER NOT NULL, count TEXT NOT NULL
   ) STRICT;`;
 
-/** The log before the database is emptied when it has so many pages, and stays as large. */
-export const logPages = 128;
-export const logBytes = logPages * 4096;
+/** The log before the database is emptied when it is so large, and stays so. */
+export const logBytes = 512 * 1024;
 /** Texts of entries are cut at so many UTF-16 code units. */
 export const maxTextUnits = 500;
 /** How many entries of the log are kept. */

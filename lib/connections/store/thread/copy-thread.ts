@@ -1,16 +1,17 @@
 // The thread that copies a database while it is written: it reads one moment of it, and whoever writes does not wait. The copy is in
 // its place once it is whole and has been checked.
 
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, sync } from './files.ts';
+import { expectRoom } from './free-room.ts';
 import type { Copied } from './messages.ts';
 import { checkDatabase, readDatabase } from './store-database.ts';
 import { troubleOf } from './trouble.ts';
 
-const { path, copy } = workerData as DatabaseFiles;
+const { folder, path, copy } = workerData as DatabaseFiles;
 const part = `${copy}.part`;
 
 parentPort!.postMessage(makeCopy());
@@ -18,6 +19,7 @@ parentPort!.postMessage(makeCopy());
 function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
+    expectRoom(folder, 'history', statSync(path).size); // a copy matters no more than the history
     const database = new DatabaseSync(path, { readOnly: true });
     try {
       database.prepare('VACUUM INTO ?').run(part);
@@ -29,6 +31,7 @@ function makeCopy(): Copied {
     renameSync(part, copy);
     return { state: 'copied' };
   } catch (error) {
+    rmSync(part, { force: true });
     return { state: troubleOf(error) === 'damaged' ? 'damaged' : 'failed', reason: messageOf(error) };
   }
 }

@@ -5,9 +5,13 @@ import { statfsSync } from 'node:fs';
 
 /** How much is left, in bytes; on a small disk less: a share of it. */
 const reserves = {
-  audit: { bytes: 8_000_000, share: 0.05 },
-  backup: { bytes: 96_000_000, share: 0.15 },
+  audit: { bytes: 8_000_000, share: 0.1 },
+  history: { bytes: 64_000_000, share: 0.2 },
+  backup: { bytes: 96_000_000, share: 0.3 },
 } as const;
+
+/** Which part of a small disk the log before a database takes at most. */
+const logShare = 1 / 32;
 
 /** A disk has room, but not for this part of the store. Its code is that of a disk that is full. */
 export class NoRoomError extends Error {
@@ -21,11 +25,17 @@ export function expectRoom(folder: string, part: keyof typeof reserves, plannedB
   const reserve = Math.min(bytes, blocks * bsize * share);
   const free = bavail * bsize;
   if (free - plannedBytes >= reserve) return;
-  if (plannedBytes > 0)
+  if (free >= reserve)
     throw new NoRoomError(`expected ${megabytes(plannedBytes + reserve)} free on the disk, got ${megabytes(free)}`);
   throw new NoRoomError(`the disk is nearly full: the last ${megabytes(reserve)} are left to what matters more`);
 }
 
+/** How large the log before a database may stay on the disk of a folder, of so many bytes where there is room. */
+export function logBytesOn(folder: string, bytes: number): number {
+  const { bsize, blocks } = statfsSync(folder);
+  return Math.floor(Math.min(bytes, blocks * bsize * logShare));
+}
+
 function megabytes(bytes: number): string {
-  return `${(bytes / 1e6).toFixed(1)} MB`;
+  return `${(bytes / 1e6).toFixed(2)} MB`;
 }

@@ -68,17 +68,19 @@ export interface Held {
   readonly damaged: readonly string[];
 }
 
-/** What opening came to. */
-export interface Opened {
+/** What opening a database came to. */
+export interface OpenedStored<Held> {
   /** What was lost, and why, a sentence each; empty when all is well. */
   readonly losses: readonly string[];
-  /** Undefined: it was not asked for, or it cannot be read. */
+  /** What it held; undefined: it is new, or cannot be read. */
   readonly held: Held | undefined;
   /** Why nothing can be written at the moment; undefined: the database is open. */
   readonly reason: string | undefined;
   /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */
   readonly copyAgeMs: number | undefined;
 }
+
+export type Opened = OpenedStored<Held>;
 
 /** What writing came to. After `damaged` and `closed` the database has to be opened again. */
 export type Written =

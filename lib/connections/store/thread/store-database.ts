@@ -1,9 +1,11 @@
 // What the databases of a store have in common: how one is created, opened, recognised and written.
 
 import { chmodSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { sync } from './files.ts';
-import { DamagedError } from './trouble.ts';
+import { logBytesOn } from './free-room.ts';
+import { DamagedError, troubleOf } from './trouble.ts';
 
 /** Names files of ours among all of SQLite: "Ptch". */
 const applicationId = 0x50746368;
@@ -29,23 +31,37 @@ export function createDatabase(path: string, tables: string, version = 1): void 
   renameSync(part, path);
 }
 
-/** Opens a database that is there, to write it. Errors: those of SQLite, also when we may not write; nothing is open then. */
-export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes): DatabaseSync {
+/**
+ * Opens a database that is there, to write it. The log before it stays as large as `logBytes`, on a small disk less, and is emptied
+ * when it has `share` of that. Errors: those of SQLite, also when we may not write; nothing is open then.
+ */
+export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
   const database = new DatabaseSync(path);
   try {
     database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get() as { page_size: number };
-    database.exec(
-      `PRAGMA journal_size_limit = ${logBytes}; PRAGMA wal_autocheckpoint = ${Math.floor(logBytes / pageBytes / 2)}`,
-    );
+    const bytes = logBytesOn(dirname(path), logBytes);
+    const pages = Math.floor((bytes * share) / pageBytes);
+    database.exec(`PRAGMA journal_size_limit = ${bytes}; PRAGMA wal_autocheckpoint = ${pages}`);
     database.exec(`PRAGMA max_page_count = ${Math.floor(maxBytes / pageBytes)}`);
-    identify(database); // tells at once whether we may write
+    expectWritable(database);
     return database;
   } catch (error) {
     database.close();
     throw error;
   }
+}
+
+/**
+ * Takes what is written out of the log before the database: its room is used again, and given back where it `isGivenBack`. It can only
+ * be so while nobody reads what is older. Errors: those of SQLite; of a disk that is full it takes what there is room for.
+ */
+export function emptyLog(database: DatabaseSync, isGivenBack: boolean): boolean {
+  const { busy } = database.prepare(`PRAGMA wal_checkpoint(${isGivenBack ? 'TRUNCATE' : 'RESTART'})`).get() as {
+    busy: number;
+  };
+  return busy === 0;
 }
 
 /** Opens a database to read it: it stays as it is. Errors: those of SQLite, `DamagedError`; nothing is open then. */
@@ -113,6 +129,17 @@ export class OpenFile {
 function takeRights(path: string, companion: string): void {
   const [own, found] = [path, path + companion].map((file) => statSync(file, { throwIfNoEntry: false })?.mode);
   if (own !== undefined && found !== undefined && found !== own) chmodSync(path + companion, own);
+}
+
+/** Tells at once whether we may write: a hub that was killed on a disk that is full leaves a log that is to be emptied first. */
+function expectWritable(database: DatabaseSync): void {
+  try {
+    identify(database);
+  } catch (error) {
+    if (troubleOf(error) !== 'full') throw error;
+    emptyLog(database, false);
+    identify(database);
+  }
 }
 
 function identify(database: DatabaseSync): void {

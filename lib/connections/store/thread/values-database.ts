@@ -8,6 +8,7 @@ import { dropSnapshotTables, readSnapshots, snapshotTables } from './snapshot-ta
 import {
   checkDatabase,
   createDatabase,
+  emptyLog,
   inTransaction,
   OpenFile,
   openDatabase,
@@ -79,6 +80,11 @@ export class ValuesDatabase {
     inTransaction(this.#database, () => {
       for (const { address } of known) if (!kept.has(address)) drop.run(address);
     });
+  }
+
+  /** Its log keeps the room that it has: nobody else can take it. Errors: those of SQLite. */
+  emptyLog(): void {
+    emptyLog(this.#database, false);
   }
 
   close(): void {

@@ -2,52 +2,33 @@
 // hub need not.
 
 import { parentPort } from 'node:worker_threads';
-import { messageOf } from '../../../model/error.ts';
 import { unpackRows } from '../packed-rows.ts';
-import type { Answer, PackedBatch, Request, ValueRow, Written } from './messages.ts';
-import { type OpenValues, openValues } from './open-values.ts';
-import { troubleOf } from './trouble.ts';
+import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './messages.ts';
+import { openValues } from './open-values.ts';
+import type { ValuesDatabase } from './values-database.ts';
+import { WrittenDatabase } from './written-database.ts';
 
 const port = parentPort!;
-let open: OpenValues | undefined;
+const written = new WrittenDatabase<Held, ValuesDatabase>();
 
 port.on('message', (request: Request) => port.postMessage(answer(request)));
 
 function answer(request: Request): Answer {
   switch (request.ask) {
     case 'open':
-      close();
-      open = openValues(request);
-      return { opened: open.opened };
-    case 'write':
-      return { written: attempt(() => write(request.batch)) };
+      return { opened: written.open(() => openValues(request)) };
+    case 'write': {
+      const batch = unpack(request.batch);
+      return { written: written.write((database) => database.write(batch)) };
+    }
     case 'make room':
-      return { written: attempt(() => open!.database!.keepOnly(request.addresses)) };
+      return { written: written.write((database) => database.keepOnly(request.addresses)) };
     case 'close':
-      close();
+      written.close();
       return { done: true };
   }
 }
 
-function write({ values, ...rest }: PackedBatch): void {
-  open!.database!.write({ ...rest, values: unpackRows(values) as unknown as ValueRow[] });
-}
-
-function attempt(write: () => void): Written {
-  try {
-    write();
-    return { state: 'written' };
-  } catch (error) {
-    const trouble = troubleOf(error);
-    if (trouble === 'full' || trouble === 'busy') return { state: 'full', reason: messageOf(error) };
-    close();
-    return { state: trouble === 'damaged' ? 'damaged' : 'closed', reason: messageOf(error) };
-  }
-}
-
-function close(): void {
-  try {
-    open?.close();
-  } catch {} // what is damaged may not close
-  open = undefined;
+function unpack({ values, ...rest }: PackedBatch): Batch {
+  return { ...rest, values: unpackRows(values) as unknown as ValueRow[] };
 }

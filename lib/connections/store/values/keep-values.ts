@@ -8,8 +8,9 @@ import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
-import type { Batch, Opened } from '../thread/messages.ts';
+import type { Batch, Opened, Written } from '../thread/messages.ts';
 import { gather } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';
@@ -18,10 +19,6 @@ import type { ValuesWriter } from './values-writer.ts';
 
 /** How often changes are written. */
 export const tickMs = 100;
-/** A commit that takes longer is told: changes may be older than half a second when they are safe. */
-export const slowMs = 300;
-/** So long after the last slow commit the disk counts as well again. */
-const recoveredMs = 2000;
 
 export interface KeepValuesOptions {
   readonly hub: HubPort;
@@ -60,13 +57,13 @@ class ValuesKeeper {
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
   readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #disk: SlowDisk;
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
   /** Why there is no copy of the last hour. */
   #copyTrouble: string | undefined;
-  #slow: { readonly ms: number; readonly at: number } | undefined;
   #told: string | undefined;
   /** All changes up to this revision are on the disk. */
   #written: number;
@@ -78,6 +75,7 @@ class ValuesKeeper {
   constructor(options: KeepValuesOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
     this.#tell = tell;
+    this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
     this.#memories = new Memories(options.hub.keeping);
     this.#written = options.hub.revision;
     this.#progress = new Progress(options.hub, () => options.scheduler.now());
@@ -165,14 +163,7 @@ class ValuesKeeper {
 
   /** Whether the batch is on the disk. */
   async #commit(batch: Batch): Promise<boolean> {
-    const { writer, hub } = this.#options;
-    const stopwatch = this.#watch();
-    let written = await writer.write(batch);
-    if (written.state === 'full' && this.#trouble === undefined) {
-      await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
-      written = await writer.write(batch);
-    }
-    stopwatch.stop();
+    const written = await this.#disk.watch(this.#attempt(batch));
     this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
     if (written.state === 'written') {
       this.#backoff.reset();
@@ -183,31 +174,18 @@ class ValuesKeeper {
     return false;
   }
 
-  /** Tells the lag of a commit that takes long, also while it does. */
-  #watch(): { stop(): void } {
-    const { scheduler } = this.#options;
-    const startedAt = scheduler.now();
-    const tell = () => {
-      const now = scheduler.now();
-      this.#slow = { ms: Math.round(now - startedAt), at: now };
-      this.#tellState();
-    };
-    const telling = scheduler.schedule(function () {
-      tell();
-      this.schedule(undefined, 1000);
-    }, slowMs);
-    return {
-      stop: () => {
-        telling.unsubscribe();
-        if (scheduler.now() - startedAt > slowMs) tell();
-      },
-    };
+  /** Where there is no room, what belongs to no parameter any more is forgotten first. */
+  async #attempt(batch: Batch): Promise<Written> {
+    const { writer, hub } = this.#options;
+    const written = await writer.write(batch);
+    if (written.state !== 'full' || this.#trouble !== undefined) return written;
+    await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
+    return writer.write(batch);
   }
 
   #tellState(): void {
-    const { scheduler } = this.#options;
-    if (this.#slow !== undefined && scheduler.now() - this.#slow.at > recoveredMs) this.#slow = undefined;
-    const lag = this.#slow && `values are written with a lag of ${this.#slow.ms} ms: the disk is slow`;
+    const { lagMs } = this.#disk;
+    const lag = lagMs && `values are written with a lag of ${lagMs} ms: the disk is slow`;
     const reason = [this.#trouble, lag, this.#copyTrouble, ...this.#losses]
       .filter((text) => text !== undefined)
       .join('; ');

@@ -1,7 +1,14 @@
 // The database of the history, `history.db`, as the thread writes it.
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import { createDatabase, inTransaction, OpenFile, openDatabase, readDatabase } from '../../thread/store-database.ts';
+import {
+  createDatabase,
+  emptyLog,
+  inTransaction,
+  OpenFile,
+  openDatabase,
+  readDatabase,
+} from '../../thread/store-database.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../messages.ts';
 import { historyTables } from '../tables.ts';
@@ -138,10 +145,9 @@ export class HistoryDatabase {
     this.#writerIds.clear();
   }
 
-  /** Takes what is written out of the log, where it has become long. Returns whether it could: a reader may hold on to it. */
-  emptyLog(): boolean {
-    const { busy } = this.database.prepare('PRAGMA wal_checkpoint(RESTART)').get() as { busy: number };
-    return busy === 0;
+  /** Takes what is written out of the log. Returns whether it could: a reader may hold on to it. Errors: those of SQLite. */
+  emptyLog(isGivenBack = false): boolean {
+    return emptyLog(this.database, isGivenBack);
   }
 
   close(): void {

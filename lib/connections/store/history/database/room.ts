@@ -1,21 +1,15 @@
 // The room that a transaction needs is there before it begins: in the database, in the log before it, and on the disk.
 
 import { statfsSync, statSync } from 'node:fs';
+import { expectRoom, NoRoomError } from '../../thread/free-room.ts';
 import type { HistoryRoom } from '../messages.ts';
 import type { HistoryDatabase } from './history-database.ts';
 import { makeRoom } from './make-room.ts';
 
-/** The history stops when so much of a disk, or a tenth of it, is left: the rest is for the audit and the values. */
-const leftBytes = 64_000_000;
 /** How often the oldest quarter of what there is is deleted for one transaction: then a thousandth of it is left. */
 const makingRounds = 24;
 /** How many pages a transaction may need beside its own. */
 const sparePages = 16;
-
-/** Where there is no room. */
-class FullError extends Error {
-  readonly code = 'ENOSPC';
-}
 
 /** A history takes no more than a quarter of a disk. */
 export function roomOnDisk(folder: string, { databaseBytes, logBytes }: HistoryRoom): HistoryRoom {
@@ -42,19 +36,25 @@ export class Room {
     this.#expectDisk();
     const log = statSync(`${this.#path}-wal`, { throwIfNoEntry: false });
     if (log !== undefined && log.size > this.#logBytes && !this.#database.emptyLog())
-      throw new FullError('another program reads history.db and does not come to an end, so its log cannot be emptied');
+      throw new NoRoomError(
+        'another program reads history.db and does not come to an end, so its log cannot be emptied',
+      );
     const pages = this.#database.transactionPages + sparePages;
     for (let round = 0; round < makingRounds; round++) {
       if (this.#database.freePages >= pages) return;
       for (const _ of makeRoom(this.#database, now)) if (this.#database.freePages >= pages) return;
     }
-    throw new FullError('the room that maxSize leaves for the history is used up');
+    throw new NoRoomError('the room that maxSize leaves for the history is used up');
   }
 
+  /** On a disk that is nearly full the room of the log is given back first. */
   #expectDisk(): void {
-    const { bavail, blocks, bsize } = statfsSync(this.#folder);
-    const left = bavail * bsize;
-    if (left < Math.min(leftBytes, (blocks * bsize) / 10))
-      throw new FullError(`the disk is full but for ${(left / 1_000_000).toFixed(1)} MB`);
+    try {
+      expectRoom(this.#folder, 'history');
+    } catch (error) {
+      if (!(error instanceof NoRoomError)) throw error;
+      this.#database.emptyLog(true);
+      expectRoom(this.#folder, 'history');
+    }
   }
 }
