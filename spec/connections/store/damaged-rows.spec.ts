@@ -17,20 +17,26 @@ function change(path: string, sql: string): void {
 }
 
 test('a row with another value than was written gives way to the default, once', async (t) => {
-  const installation = await install(t, { desk, clock });
+  const snapshots = { all: { include: ['desk/**'] } };
+  const installation = await install(t, { desk, clock }, { store: { snapshots } });
   const before = await installation.start();
   for (const [id, value] of Object.entries({ a: 5, b: 6, c: 'text' })) before.write(`desk/${id}`, value, writer);
   before.write('clock/timer/1/start', 600_000, writer);
+  before.write('store/all/save', 'evening', writer);
   await before.stop();
   change(installation.values, `UPDATE parameter SET value = value + 1 WHERE address = 'desk/a'`);
   change(installation.values, `UPDATE under_way SET memory = memory || ' '`);
+  change(installation.values, `UPDATE last_snapshot SET name = 'morning'`);
 
   const hub = await installation.start();
   const read = (id: string) => hub.find(`desk/${id}`)!.value;
   t.deepEqual(['a', 'b', 'c'].map(read), [1, 6, 'text']);
   const { state, reason } = statusOf(hub, 'store');
   t.is(state, 'degraded');
-  t.regex(reason, /values\.db has 2 damaged rows, what they held is lost: desk\/a, clock\/timer\/1 \(under way\)$/);
+  t.regex(
+    reason,
+    /values\.db has 3 damaged rows, what they held is lost: desk\/a, clock\/timer\/1 \(under way\), all \(last snapshot\)$/,
+  );
   await hub.stop();
   t.is(statusOf(await installation.start(), 'store').state, 'running');
 });

@@ -4,9 +4,11 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
+import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
 import { install } from '../../support/store.ts';
 
+const files = ['values.db', 'hub.lock', 'audit.db', 'audit.lock'];
 const nobody = 65534;
 const isAdministrator = process.getuid?.() === 0;
 if (isAdministrator) process.seteuid?.(nobody);
@@ -17,18 +19,20 @@ test('a folder that is read-only for a while costs nothing', async (t) => {
   const before = await installation.start();
   before.write('desk/a', 1, writer);
   await before.stop();
+  const { count } = before.log(0, 'info');
 
   const data = join(installation.folder, 'data');
   chmodSync(data, 0o555);
-  for (const file of ['values.db', 'hub.lock']) chmodSync(join(data, file), 0o444);
+  for (const file of files) chmodSync(join(data, file), 0o444);
   const hub = await installation.start();
   t.is(hub.find('desk/a')!.value, 1);
+  await eventually(() => hub.log(0, 'info').count === count, 'the log of the run before');
   t.is(statusOf(hub, 'store').state, 'degraded');
   t.regex(statusOf(hub, 'store').reason, /^cannot write .*values\.db: /);
   hub.write('desk/b', 2, writer);
 
   chmodSync(data, 0o755);
-  for (const file of ['values.db', 'hub.lock']) chmodSync(join(data, file), 0o644);
+  for (const file of files) chmodSync(join(data, file), 0o644);
   await hub.logged(/^connection "store" is running$/);
   await hub.stop();
   const next = await installation.start();

@@ -4,11 +4,18 @@ import type { DatabaseSync } from 'node:sqlite';
 import { crc32 } from 'node:zlib';
 import { versionOf } from './store-database.ts';
 
-/** The version of `values.db` since which each row has the checksum of its other columns, and a value the changes that led to it. */
-export const checksumVersion = 2;
+/** The version of `values.db`. */
+export const valuesVersion = 3;
+/** Since when each row has the checksum of its other columns, and a value the changes that led to it. */
+const checksumVersion = 2;
 
 export function hasChecksums(database: DatabaseSync): boolean {
   return versionOf(database) >= checksumVersion;
+}
+
+/** Whether a database has the tables of this version. Before it, what was last saved or recalled had no checksum. */
+export function isOfThisVersion(database: DatabaseSync): boolean {
+  return versionOf(database) >= valuesVersion;
 }
 
 /** The CRC-32 of the columns of a row, as text. */

@@ -9,7 +9,8 @@ export const keptAside = 5;
 /** The folder, within that of the store, in which copies stand while a backup is made. */
 export const backupWork = 'backup.part';
 
-const companions = ['', '-wal', '-shm'];
+/** What belongs to a database: itself, the log before it, and the index of that. */
+export const companions = ['', '-wal', '-shm'];
 
 /** Where a database is, and the copy of it that is made each hour. */
 export interface DatabaseFiles {

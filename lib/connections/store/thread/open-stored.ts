@@ -5,10 +5,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../model/error.ts';
-import { type DatabaseFiles, exists, isFile } from './files.ts';
+import { companions, type DatabaseFiles, exists, isFile } from './files.ts';
 import { FolderLock } from './folder-lock.ts';
 import type { OpenedStored } from './messages.ts';
-import { ageOf, copyText, type Recovery, recover } from './recover.ts';
+import { ageOf, copyText, type Recovery, readStored, recover } from './recover.ts';
 import { troubleOf } from './trouble.ts';
 
 /** How one of the databases is opened. */
@@ -19,8 +19,6 @@ export interface Opening<Held, Database> extends Recovery<Held> {
   readonly others: string;
   /** Whether what it holds is wanted also where it cannot be written. */
   readonly isRead: boolean;
-  /** Says what was lost of what was read. */
-  lossesOf?(held: Held): readonly string[];
   /** Opens the database in its place to write it. Errors: those of SQLite. */
   open(held: Held | undefined): Database;
 }
@@ -43,7 +41,6 @@ export function openStored<Held, Database extends { close(): void }>(
     mkdirSync(files.folder, { recursive: true });
     lock = new FolderLock(files.folder, opening.lock);
     held = recover(files, losses, opening);
-    if (held !== undefined) losses.push(...(opening.lossesOf?.(held) ?? []));
     const database = opening.open(held);
     const close = () => {
       database.close();
@@ -60,17 +57,12 @@ export function openStored<Held, Database extends { close(): void }>(
 }
 
 /** Reads a database where we may write: one whose folder is read-only or full cannot be opened there. */
-function readElsewhere<Held>(
-  files: DatabaseFiles,
-  losses: string[],
-  { read, lossesOf, lostSince }: Pick<Opening<Held, unknown>, 'read' | 'lossesOf' | 'lostSince'>,
-): Held | undefined {
+function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
   const candidates = [files.path, files.copy].filter(isFile);
   for (const path of candidates)
     try {
-      const held = readIn(mkdtempSync(join(tmpdir(), 'patchbay-store-')), path, read);
-      losses.push(...(lossesOf?.(held) ?? []));
-      if (path === files.copy && lostSince !== undefined) losses.push(copyText(files, lostSince));
+      const held = readIn(mkdtempSync(join(tmpdir(), 'patchbay-store-')), path, losses, recovery);
+      if (path === files.copy && recovery.lostSince !== undefined) losses.push(copyText(files, recovery.lostSince));
       return held;
     } catch (error) {
       losses.push(`cannot read ${path}: ${messageOf(error)}`);
@@ -78,12 +70,11 @@ function readElsewhere<Held>(
   return undefined;
 }
 
-function readIn<Held>(folder: string, path: string, read: (path: string) => Held): Held {
+function readIn<Held>(folder: string, path: string, losses: string[], recovery: Recovery<Held>): Held {
   try {
     const place = join(folder, 'read.db');
-    copyFileSync(path, place);
-    if (exists(`${path}-wal`)) copyFileSync(`${path}-wal`, `${place}-wal`);
-    return read(place);
+    for (const companion of companions) if (exists(path + companion)) copyFileSync(path + companion, place + companion);
+    return readStored(place, losses, recovery, path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

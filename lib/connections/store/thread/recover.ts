@@ -4,12 +4,15 @@
 import { rmSync } from 'node:fs';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, exists, isFile, setAside, timeOf, useCopy } from './files.ts';
+import { hasLost, readLogIndex } from './log-index.ts';
 import { troubleOf } from './trouble.ts';
 
 export interface Recovery<Held> {
   create(path: string): void;
   /** Reads what the database holds. Errors: those of SQLite, `DamagedError`. */
   read(path: string): Held;
+  /** Says what is lost of what was read. */
+  lossesOf?(held: Held): readonly string[];
   /** What is said where the copy is used: `later changes are lost`; undefined: no more than where there is none. */
   readonly lostSince: string | undefined;
   /** What is said where there is none: `all values are lost`. */
@@ -31,7 +34,7 @@ export function recover<Held>(files: DatabaseFiles, losses: string[], recovery: 
       useCopy(files);
     }
     try {
-      return recovery.read(files.path);
+      return readStored(files.path, losses, recovery);
     } catch (error) {
       if (troubleOf(error) !== 'damaged') throw error;
       const aside = setAside(files);
@@ -42,6 +45,23 @@ export function recover<Held>(files: DatabaseFiles, losses: string[], recovery: 
       losses.push(`${what} is damaged (${messageOf(error)}), set aside as ${aside}: ${next}`);
     }
   }
+}
+
+/**
+ * Reads a database, and says what is lost of it. `name` is what it is called where it was copied to be read. Errors: those of SQLite,
+ * `DamagedError`.
+ */
+export function readStored<Held>(path: string, losses: string[], recovery: Recovery<Held>, name = path): Held {
+  const before = readLogIndex(path);
+  const held = recovery.read(path);
+  losses.push(...(recovery.lossesOf?.(held) ?? []));
+  if (recovery.lostSince !== undefined && hasLost(before, readLogIndex(path))) losses.push(lostLog(name));
+  return held;
+}
+
+/** Says that the log before a database was damaged. */
+export function lostLog(name: string): string {
+  return `${name}-wal is not whole: what was written last is lost`;
 }
 
 /** How old the copy of the last hour is, in milliseconds; undefined: there is none. */

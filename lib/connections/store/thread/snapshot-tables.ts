@@ -1,7 +1,7 @@
 // The tables of snapshots in the database of values, and a view that shows what is in them to people.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { checksumOf, hasChecksums } from './checksum.ts';
+import { checksumOf, hasChecksums, isOfThisVersion } from './checksum.ts';
 import type { KeptSnapshots, SnapshotBatch, SnapshotRow } from './messages.ts';
 
 export const snapshotTables = `
@@ -9,7 +9,9 @@ export const snapshotTables = `
     selection TEXT NOT NULL, name TEXT NOT NULL, time INTEGER NOT NULL, parameters INTEGER NOT NULL, contents TEXT NOT NULL,
     checksum INTEGER NOT NULL, PRIMARY KEY (selection, name)
   ) STRICT;
-  CREATE TABLE IF NOT EXISTS last_snapshot (selection TEXT PRIMARY KEY, name TEXT NOT NULL) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS last_snapshot (
+    selection TEXT PRIMARY KEY, name TEXT NOT NULL, checksum INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
   CREATE VIEW IF NOT EXISTS snapshot_value AS
     SELECT selection, name, value ->> 0 AS address, value ->> 1 AS type, value ->> 2 AS value
     FROM snapshot, json_each(contents);`;
@@ -19,7 +21,8 @@ export const dropSnapshotTables = `
 
 const put = `INSERT INTO snapshot VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   time = excluded.time, parameters = excluded.parameters, contents = excluded.contents, checksum = excluded.checksum`;
-const putLast = 'INSERT INTO last_snapshot VALUES (?, ?) ON CONFLICT DO UPDATE SET name = excluded.name';
+const putLast = `INSERT INTO last_snapshot VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET
+  name = excluded.name, checksum = excluded.checksum`;
 
 /** Reads all snapshots that are whole, oldest first, and names the others. Errors: those of SQLite. */
 export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSnapshots {
@@ -32,14 +35,23 @@ export function readSnapshots(database: DatabaseSync, damaged: string[]): KeptSn
     if (!isWhole) damaged.push(`${selection}/${name} (snapshot)`);
     return isWhole;
   });
-  const last = database.prepare('SELECT selection, name FROM last_snapshot').all() as unknown as {
-    selection: string;
-    name: string;
-  }[];
   return {
     saved: whole.map(({ checksum, ...row }) => ({ ...row, bytes: Buffer.byteLength(row.contents) })),
-    last: last.map(({ selection, name }) => [selection, name]),
+    last: readLast(database, damaged),
   };
+}
+
+/** Reads which snapshot of each selection was last saved or recalled. */
+function readLast(database: DatabaseSync, damaged: string[]): KeptSnapshots['last'] {
+  const isChecked = isOfThisVersion(database);
+  const rows = database
+    .prepare(`SELECT selection, name, ${isChecked ? 'checksum' : 0} AS checksum FROM last_snapshot`)
+    .all() as unknown as { readonly selection: string; readonly name: string; readonly checksum: number }[];
+  return rows.flatMap(({ selection, name, checksum }) => {
+    if (!isChecked || checksum === checksumOf([selection, name])) return [[selection, name]];
+    damaged.push(`${selection} (last snapshot)`);
+    return [];
+  });
 }
 
 /** Writes a batch, within a transaction. Errors: those of SQLite. */
@@ -59,5 +71,5 @@ export function writeSnapshots(database: DatabaseSync, { isAnew, saved, forgotte
   for (const row of forgotten) database.prepare('DELETE FROM snapshot WHERE selection = ? AND name = ?').run(...row);
   for (const [selection, name] of last)
     if (name === undefined) database.prepare('DELETE FROM last_snapshot WHERE selection = ?').run(selection);
-    else database.prepare(putLast).run(selection, name);
+    else database.prepare(putLast).run(selection, name, checksumOf([selection, name]));
 }

@@ -1,7 +1,7 @@
 // The database of values, `values.db`: tables that people read with any tool, and one transaction per batch.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { checksumVersion, hasChecksums } from './checksum.ts';
+import { isOfThisVersion, valuesVersion } from './checksum.ts';
 import type { Batch, Held } from './messages.ts';
 import { readMemories, readValues } from './read-values.ts';
 import { dropSnapshotTables, readSnapshots, snapshotTables } from './snapshot-tables.ts';
@@ -39,7 +39,7 @@ export class ValuesDatabase {
     this.#database = openDatabase(path, maxBytes);
     try {
       this.#file = new OpenFile(path);
-      if (hasDamagedRows || !hasChecksums(this.#database)) writeAnew(this.#database);
+      if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
       this.#rows = new RowWriter(this.#database);
     } catch (error) {
       this.#database.close();
@@ -49,7 +49,7 @@ export class ValuesDatabase {
 
   /** Creates an empty database. Errors: those of SQLite and of the file system. */
   static create(path: string): void {
-    createDatabase(path, tables, checksumVersion);
+    createDatabase(path, tables, valuesVersion);
   }
 
   /**
@@ -113,6 +113,6 @@ function writeAnew(database: DatabaseSync): void {
       memories: memories.map(({ connection, name, memory }) => [connection, name, JSON.stringify(memory)]),
       snapshots: { ...snapshots, isAnew: true, forgotten: [] },
     });
-    database.exec(`PRAGMA user_version = ${checksumVersion}`);
+    database.exec(`PRAGMA user_version = ${valuesVersion}`);
   });
 }

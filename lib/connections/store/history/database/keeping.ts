@@ -4,6 +4,8 @@
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
 import { exists, filesOf, setAside } from '../../thread/files.ts';
+import { hasLost, readLogIndex } from '../../thread/log-index.ts';
+import { lostLog } from '../../thread/recover.ts';
 import { checkDatabase } from '../../thread/store-database.ts';
 import { troubleOf } from '../../thread/trouble.ts';
 import type { Changes, HistoryAnswer, OpenHistory } from '../messages.ts';
@@ -63,7 +65,9 @@ export class HistoryKeeping {
     this.#close();
     mkdirSync(folder, { recursive: true });
     if (!exists(path)) HistoryDatabase.create(path);
+    const before = readLogIndex(path);
     HistoryDatabase.recognise(path);
+    if (isFirst && hasLost(before, readLogIndex(path))) this.#losses.push(lostLog(path));
     const onDisk = roomOnDisk(folder, room);
     const database = new HistoryDatabase(path, onDisk);
     const writing = new Writing(database, rules, new Room(folder, path, database, onDisk));
