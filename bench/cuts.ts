@@ -1,7 +1,8 @@
 // node bench/cuts.ts: damages the database of a store in every way that a disk may, cut at every 4 KiB and with turned bits among
 // them, and starts a hub on each. The hub has to start, to have the values or to say that they are lost, never to have other ones,
-// and to keep new ones. It also fills the disk while a hub runs. Exit status 1 otherwise.
+// and to keep new ones. It also fills the disk while a hub runs, and has the store fill it. Exit status 1 otherwise.
 
+import { crowdDisk } from './cuts/crowded-disk.ts';
 import { prepareCuts } from './cuts/cuts.ts';
 import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
 import { fillDisk } from './cuts/full-disk.ts';
@@ -18,10 +19,12 @@ await runScript(usage, { parameters: 10_000, every: 4096, turns: 200 }, run);
 
 async function run({ parameters, every, turns }: Numbers<'parameters' | 'every' | 'turns'>): Promise<number> {
   let failed = 0;
-  const full = await fillDisk();
-  if ('reason' in full) tell(`the full disk is left out: ${full.reason}`);
-  else for (const mistake of full.mistakes) tell(`a full disk: ${mistake}`);
-  if ('mistakes' in full && full.mistakes.length > 0) failed++;
+  for (const [what, work] of Object.entries({ 'a full disk': fillDisk, 'a crowded disk': crowdDisk })) {
+    const done = await work();
+    if ('reason' in done) tell(`${what} is left out: ${done.reason}`);
+    else for (const mistake of done.mistakes) tell(`${what}: ${mistake}`);
+    if ('mistakes' in done && done.mistakes.length > 0) failed++;
+  }
   const isAdministrator = process.getuid?.() === 0;
   if (isAdministrator) process.seteuid?.('nobody'); // rights bind it
   const cuts = await prepareCuts(parameters);

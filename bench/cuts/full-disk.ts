@@ -1,33 +1,25 @@
 // A store on a disk of 4 MiB that is full at times: the hub serves all the while, and writes when there is room.
 
-import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { messageOf } from '../../lib/model/error.ts';
 import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/connections.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
+import { diskBytes, type OnSmallDisk, onSmallDisk } from './small-disk.ts';
 
-const diskBytes = 4 * 1024 * 1024;
 const deadlineMs = 60_000;
 /** What is written is on the disk after this. */
 const safeMs = 1000;
 
-/** Returns the mistakes; undefined with the reason as a sentence where a disk cannot be mounted. */
-export async function fillDisk(): Promise<{ readonly mistakes: readonly string[] } | { readonly reason: string }> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-full-'));
-  const disk = join(folder, 'data');
+/** Returns the mistakes, or why there is no such disk. */
+export function fillDisk(): Promise<OnSmallDisk> {
+  return onSmallDisk(flow, fill);
+}
+
+async function fill(folder: string, disk: string): Promise<readonly string[]> {
   const filler = join(disk, 'filler');
-  await mkdir(disk);
-  try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk], { stdio: 'pipe' });
-  } catch (error) {
-    await rm(folder, { recursive: true });
-    return { reason: `no disk of 4 MiB can be mounted here: ${messageOf(error).trim()}` };
-  }
-  const fill = () => writeFile(filler, Buffer.alloc(diskBytes)).catch(() => {}); // as far as there is room
+  const fillUp = () => writeFile(filler, Buffer.alloc(diskBytes)).catch(() => {}); // as far as there is room
   const mistakes: string[] = [];
   let hub: KilledHub | undefined;
   const expect = async (what: string, isAsExpected: () => Promise<boolean>) => {
@@ -48,8 +40,7 @@ export async function fillDisk(): Promise<{ readonly mistakes: readonly string[]
   const isSaid = async () => /full|no room|cannot write/.test((await storeOf(hub!)).reason);
   const isWell = async () => !/not written|cannot write/.test((await storeOf(hub!)).reason);
   try {
-    await writeFile(join(folder, 'flow.json5'), JSON.stringify(flow));
-    await fill();
+    await fillUp();
     await start();
     await expect('a hub on a full disk to say so', isSaid);
     await setAll(hub!, '1');
@@ -61,7 +52,7 @@ export async function fillDisk(): Promise<{ readonly mistakes: readonly string[]
 
     await start();
     await expect('what was written to be there', has('1'));
-    await fill();
+    await fillUp();
     await setAll(hub!, '2');
     await expect('a disk that has become full to be said', isSaid);
     await setAll(hub!, '3');
@@ -72,16 +63,14 @@ export async function fillDisk(): Promise<{ readonly mistakes: readonly string[]
     await after(safeMs);
     await end();
 
-    await fill();
+    await fillUp();
     await start();
     await expect('the newest values after a kill, on a full disk', has('4'));
     await end();
   } finally {
     hub?.process.kill('SIGKILL');
-    execFileSync('umount', ['-l', disk]);
-    await rm(folder, { recursive: true, force: true });
   }
-  return { mistakes };
+  return mistakes;
 }
 
 const count = 100;

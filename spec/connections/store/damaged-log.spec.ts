@@ -50,5 +50,8 @@ test('a log that was cut after a kill is told, one that is whole is not', async 
   t.is(cut.find('desk/a')!.value, 2);
   await eventually(() => statusOf(cut, 'store').state === 'degraded');
   const { reason } = statusOf(cut, 'store');
-  t.regex(reason, /^\S+values\.db-wal is not whole: what was written last is lost; audit: \S+audit\.db-wal is not whole/);
+  t.regex(
+    reason,
+    /^\S+values\.db-wal is not whole: what was written last is lost; audit: \S+audit\.db-wal is not whole/,
+  );
 });

@@ -1,0 +1,38 @@
+// A disk of 4 MiB, on which the store of a hub is.
+
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../../lib/model/error.ts';
+
+export const diskBytes = 4 * 1024 * 1024;
+
+/** The mistakes, or the reason why no disk can be mounted, as a sentence. */
+export type OnSmallDisk = { readonly mistakes: readonly string[] } | { readonly reason: string };
+
+/**
+ * Has work done in a folder with `flow.json5` whose `data` is a small disk, which is gone afterwards. `work` returns the mistakes; all
+ * that it has running on the disk has ended by then.
+ */
+export async function onSmallDisk(
+  flow: object,
+  work: (folder: string, disk: string) => Promise<readonly string[]>,
+): Promise<OnSmallDisk> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-full-'));
+  const disk = join(folder, 'data');
+  await mkdir(disk);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk], { stdio: 'pipe' });
+  } catch (error) {
+    await rm(folder, { recursive: true });
+    return { reason: `no disk of 4 MiB can be mounted here: ${messageOf(error).trim()}` };
+  }
+  try {
+    await writeFile(join(folder, 'flow.json5'), JSON.stringify(flow));
+    return { mistakes: await work(folder, disk) };
+  } finally {
+    execFileSync('umount', ['-l', disk]);
+    await rm(folder, { recursive: true, force: true });
+  }
+}
