@@ -11,6 +11,7 @@ const packages = Object.keys({ ...dependencies, ...optionalDependencies });
 /** What the stages of flow share: the plan and what it is made of. */
 const hinge = [
   'define-flow',
+  'instances-schema',
   'plan',
   'programs/flow-code',
   'programs/stack',
@@ -38,12 +39,14 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['graph/', ['model/', 'rxjs']],
   ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
-  ['dashboard/', ['model/', 'json5/', 'zod']],
+  ['template/', ['model/', 'json5/']],
+  ['dashboard/', ['model/', 'json5/', 'template/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
   ['connections/registry.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
   ['flow/define-flow.ts', ['model/', 'flow/check/tests/test-schema.ts', 'rxjs']],
+  ['flow/instances-schema.ts', ['zod']],
   ['flow/test-plan.ts', ['model/']],
   ['flow/rule-expression.ts', ['model/', 'expression/']],
   ['flow/steps/', ['model/', 'flow/rule-expression.ts', 'rxjs', 'zod']],
@@ -56,7 +59,10 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     ['model/', 'json5/', 'flow/define-flow.ts', 'flow/plan.ts', 'flow/programs/flow-code.ts', 'rxjs'],
   ],
   ['flow/programs/', ['model/', 'json5/', 'flow/streams.ts', 'rxjs', 'zod']],
-  ['flow/files/', ['model/', 'json5/', ...contract, 'flow/programs/', 'rxjs', 'chokidar']],
+  [
+    'flow/files/',
+    ['model/', 'json5/', 'template/', ...contract, 'flow/programs/', 'flow/instances-schema.ts', 'rxjs', 'chokidar'],
+  ],
   [
     'flow/check/',
     ['model/', 'json5/', 'expression/', ...contract, ...hinge, 'flow/files/flow-file.ts', 'flow/steps/', 'rxjs', 'zod'],

@@ -5,6 +5,7 @@ import { formatMistake, MistakeList, type SettingPath, unknownName } from '../js
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';
+import { expand } from '../template/expand.ts';
 import { type Dashboard, dashboardSchema, maxWidgets, type Pair, type WidgetType, widgetSchemas } from './format.ts';
 import { placeItems } from './place.ts';
 
@@ -20,9 +21,10 @@ export function parseDashboard(file: string, text: string): Dashboard {
 function read(name: string, text: string, mistakes: MistakeList): Dashboard | undefined {
   try {
     const { data, duplicates, positionOf } = readJson5(text);
-    const file = { name, positionOf };
-    for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
-    const found = mistakes.parse(dashboardSchema, data, file, []);
+    const whole = { name, data, positionOf };
+    for (const { path, message, position } of duplicates) mistakes.add(whole, path, message, position);
+    const file = expand(whole, text, mistakes);
+    const found = mistakes.parse(dashboardSchema, file.data, file, []);
     if (found === undefined) return undefined;
     const { title, columns } = found;
     const check = createCheck(mistakes, file);

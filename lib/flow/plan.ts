@@ -18,6 +18,8 @@ export interface Plan {
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
   readonly tests: readonly TestPlan[];
+  /** The full paths of the templates that flow files name. */
+  readonly templates: readonly string[];
   /** Files that are watched together with the flow files, such as those that settings name. */
   readonly furtherFiles: readonly string[];
 }

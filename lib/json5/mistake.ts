@@ -11,10 +11,25 @@ const maxComparedCharacters = 200_000;
 
 export type SettingPath = readonly (string | number)[];
 
+/** Stands for a value about which a mistake was told before, so that nothing more is said of it. */
+export const unreadable: unique symbol = Symbol('unreadable');
+
 /** A file that is checked: its name, and where a setting stands in its text. */
 export interface CheckedFile {
   readonly name: string;
   positionOf(path: SettingPath, offset?: number): Position | undefined;
+  /** Where a setting was written that a template has made; left out: where it is. */
+  writtenAt?(path: SettingPath): Written;
+  /** The message about a setting without what nobody may read; left out: the message. */
+  withoutSecrets?(path: SettingPath, message: string): string;
+}
+
+/** Where a setting was written. */
+export interface Written {
+  readonly file: string;
+  readonly path: SettingPath;
+  /** What was made of it there, for people: `instance s1 of studios.json5`; empty: it was made once. */
+  readonly made: string;
 }
 
 /** One mistake: `demo.json5:7:20: connections.clock.timers[0]: expected integer …, got "x" (string)`. */
@@ -24,24 +39,51 @@ export interface Mistake {
   readonly message: string;
   readonly line: number | undefined;
   readonly column: number | undefined;
+  /** Of a mistake in a template: the first that was made with it, and how many more. */
+  readonly made?: string;
+  others?: number;
 }
 
 /** Collects mistakes. It throws nothing, so that all of them are found at once. */
 export class MistakeList {
   readonly items: Mistake[] = [];
+  /** How often something was wrong. A mistake in a template is one item, however much was made with it. */
+  count = 0;
+  /** Mistakes in templates, by place. */
+  readonly #inTemplates = new Map<string, Mistake>();
 
   add(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
-    this.items.push({
-      file: file.name,
-      path: formatPath(path),
-      message,
+    const written = file.writtenAt?.(path) ?? { file: file.name, path, made: '' };
+    const mistake: Mistake = {
+      file: written.file,
+      path: formatPath(written.path),
+      message: file.withoutSecrets?.(path, message) ?? message,
       line: position?.line,
       column: position?.column,
-    });
+    };
+    if (written.made === '') this.#push(mistake);
+    else this.#addInTemplate({ ...mistake, made: written.made, others: 0 });
   }
 
   addFile(file: string, message: string, position?: Position): void {
-    this.items.push({ file, path: '', message, line: position?.line, column: position?.column });
+    this.#push({ file, path: '', message, line: position?.line, column: position?.column });
+  }
+
+  #addInTemplate(mistake: Mistake): void {
+    const { file, path, line, column, made } = mistake;
+    const place = JSON.stringify([file, path, line, column]);
+    const first = this.#inTemplates.get(place);
+    if (first === undefined) this.#inTemplates.set(place, mistake);
+    if (first === undefined || first.made === made) this.#push(mistake);
+    else {
+      first.others!++;
+      this.count++;
+    }
+  }
+
+  #push(mistake: Mistake): void {
+    this.items.push(mistake);
+    this.count++;
   }
 
   /**
@@ -57,7 +99,7 @@ export class MistakeList {
   ): z.output<Schema> | undefined {
     const result = schema.safeParse(data, { error: expectation, reportInput: true });
     if (result.success) return result.data;
-    const { issues } = result.error;
+    const issues = result.error.issues.filter((issue) => !isTold(issue));
     const misspelt = new Set(issues.flatMap((issue) => missingBehind(schema, issue)));
     for (const issue of issues)
       if (!misspelt.has(formatPath(issue.path as SettingPath)) || !isMissing(issue))
@@ -83,10 +125,12 @@ export class MistakeList {
 }
 
 /** The mistake as one line for people. */
-export function formatMistake({ file, line, column, path, message }: Mistake): string {
-  return [line === undefined ? file : `${file}:${line}:${column}`, path, message]
+export function formatMistake({ file, line, column, path, message, made, others = 0 }: Mistake): string {
+  const sentence = [line === undefined ? file : `${file}:${line}:${column}`, path, message]
     .filter((part) => part !== '')
     .join(': ');
+  if (made === undefined) return sentence;
+  return `${sentence} (${made}${others === 0 ? '' : `, and ${others} more`})`;
 }
 
 /** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
@@ -162,6 +206,16 @@ function missingBehind(schema: z.ZodType, issue: z.core.$ZodIssue): string[] {
     const nearest = nearestName(key, known);
     return nearest === undefined ? [] : [formatPath([...(issue.path as SettingPath), nearest])];
   });
+}
+
+/** Whether the value was told of before, or one within it that the whole depends on. */
+function isTold({ input, code }: z.core.$ZodIssue): boolean {
+  return input === unreadable || (['invalid_union', 'custom'].includes(code) && hasUnreadable(input));
+}
+
+function hasUnreadable(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return value === unreadable;
+  return Object.values(value).some(hasUnreadable);
 }
 
 function isMissing(issue: z.core.$ZodIssue): boolean {

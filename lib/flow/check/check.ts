@@ -6,6 +6,7 @@ import type { MistakeList } from '../../json5/mistake.ts';
 import type { FlowFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
 import { ConnectionCheck } from './connections/connections.ts';
+import type { Folders } from './rules/checked-rule.ts';
 import { RuleCheck } from './rules/rules.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, Spot } from './spot.ts';
@@ -33,13 +34,20 @@ export function checkFlowFiles(
   const ruleCheck = new RuleCheck(find);
   for (const { spot, data } of contents)
     if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules);
-    else ruleCheck.addAll(spot.at('rules'), data.rules ?? []);
+    else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file));
   const externals = new Set(connections.filter(({ type }) => type.isExternal).map(({ id }) => id));
   const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
   const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
   const rules = ruleCheck.finish(connections);
   const reports = reportFiles(files, connections, rules);
-  return { files: reports, connections, rules, tests, furtherFiles: connectionCheck.namedFiles };
+  const templates = files.flatMap((file) => file.templates ?? []);
+  const furtherFiles = [...templates, ...connectionCheck.namedFiles];
+  return { files: reports, connections, rules, tests, templates, furtherFiles };
+}
+
+/** The rules of an instance are in a folder of its name. */
+function foldersOf({ instance }: FlowFile): Folders {
+  return { names: instance === undefined ? [] : [instance], isEnabled: true };
 }
 
 /** Whether a flow file is TypeScript's: its rules are a function. */
@@ -55,7 +63,7 @@ function reportFiles(
 ): Plan['files'] {
   const connectionsBy = Map.groupBy(connections, ({ file }) => file);
   const rulesBy = Map.groupBy(rules, ({ file }) => file);
-  return files.map(({ name }) => ({
+  return [...new Set(files.map(({ name }) => name))].map((name) => ({
     path: name,
     connections: connectionsBy.get(name)?.length ?? 0,
     rules: rulesBy.get(name)?.length ?? 0,

@@ -7,9 +7,11 @@ import { commonSettings } from '../../connections/setting.ts';
 import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
+import { eachSchema, instancesSchema } from '../instances-schema.ts';
 import { expression, stepList } from '../steps/define-step.ts';
 import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
+import { allowVariables } from './variables-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const variable = z
@@ -59,6 +61,7 @@ export const flowFileSchema = z.strictObject(
       .array(z.unknown(), { error: 'a list of tests' })
       .default([])
       .describe('Tests in virtual time, for `patchbay test`'),
+    instances: z.unknown().optional().describe('Instances of templates; they are flow files of their own'),
   },
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
 );
@@ -84,8 +87,8 @@ export const flowRuleSchema = z.strictObject({
 type RulesFunction = (on: On) => unknown;
 
 /** The whole settings schema of a connection type: its own, the common ones, and `type`. */
-export function connectionSchema(type: AnyConnectionType): z.ZodObject {
-  const schema = type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings });
+export function connectionSchema(type: AnyConnectionType, more: z.ZodRawShape = {}): z.ZodObject {
+  const schema = type.settingsSchema.extend({ type: z.literal(type.type), ...commonSettings, ...more });
   return schema.meta(type.settingsSchema.meta() ?? {});
 }
 
@@ -98,23 +101,36 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
       ),
     ),
   );
-  const ruleWithSteps = ruleSchema.extend({ pipe: z.array(step).default([]) }).meta({
+  const each = { each: eachSchema.optional() };
+  const ruleWithSteps = ruleSchema.extend({ ...each, pipe: z.array(step).default([]) }).meta({
     if: { properties: { from: { type: 'object' } }, required: ['from'] },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
     then: { required: ['map'] },
     else: { not: { required: ['require'] } },
   });
   const rule: z.ZodType = z.lazy(() =>
-    z.union([ruleWithSteps, folderSchema.extend({ rules: z.array(rule).default([]) })]),
+    z.union([
+      ruleWithSteps,
+      folderSchema.extend({ ...each, rules: z.array(rule).default([]) }),
+      z.strictObject({ each: eachSchema, rules: z.array(rule) }),
+    ]),
   );
+  const test = z.union([
+    testSchema.extend(each),
+    z.strictObject({ each: eachSchema, tests: z.array(testSchema.extend(each)) }),
+  ]);
   const connection = z.discriminatedUnion(
     'type',
-    [...types.values()].map(connectionSchema) as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>],
+    [...types.values()].map((type) => connectionSchema(type, each)) as unknown as [
+      z.ZodObject<{ type: z.ZodLiteral<string> }>,
+    ],
   );
   const schema = flowFileSchema.extend({
     connections: z.record(z.string().meta({ pattern: connectionIdShape }), connection).default({}),
     rules: z.array(rule).default([]),
-    tests: z.array(testSchema).default([]),
+    tests: z.array(test).default([]),
+    instances: z.union([instancesSchema, z.array(instancesSchema)]).optional(),
+    variables: z.record(z.string(), z.unknown()).optional().describe('Of a template: what instances need not give'),
   });
-  return z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' });
+  return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
 }

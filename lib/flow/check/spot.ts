@@ -25,7 +25,7 @@ export class Spot {
 
   /** How many mistakes there are by now, in all files. */
   get mistakeCount(): number {
-    return this.#mistakes.items.length;
+    return this.#mistakes.count;
   }
 
   /** A spot within this one: `at('rules', 2)`. */
@@ -69,7 +69,8 @@ export class Spot {
     const { file } = this;
     return () => {
       const position = this.#position;
-      return position === undefined ? file.name : `${file.name}:${position.line}:${position.column}`;
+      const name = file.writtenAt?.(this.#path).file ?? file.name;
+      return position === undefined ? name : `${name}:${position.line}:${position.column}`;
     };
   }
 

@@ -1,15 +1,18 @@
 // A flow file as it was read: what it says, not yet checked, and where in the file it says so.
 
-import type { SettingPath } from '../../json5/mistake.ts';
-import type { Position } from '../../json5/positions.ts';
+import type { CheckedFile } from '../../json5/mistake.ts';
 
-/** One flow file. `name` is the path as given, `folder` is the folder that its relative paths start from. */
-export interface FlowFile {
-  readonly name: string;
+/**
+ * One flow file, or an instance of a template that it has. `name` is the path as given, `folder` is the folder that its relative
+ * paths start from.
+ */
+export interface FlowFile extends CheckedFile {
   readonly folder: string;
   readonly data: unknown;
   /** Names the content of the file. */
-  readonly version?: string;
-  /** Where a path is; with an offset, where that character of the text is that stands there. */
-  positionOf(path: SettingPath, offset?: number): Position | undefined;
+  readonly version?: string | undefined;
+  /** The name of the instance; left out: it is none. */
+  readonly instance?: string;
+  /** The full paths of the templates that it names. */
+  readonly templates?: readonly string[];
 }

@@ -10,6 +10,7 @@ import type { FlowPrograms } from '../programs/flow-programs.ts';
 import { placeOfSetting } from '../programs/places.ts';
 import { cannotRead, findFlowFiles } from './find.ts';
 import type { FlowFile } from './flow-file.ts';
+import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
@@ -20,38 +21,29 @@ export async function readFlowFiles(
   mistakes: MistakeList,
 ): Promise<FlowFile[]> {
   const files: FlowFile[] = [];
-  for (const name of await findFlowFiles(paths, mistakes)) {
-    const file = await readFlowFile(name, programs, mistakes);
-    if (file !== undefined) files.push(file);
-  }
+  for (const name of await findFlowFiles(paths, mistakes))
+    files.push(...(await readFlowFile(name, programs, mistakes)));
   return files;
 }
 
-async function readFlowFile(
-  name: string,
-  programs: FlowPrograms,
-  mistakes: MistakeList,
-): Promise<FlowFile | undefined> {
+/** The file, and an instance each of what it makes of templates; nothing after it has added why it cannot be read. */
+async function readFlowFile(name: string, programs: FlowPrograms, mistakes: MistakeList): Promise<FlowFile[]> {
   let content: Buffer;
   try {
     content = await readFile(name);
   } catch (error) {
     mistakes.addFile(name, cannotRead(error));
-    return undefined;
+    return [];
   }
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
   if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes);
   const program = await programs.read(name, version, mistakes);
-  if (program === undefined) return undefined;
+  if (program === undefined) return [];
   const { exported: data } = program;
   const text = content.toString();
-  return {
-    ...file,
-    version: program.version,
-    data,
-    positionOf: (path) => placeOfSetting(text, path, valueAt(data, path)),
-  };
+  const positionOf = (path: SettingPath) => placeOfSetting(text, path, valueAt(data, path));
+  return [{ ...file, version: program.version, data, positionOf }];
 }
 
 /** What stands at a path of data. */
@@ -59,18 +51,14 @@ function valueAt(data: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
 }
 
-function parseFlowFile(
-  named: Omit<FlowFile, 'data' | 'positionOf'>,
-  text: string,
-  mistakes: MistakeList,
-): FlowFile | undefined {
+function parseFlowFile(named: Omit<FlowFile, 'data' | 'positionOf'>, text: string, mistakes: MistakeList): FlowFile[] {
   try {
     const { data, duplicates, positionOf } = readJson5(text);
     const file: FlowFile = { ...named, data, positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
-    return file;
+    return expandFlowFile(file, text, mistakes);
   } catch (error) {
     mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
-    return undefined;
+    return [];
   }
 }

@@ -2,9 +2,11 @@
 
 import { expressionMistakes } from './expression-mistakes.ts';
 import { inConnections, inCores, inFiles, inRules, inSteps, inTests } from './mistake.ts';
+import { templateMistakes } from './template-mistakes.ts';
 
 export const mistakes = [
   ...expressionMistakes,
+  ...templateMistakes,
   ...inRules([
     ['form', "{ ¦form: 'desk/mic', to: 'desk/lamp' }", 'unknown setting "form", did you mean "from"?'],
     [

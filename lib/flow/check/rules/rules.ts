@@ -10,8 +10,6 @@ import { checkExpressionRule } from './expression-rule.ts';
 import { checkProgramRules } from './program-rules.ts';
 import { settleOrderOf } from './settle-order.ts';
 
-const outside: Folders = { names: [], isEnabled: true };
-
 export class RuleCheck {
   readonly #rules: CheckedRule[] = [];
   readonly #find: FindDeclaration;
@@ -21,7 +19,7 @@ export class RuleCheck {
   }
 
   /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
-  addAll(spot: Spot, items: readonly unknown[], within: Folders = outside): void {
+  addAll(spot: Spot, items: readonly unknown[], within: Folders): void {
     items.forEach((item, index) => {
       if (isFolder(item)) this.#addFolder(spot.at(index), item, within);
       else this.#rules.push(...checkExpressionRule(spot.at(index), item, within, this.#find));

@@ -1,6 +1,7 @@
 // Checks the steps of a test: their times, and the values that they set and expect.
 
 import type { z } from 'zod';
+import { unreadable } from '../../../json5/mistake.ts';
 import { parseAddress } from '../../../model/address.ts';
 import { readDurationMs } from '../../../model/duration.ts';
 import { describe } from '../../../model/error.ts';
@@ -68,6 +69,7 @@ export class StepCheck {
     make: (address: string, input: unknown, parameter: TestedParameter, place: () => string) => Item,
   ): Item[] {
     return Object.entries(values ?? {}).flatMap(([address, input]) => {
+      if (input === unreadable) return [];
       const itemSpot = spot.at(address);
       const parameter = this.#hub.find(itemSpot, address);
       const item = parameter && itemSpot.attempt(() => make(address, input, parameter, itemSpot.place));

@@ -7,10 +7,11 @@ import type { ConnectionPlan, Plan } from '../../plan.ts';
 export function installationOf({
   files,
   connections,
+  templates,
   paths,
-}: Pick<Plan, 'files' | 'connections' | 'paths'>): Installation {
+}: Pick<Plan, 'files' | 'connections' | 'templates' | 'paths'>): Installation {
   const flows = files.map(({ path }) => path);
-  const named = flows.map((path) => ({ path: resolve(path), isAbsolute: false }));
+  const named = [...flows, ...templates].map((path) => ({ path: resolve(path), isAbsolute: false }));
   return { startedIn: resolve('.'), paths: paths ?? flows, files: [...named, ...connections.flatMap(filesOf)] };
 }
 

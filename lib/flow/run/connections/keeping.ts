@@ -30,7 +30,7 @@ export class Keeping implements KeepingPort {
   readonly #deeds = new Subject<Deed>();
   readonly deeds$: Observable<Deed> = this.#deeds.asObservable();
   #hasStore = false;
-  #installation = installationOf({ connections: [], files: [] });
+  #installation = installationOf({ connections: [], files: [], templates: [] });
   /** By parts of the store, the newest last. */
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
@@ -49,7 +49,7 @@ export class Keeping implements KeepingPort {
   }
 
   /** Takes over which connections and files there are. */
-  plan(plan: Pick<Plan, 'connections' | 'files' | 'paths'>): void {
+  plan(plan: Pick<Plan, 'connections' | 'files' | 'templates' | 'paths'>): void {
     const { connections } = plan;
     this.#installation = installationOf(plan);
     this.#connections = new Set(connections.map(({ id }) => id));

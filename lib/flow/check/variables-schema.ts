@@ -1,0 +1,56 @@
+// What the JSON Schema of flow files allows beside what the check wants: variables of templates, which are replaced before, and texts
+// from the environment and from files.
+
+/** A schema in JSON, as Zod writes it. */
+interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly type?: unknown;
+  readonly const?: unknown;
+  readonly enum?: unknown;
+  readonly pattern?: unknown;
+}
+
+const variable = { type: 'string', pattern: '\\$\\{' };
+const reference = {
+  description: 'A text from the environment, { env: "NAME" }, or from a file, { file: "path" }',
+  type: 'object',
+  properties: { env: { type: 'string' }, file: { type: 'string' } },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+};
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Allows variables wherever a text, a number, true or false is expected, and in keys; `references`: of texts, `{ env }` too. */
+export function allowVariables(schema: Schema, references = false): Schema {
+  const { type } = schema;
+  if (schema.const !== undefined) return schema;
+  if (['string', 'number', 'integer', 'boolean'].includes(type as string)) return allowText(schema, references);
+  return Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [keyword, allowWithin(keyword, value, references)]),
+  );
+}
+
+function allowWithin(keyword: string, value: unknown, references: boolean): unknown {
+  const allow = (inner: unknown, key = '') =>
+    isSchema(inner) ? allowVariables(inner, references || key === 'connections') : inner;
+  if (keyword === 'propertyNames') return isSchema(value) ? allowText(value, false) : value;
+  if (['properties', '$defs'].includes(keyword) && isSchema(value))
+    return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, allow(inner, key)]));
+  if (['anyOf', 'oneOf', 'prefixItems'].includes(keyword)) return (value as unknown[]).map((inner) => allow(inner));
+  return ['items', 'additionalProperties'].includes(keyword) ? allow(value) : value;
+}
+
+function allowText(schema: Schema, references: boolean): Schema {
+  const { description, default: usual, ...own } = schema;
+  const isAnyText = own.type === 'string' && own.pattern === undefined && own.enum === undefined;
+  const isText = own.type === 'string' && own.enum === undefined;
+  const others = [...(isAnyText ? [] : [variable]), ...(isText && references ? [reference] : [])];
+  if (others.length === 0) return schema;
+  return {
+    ...(description === undefined ? {} : { description }),
+    ...(usual === undefined ? {} : { default: usual }),
+    anyOf: [own, ...others],
+  };
+}

@@ -1,0 +1,118 @@
+// Instances: `instances: { template: './_studio.json5', each: { s1: { host: '…' }, s2: { … } } }` makes a flow file of each, from the
+// template and the variables of the instance. Paths in it start from the folder of the file that has the instances.
+
+import { resolve } from 'node:path';
+import { type MistakeList, nearestName, type SettingPath } from '../../json5/mistake.ts';
+import { isJsonObject } from '../../model/json-object.ts';
+import { Budget } from '../../template/budget.ts';
+import { expand, type Unknown } from '../../template/expand.ts';
+import { Scope, unknownVariable } from '../../template/scope.ts';
+import { instancesSchema } from '../instances-schema.ts';
+import { versionOf } from '../programs/flow-code.ts';
+import type { FlowFile } from './flow-file.ts';
+import { readTemplate, type Template } from './template.ts';
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Expands a flow file, and makes a flow file of each of its instances. */
+export function expandFlowFile(file: FlowFile, text: string, mistakes: MistakeList): FlowFile[] {
+  const budget = new Budget();
+  const whole: FlowFile = { ...file, ...expand(file, text, mistakes, { budget }) };
+  if (!isJsonObject(whole.data) || !('instances' in whole.data)) return [whole];
+  const { instances, ...data } = whole.data;
+  const templates: string[] = [];
+  const made = [instances].flat().flatMap((item, index) => {
+    const path = Array.isArray(instances) ? ['instances', index] : ['instances'];
+    const parsed = mistakes.parse(instancesSchema, item, whole, path);
+    if (parsed === undefined) return [];
+    templates.push(resolve(file.folder, parsed.template));
+    const template = readTemplate(whole, [...path, 'template'], parsed.template, mistakes);
+    return template === undefined
+      ? []
+      : new Maker(whole, [...path, 'each'], template, budget, mistakes).make(parsed.each);
+  });
+  return [{ ...whole, data, templates }, ...made];
+}
+
+/** Makes the instances of one template. */
+class Maker {
+  readonly #file: FlowFile;
+  readonly #path: SettingPath;
+  readonly #template: Template;
+  readonly #budget: Budget;
+  readonly #mistakes: MistakeList;
+  /** The variables that an instance has used. */
+  readonly #used = new Set<string>();
+
+  /** `path` is where the file has its instances. */
+  constructor(file: FlowFile, path: SettingPath, template: Template, budget: Budget, mistakes: MistakeList) {
+    this.#file = file;
+    this.#path = path;
+    this.#template = template;
+    this.#budget = budget;
+    this.#mistakes = mistakes;
+  }
+
+  make(each: Readonly<Record<string, Variables>>): FlowFile[] {
+    const givenSomewhere = new Set(Object.values(each).flatMap((given) => Object.keys(given)));
+    const made = Object.entries(each).flatMap(([name, given]) =>
+      this.#budget.isSpent ? [] : [this.#makeOne(name, given, givenSomewhere)],
+    );
+    for (const name of made.length === 0 ? [] : Object.keys(this.#template.defaults))
+      if (!this.#used.has(name))
+        this.#mistakes.add(this.#template, ['variables', name], `unused variable "${name}": nothing has \${${name}}`);
+    return made;
+  }
+
+  #makeOne(instance: string, given: Variables, givenSomewhere: ReadonlySet<string>): FlowFile {
+    const { name, folder } = this.#file;
+    const { text, defaults, version } = this.#template;
+    const [budget, mistakes, title] = [this.#budget, this.#mistakes, `instance ${instance} of ${name}`];
+    const spent = budget.take(1);
+    if (spent !== undefined) mistakes.add(this.#file, [...this.#path, instance], spent);
+    const used = new Set<string>();
+    const unknown: Unknown[] = [];
+    const own = new Map(Object.entries({ ...given, instance }));
+    const options = { budget, instance, onUnknown: (one: Unknown) => void unknown.push(one) };
+    const ownScope = new Scope(own, used, undefined, title);
+    const settled = expand({ ...this.#template, data: { variables: defaults } }, text, mistakes, {
+      ...options,
+      scope: ownScope,
+    });
+    const { variables } = settled.data as { variables: Variables };
+    const scope = new Scope(new Map([...Object.entries(variables), ...own]), used, undefined, title);
+    const expanded = expand(this.#template, text, mistakes, { ...options, scope });
+    const unused = Object.keys(given).filter((variable) => !used.has(variable));
+    this.#tellVariables(instance, unused, unknown, scope, givenSomewhere);
+    for (const variable of used) this.#used.add(variable);
+    const ownVersion = versionOf(Buffer.from(JSON.stringify([version, instance, given])));
+    return { ...expanded, name, folder, version: ownVersion, instance };
+  }
+
+  /** Tells each variable once that is unknown or not used; of a misspelt one only where it is given. */
+  #tellVariables(
+    instance: string,
+    unused: readonly string[],
+    unknown: readonly Unknown[],
+    scope: Scope,
+    givenSomewhere: ReadonlySet<string>,
+  ): void {
+    const missing = new Map(unknown.map((one) => [one.name, one]).reverse() as [string, Unknown][]);
+    const at = (...path: string[]) => [...this.#path, instance, ...path];
+    for (const name of unused) {
+      const nearest = nearestName(name, [...missing.keys()]);
+      missing.delete(nearest ?? '');
+      const message =
+        name === 'instance'
+          ? 'expected another name: ${instance} is the name of the instance'
+          : nearest === undefined
+            ? `unused variable "${name}": ${this.#template.name} has no \${${name}}`
+            : `unknown variable "${name}", did you mean "${nearest}"?`;
+      this.#mistakes.add(this.#file, at(name), message);
+    }
+    for (const [name, { tell }] of missing)
+      if (givenSomewhere.has(name))
+        this.#mistakes.add(this.#file, at(), `expected the variable "${name}" as in other instances, got none`);
+      else tell(unknownVariable(name, scope.names));
+  }
+}

@@ -1,0 +1,27 @@
+// The shape of `instances` and of `each`.
+
+import { z } from 'zod';
+
+const variables = z.record(z.string(), z.unknown(), { error: "an object of variables, such as { host: '10.0.0.1' }" });
+
+/** Instances of one template. */
+export const instancesSchema = z.strictObject(
+  {
+    template: z
+      .string({ error: "the path of a template, such as './_studio.json5'" })
+      .describe('The template, a file whose name begins with _'),
+    each: z
+      .record(z.string(), variables, { error: "an object of instances, such as { s1: { host: '10.0.0.1' } }" })
+      .describe('The variables of each instance, by its name, which is ${instance}'),
+  },
+  { error: "an object such as { template: './_studio.json5', each: { s1: { … } } }" },
+);
+
+/** What repeats the item that it stands in, for editors: the check reads it before anything else. */
+export const eachSchema = z
+  .record(
+    z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
+    z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),
+  )
+  .meta({ minProperties: 1 })
+  .describe('Repeats this for each of the values: { n: [1, 2] } makes ${n} 1, then 2; several names are combined');

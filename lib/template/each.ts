@@ -1,0 +1,63 @@
+// `each: { n: [1, 2, 3] }`: the values of its variables. Several variables are combined, each value with each; the last one varies
+// fastest.
+
+import type { SettingPath } from '../json5/mistake.ts';
+import { describe } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
+import { Scope } from './scope.ts';
+
+const namePattern = /^[A-Za-z_]\w*$/;
+
+/** Says what is wrong with an `each`, at a path within it. */
+export type TellMistake = (path: SettingPath, message: string) => void;
+
+/** The scopes that an `each` makes within another, and the names that were used in them. */
+export interface Repetition {
+  readonly scopes: Iterable<Scope>;
+  readonly count: number;
+  readonly names: readonly string[];
+  readonly used: ReadonlySet<string>;
+}
+
+/** Reads an `each` whose own variables have been replaced. Undefined: something is wrong with it. */
+export function readEach(each: unknown, outer: Scope, tell: TellMistake): Repetition | undefined {
+  if (!isJsonObject(each) || Object.keys(each).length === 0) {
+    tell([], `expected lists of values by variable, such as { n: [1, 2, 3] }, got ${describe(each)}`);
+    return undefined;
+  }
+  const lists = Object.entries(each);
+  let isRight = true;
+  for (const [name, values] of lists) {
+    const mistake = mistakeOf(name, values, outer);
+    if (mistake === undefined) continue;
+    isRight = false;
+    if (typeof values !== 'symbol') tell([name], mistake);
+  }
+  if (!isRight) return undefined;
+  const used = new Set<string>();
+  const names = lists.map(([name]) => name);
+  const count = lists.reduce((product, [, values]) => product * (values as unknown[]).length, 1);
+  return {
+    scopes: combine(lists as [string, unknown[]][], new Map(), (values) => new Scope(values, used, outer)),
+    count,
+    names,
+    used,
+  };
+}
+
+function mistakeOf(name: string, values: unknown, outer: Scope): string | undefined {
+  if (!namePattern.test(name)) return `expected the name of a variable, such as n or studio, got "${name}"`;
+  if (name === 'instance') return 'expected another name: ${instance} is the key of the instance';
+  if (outer.names.includes(name)) return `expected another name, there is a variable "${name}" already`;
+  if (!Array.isArray(values)) return `expected a list of values, such as [1, 2, 3], got ${describe(values)}`;
+  return values.length === 0 ? 'expected at least one value' : undefined;
+}
+
+function* combine(
+  [first, ...rest]: readonly (readonly [string, readonly unknown[]])[],
+  values: ReadonlyMap<string, unknown>,
+  create: (values: ReadonlyMap<string, unknown>) => Scope,
+): Generator<Scope, void, void> {
+  if (first === undefined) yield create(values);
+  else for (const value of first[1]) yield* combine(rest, new Map([...values, [first[0], value]]), create);
+}

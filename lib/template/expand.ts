@@ -1,0 +1,249 @@
+// Expands templates: replaces variables in texts and keys, and repeats what stands beside `each`. It knows nothing of what the data
+// means: rules, tests and widgets are lists, and connections are an object, at places where `each` may stand.
+
+import { type CheckedFile, type MistakeList, type SettingPath, unreadable, type Written } from '../json5/mistake.ts';
+import { messageOf } from '../model/error.ts';
+import { isJsonObject } from '../model/json-object.ts';
+import { Budget } from './budget.ts';
+import { readEach } from './each.ts';
+import { type Origin, Origins } from './origins.ts';
+import { Scope, unknownVariable } from './scope.ts';
+import { type Part, partsOf, textOf, writtenOffset } from './text.ts';
+
+/** The lists whose items `each` may repeat, by their keys. */
+const repeatable: ReadonlySet<string> = new Set(['rules', 'tests', 'widgets']);
+const mayExpand = /\$\{|\beach\b/;
+const variableName = /^[A-Za-z_]\w*(?:\.[\w-]+)*$/;
+
+/** A variable that nothing gives, and where it stands in the file. */
+export interface Unknown {
+  readonly name: string;
+  tell(message: string): void;
+}
+
+/** How one file, or one instance of it, is expanded. */
+export interface ExpandOptions {
+  readonly scope?: Scope;
+  readonly budget?: Budget;
+  /** The name of the instance: rules and tests whose names lack it get it in front. */
+  readonly instance?: string;
+  /** Is given variables that are unknown; left out: they are told as mistakes. */
+  readonly onUnknown?: (unknown: Unknown) => void;
+}
+
+/** A file whose data was expanded. Its mistakes are told where they were written. */
+export type Expanded = CheckedFile & { readonly data: unknown };
+
+/** Expands the data of a file; `text` is the whole of it. */
+export function expand(
+  file: CheckedFile & { readonly data: unknown },
+  text: string,
+  mistakes: MistakeList,
+  options: ExpandOptions = {},
+): Expanded {
+  return mayExpand.test(text) ? new Expansion(file, mistakes, options).run() : file;
+}
+
+class Expansion {
+  readonly #file: CheckedFile & { readonly data: unknown };
+  readonly #mistakes: MistakeList;
+  readonly #options: ExpandOptions;
+  readonly #scope: Scope;
+  readonly #budget: Budget;
+  readonly #origins = new Origins();
+
+  constructor(file: CheckedFile & { readonly data: unknown }, mistakes: MistakeList, options: ExpandOptions) {
+    this.#file = file;
+    this.#mistakes = mistakes;
+    this.#options = options;
+    this.#scope = options.scope ?? Scope.none;
+    this.#budget = options.budget ?? new Budget();
+  }
+
+  run(): Expanded {
+    const { name, data: written, positionOf } = this.#file;
+    const data = this.#value(written, [], this.#scope);
+    const originOf = (path: SettingPath) => this.#origins.find(data, written, path, this.#scope);
+    return {
+      name,
+      data,
+      positionOf: (path, offset) => {
+        const { path: at, value, scope } = originOf(path);
+        if (offset === undefined || typeof value !== 'string') return positionOf(at, offset);
+        return positionOf(at, writtenOffset(value, offset, scope));
+      },
+      writtenAt: (path): Written => {
+        const { path: at, scope } = originOf(path);
+        return { file: name, path: at, made: scope.title };
+      },
+    };
+  }
+
+  #value(value: unknown, path: SettingPath, scope: Scope, key = ''): unknown {
+    if (typeof value === 'string') return this.#text(value, path, scope);
+    if (Array.isArray(value))
+      return repeatable.has(key) ? this.#list(value, path, scope, key) : this.#items(value, path, scope);
+    if (!isJsonObject(value)) return value;
+    return this.#object(value, path, scope, key === 'connections' && path.length === 1);
+  }
+
+  #text(text: string, path: SettingPath, scope: Scope): unknown {
+    const parts = partsOf(text);
+    if (parts === undefined) return text;
+    const [first] = parts;
+    if (parts.length === 1 && first!.variable !== undefined) return this.#variable(first!, path, scope);
+    const texts = parts.map((part) => this.#partText(part, path, scope));
+    if (texts.includes(undefined)) return unreadable;
+    const whole = texts.join('');
+    this.#take(0, whole.length, path, scope);
+    return whole;
+  }
+
+  /** The text of a part, or undefined after it has added the mistake. */
+  #partText(part: Part, path: SettingPath, scope: Scope): string | undefined {
+    if (part.literal !== undefined) return part.literal;
+    const value = this.#variable(part, path, scope);
+    if (value === unreadable) return undefined;
+    try {
+      return textOf(part.variable!, value);
+    } catch (error) {
+      this.#tell(path, messageOf(error), scope, part.offset);
+      return undefined;
+    }
+  }
+
+  /** The value of a variable, or `unreadable` after it has added the mistake. */
+  #variable({ variable = '', offset }: Part, path: SettingPath, scope: Scope): unknown {
+    const found = scope.find(variable);
+    if (found !== undefined && 'value' in found) return found.value;
+    const [name = ''] = variable.split('.');
+    const tell = (message: string) => this.#tell(path, message, scope, offset);
+    if (scope === Scope.none)
+      tell(
+        `expected no \${${variable}} outside of a template: write { env: '${variable}' } for the environment, or $\${${variable}} for the text itself`,
+      );
+    else if (!variableName.test(variable))
+      tell(`expected the name of a variable in \${ }, such as \${${scope.names[0] ?? 'n'}}, got \${${variable}}`);
+    else if (found !== undefined) tell(found.mistake);
+    else if (this.#options.onUnknown !== undefined) this.#options.onUnknown({ name, tell });
+    else tell(unknownVariable(name, scope.names));
+    return unreadable;
+  }
+
+  #items(items: readonly unknown[], path: SettingPath, scope: Scope): readonly unknown[] {
+    const expanded = items.map((item, index) => this.#value(item, [...path, index], scope));
+    return expanded.every((item, index) => item === items[index]) ? items : expanded;
+  }
+
+  #list(items: readonly unknown[], path: SettingPath, scope: Scope, key: string): readonly unknown[] {
+    const made: unknown[] = [];
+    const origins = new Map<number, Origin>();
+    const add = (item: unknown, origin: Origin) => {
+      origins.set(made.length, origin);
+      made.push(item);
+    };
+    items.forEach((item, index) => {
+      const at = [...path, index];
+      if (!isJsonObject(item) || !('each' in item)) {
+        add(this.#item(item, at, scope, key), { path: at, scope });
+        return;
+      }
+      const { each, ...rest } = item;
+      const list = Object.keys(rest).length === 1 ? rest[key] : undefined;
+      this.#repeat(each, at, scope, (inner) => {
+        if (!Array.isArray(list)) add(this.#item(rest, at, inner, key), { path: at, scope: inner });
+        else {
+          const within = this.#list(list, [...at, key], inner, key);
+          const itsOrigins = this.#origins.ofList(within, [...at, key], inner);
+          for (const [place, one] of within.entries()) add(one, itsOrigins[place]!);
+        }
+      });
+    });
+    if (made.length === items.length && made.every((item, index) => item === items[index])) return items;
+    this.#origins.set(made, origins);
+    return made;
+  }
+
+  #item(item: unknown, path: SettingPath, scope: Scope, key: string): unknown {
+    this.#take(1, 0, path, scope);
+    const made = this.#value(item, path, scope);
+    const { instance } = this.#options;
+    if (instance === undefined || key === 'widgets' || !isJsonObject(made)) return made;
+    const { name } = made;
+    return typeof name !== 'string' || name.includes(instance) ? made : { ...made, name: `${instance}: ${name}` };
+  }
+
+  #object(object: Readonly<Record<string, unknown>>, path: SettingPath, scope: Scope, areConnections: boolean): object {
+    const made = new Map<string, unknown>();
+    const origins = new Map<string, Origin>();
+    let isSame = true;
+    const add = (key: string, value: unknown, origin: Origin) => {
+      const text = this.#text(key, origin.path, origin.scope);
+      if (text === unreadable) return;
+      const name = String(text);
+      if (made.has(name)) this.#tell(origin.path, `expected each key once, "${name}" is there already`, origin.scope);
+      if (name !== key) isSame = false;
+      made.set(name, value);
+      origins.set(name, origin);
+    };
+    for (const [key, item] of Object.entries(object)) {
+      const at = [...path, key];
+      if (!areConnections || !isJsonObject(item) || !('each' in item)) {
+        if (areConnections) this.#take(1, 0, at, scope);
+        const value = this.#value(item, at, scope, key);
+        if (value !== item) isSame = false;
+        add(key, value, { path: at, scope });
+        continue;
+      }
+      isSame = false;
+      const { each, ...rest } = item;
+      if (partsOf(key) === undefined) {
+        this.#tell(
+          at,
+          `expected a variable in the Connection ID, such as '${key}-\${n}', since each makes several`,
+          scope,
+        );
+        continue;
+      }
+      this.#repeat(each, at, scope, (inner) => {
+        this.#take(1, 0, at, inner);
+        add(key, this.#value(rest, at, inner), { path: at, scope: inner });
+      });
+    }
+    if (isSame) return object;
+    const result = Object.fromEntries(made);
+    if (areConnections) this.#origins.set(result, origins);
+    return result;
+  }
+
+  /** Calls back for each combination of the values of an `each`, which stands in an item at a path. */
+  #repeat(each: unknown, path: SettingPath, scope: Scope, make: (inner: Scope) => void): void {
+    const at = [...path, 'each'];
+    const repetition = readEach(this.#value(each, at, scope), scope, (within, message) =>
+      this.#tell([...at, ...within], message, scope),
+    );
+    if (repetition === undefined) return;
+    if (repetition.count > this.#budget.itemsLeft) this.#take(repetition.count, 0, at);
+    for (const inner of repetition.scopes) {
+      if (this.#budget.isSpent) return;
+      make(inner);
+    }
+    for (const name of repetition.names)
+      if (!repetition.used.has(name))
+        this.#tell([...at, name], `unused variable "${name}": nothing beside it has \${${name}}`, scope);
+  }
+
+  /** Counts what is made by templates; beyond the bounds it adds a mistake, once. */
+  #take(items: number, characters: number, path: SettingPath, scope?: Scope): void {
+    if (scope === Scope.none) return;
+    const mistake = this.#budget.take(items, characters);
+    if (mistake !== undefined) this.#tell(path, mistake, Scope.none);
+  }
+
+  /** Adds a mistake at a path of the file as it was written. */
+  #tell(path: SettingPath, message: string, scope: Scope, offset?: number): void {
+    const { name, positionOf } = this.#file;
+    const writtenAt = (at: SettingPath): Written => ({ file: name, path: at, made: scope.title });
+    this.#mistakes.add({ name, positionOf, writtenAt }, path, message, positionOf(path, offset));
+  }
+}
