@@ -104,14 +104,16 @@ function walk(text: string, visit: (path: Path, offset: number, isSecond: boolea
     if (part === '{' || part === '[') {
       stack.push({ isObject: part === '{', keys: new Set(), key: part === '{' ? '' : 0 });
       isItemStart = part === '[';
+    } else if (top === undefined) {
+      return; // the value has neither keys nor items
     } else if (part === '}' || part === ']') {
       stack.pop();
       if (stack.length === 0) return;
       isItemStart = false;
-    } else if (part === ',' && top !== undefined && !top.isObject) {
+    } else if (part === ',' && !top.isObject) {
       top.key = Number(top.key) + 1;
       isItemStart = true;
-    } else if (part === ':' && top?.isObject && last !== undefined) {
+    } else if (part === ':' && top.isObject && last !== undefined) {
       top.key = readKey(last.part);
       const isSecond = top.keys.has(top.key);
       top.keys.add(top.key);
