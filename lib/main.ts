@@ -2,6 +2,7 @@
 // The command line: the only file that touches `process`. Each command is a function that resolves to an exit status.
 
 import './command/node-version.ts';
+import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type AuditOptions, audit } from './command/audit.ts';
 import { backup, restore } from './command/backup.ts';
@@ -10,6 +11,7 @@ import { createConsole } from './command/console.ts';
 import { type EventsOptions, events } from './command/events.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import { type HistoryOptions, history } from './command/history.ts';
+import { init } from './command/init.ts';
 import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
@@ -72,6 +74,12 @@ program
       }),
     );
   });
+
+program
+  .command('init')
+  .description('make a folder to begin with: a flow file with a test, a dashboard and a README')
+  .argument('[folder]', 'where; what is there already is never touched', '.')
+  .action((folder: string) => finish(init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console)));
 
 program
   .command('check')

@@ -1,7 +1,8 @@
 // What `patchbay` says where there is nothing to run: commands that work as they are printed.
 
 import { execFile } from 'node:child_process';
-import { symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -48,6 +49,24 @@ for (const [what, prepare] of calls)
     const [, help] = /^All commands: +(.+)$/m.exec(stderr)!;
     t.regex((await runIn(folder, help!, path)).stdout, /^Usage: patchbay /);
   });
+
+test('init makes a folder whose files have no mistake and whose tests pass; it never touches what is there', async (t) => {
+  const folder = await createFolder(t);
+  const call = `node ${join(root, 'lib/main.ts')}`;
+  const [, begin] = /^Begin here: +(.+)$/m.exec((await runIn(folder, call)).stderr)!;
+  const made = await runIn(folder, begin!);
+  t.is(made.code, 0, made.stderr);
+  t.regex(made.stdout, /^made README\.md$/m);
+  t.is((await runIn(folder, `${call} check && ${call} test`)).code, 0);
+  const flow = join(folder, 'flows/studio.json5');
+  await writeFile(flow, '{}');
+  await rm(join(folder, 'README.md'));
+  const again = await runIn(folder, begin!);
+  t.deepEqual([again.code, again.stdout], [1, '']);
+  t.regex(again.stderr, /^flows\/studio\.json5: expected nothing, there is one already; nothing was made$/m);
+  t.is(await readFile(flow, 'utf8'), '{}');
+  t.false(existsSync(join(folder, 'README.md')));
+});
 
 test('a package of a folder is called by npx', (t) => {
   t.is(calledAs('/home/ann/studio/node_modules/.bin/patchbay', '/home/ann/studio'), 'npx patchbay-hub');
