@@ -33,6 +33,8 @@ interface ConnectionTypeBasics<Settings> {
   claims?(settings: Settings, resolvePath: ResolvePath): readonly Claim[];
   /** Tells which parameters of others the connection listens to, by a name of its own: name → address; pure. */
   inputs?(settings: Settings): Readonly<Record<string, string>>;
+  /** Tells where in the settings the address of an input stands; pure. Left out: `inputs.<name>`. */
+  inputPath?(name: string): SettingMistake['path'];
   /** Tells which inputs a parameter of the connection depends on, so that cycles across connections are found; pure. */
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */

@@ -2,6 +2,7 @@
 // their types in TypeScript follow from that.
 
 import type { z } from 'zod';
+import { alarms } from './alarms/alarms.ts';
 import type { AnyConnectionType } from './connection.ts';
 import { dummy } from './dummy/dummy.ts';
 import { keyboard } from './keyboard/keyboard.ts';
@@ -14,7 +15,7 @@ import { virtualCore } from './virtual-core/virtual-core.ts';
 import { xmlFileOutput } from './xml-file-output/xml-file-output.ts';
 
 /** In the order in which documents and schemas list them. */
-const types = [restApi, dummy, timer, schedule, xmlFileOutput, keyboard, virtualCore, store] as const;
+const types = [restApi, dummy, timer, schedule, xmlFileOutput, keyboard, virtualCore, alarms, store] as const;
 
 /** The connection types by name. */
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(types.map((type) => [type.type, type]));

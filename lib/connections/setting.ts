@@ -2,6 +2,8 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
+import { durationPattern, longestDurationMs, parseDurationMs } from '../model/duration.ts';
+import { describe } from '../model/error.ts';
 
 /** The settings that every connection has beside those of its type. */
 export const commonSettings = {
@@ -21,6 +23,19 @@ export function integerSetting(least: number, most: number, unit = ''): z.ZodNum
     .int({ error: expected })
     .min(least, { error: expected })
     .max(most, { error: expected });
+}
+
+/** A setting that is a time in milliseconds, also as text: `'1m30s'`. */
+export function durationSetting(least: number, most = longestDurationMs) {
+  const expected = `integer ${least}..${most} (ms) or a duration such as "1m30s"`;
+  const number = z.number().meta({ type: 'integer', minimum: least, maximum: most });
+  const text = z.string().meta({ pattern: durationPattern });
+  return z.union([number, text], { error: expected }).transform((input, context) => {
+    const durationMs = parseDurationMs(input);
+    if (Number.isInteger(durationMs) && durationMs! >= least && durationMs! <= most) return durationMs!;
+    context.addIssue({ code: 'custom', message: `expected ${expected}, got ${describe(input)}` });
+    return z.NEVER;
+  });
 }
 
 /** A setting that is the local address to listen on; empty, unless said: all interfaces. */

@@ -35,6 +35,11 @@ export function readDurationMs(input: unknown): number {
   return durationMs;
 }
 
+/** The milliseconds of a duration of any length; undefined: the text is none. */
+export function parseDurationMs(input: number | string): number | undefined {
+  return typeof input === 'string' ? readText(input) : input;
+}
+
 /** Reads a duration that no timer waits for: `'90d'`, `'1y'`, which is 365 days; undefined if it is none, or over 1000 years. */
 export function readLongDurationMs(text: string): number | undefined {
   const durationMs = readText(text, longPattern);

@@ -60,6 +60,18 @@ test('virtual-core: the red light stays on for two seconds', async (t) => {
   await flow.stop();
 });
 
+test('alarms: silence of ten seconds lights the lamp until it is over and acknowledged', async (t) => {
+  const flow = await testFlow(exampleOf('alarms'));
+  flow.set({ 'desk/silent': true });
+  flow.never('10s', { 'desk/lamp': true });
+  flow.expect({ 'desk/lamp': true, 'desk/display': 'Silence on air' });
+  flow.set({ 'desk/server-answers': false, 'desk/silent': false });
+  flow.expect({ 'desk/lamp': true, 'alarm/all/active': 1, 'alarm/all/unacknowledged': 2 });
+  flow.set({ 'desk/button': true });
+  t.notThrows(() => flow.expect({ 'desk/lamp': false, 'desk/display': 'The server does not answer' }));
+  await flow.stop();
+});
+
 test('xml-file-output: the file is as the README shows it', async (t) => {
   const hub = await startTestHub(t, exampleOf('xml-file-output'));
   hub.write('playout/title', 'Simon & Garfunkel', writer);

@@ -1,11 +1,12 @@
 // What connections listen to: checks the addresses of their inputs across files, has each type check its settings against
 // the types of its inputs, finds cycles across connections, and orders those that listen to one another.
 
+import type { AnyConnectionType } from '../../../connections/connection.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { formatCycle, sortByDependency } from '../../../model/dependency-order.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { ConnectionInputs } from '../../plan.ts';
-import type { FindDeclaration } from '../spot.ts';
+import type { FindDeclaration, Spot } from '../spot.ts';
 import type { FoundConnection } from './found-connection.ts';
 
 /** The addresses of the inputs of each connection, by Connection ID and name. */
@@ -40,7 +41,7 @@ function checkInputsOf(
 ): ReadonlyMap<string, ValueType> {
   const types = new Map<string, ValueType>();
   for (const [name, address] of Object.entries(inputs)) {
-    const declaration = find(spot.at('inputs', name), address);
+    const declaration = find(spotOf(spot, type, name), address);
     if (declaration !== undefined) types.set(name, declaration.type);
   }
   for (const mistake of type.mistakes?.(settings, types) ?? [])
@@ -64,9 +65,14 @@ function addCycles(connections: readonly FoundConnection[], inputsOf: Inputs): v
     const { id } = split(cycle[0]!);
     const next = cycle[1] ?? cycle[0];
     const [name] = Object.entries(inputsOf.get(id)!).find(([, address]) => address === next)!;
-    const { spot } = connections.find((connection) => connection.id === id)!;
-    spot.at('inputs', name).add(`expected no cycle, got ${formatCycle(cycle)}`);
+    const { spot, type } = connections.find((connection) => connection.id === id)!;
+    spotOf(spot, type, name).add(`expected no cycle, got ${formatCycle(cycle)}`);
   }
+}
+
+/** Where the address of an input stands. */
+function spotOf(spot: Spot, type: AnyConnectionType, name: string): Spot {
+  return spot.at(...(type.inputPath?.(name) ?? ['inputs', name]));
 }
 
 /** The parts of an address that may be a mistake. */

@@ -1,0 +1,152 @@
+// Alarms in virtual time: their states, beside a table of them, and what is told of all together.
+
+import test from 'ava';
+import fc from 'fast-check';
+import { type FlowUnderTest, testFlow } from '../../../lib/index.ts';
+import { mistakesOf } from '../../support/core.ts';
+import { eventually } from '../../support/deadline.ts';
+import { writer } from '../../support/hub.ts';
+import { install } from '../../support/store.ts';
+
+const desk = { type: 'dummy', parameters: ['a,B,false', 'b,B,true', 'c,B'] };
+const start = (alarms: object) => testFlow({ connections: { desk, alarm: { type: 'alarms', alarms } } });
+const state = (flow: FlowUnderTest, name: string) => flow.read(`alarm/${name}/state`);
+
+/** What the four parameters of an alarm are in a state: there, active, acknowledged. */
+const shown: Readonly<Record<string, string>> = {
+  normal: 'false false true',
+  unacknowledged: 'true true false',
+  acknowledged: 'true true true',
+  returned: 'true false false',
+};
+
+test('an alarm of any history is as the table of states says', async (t) => {
+  const flow = await start({ a: { when: 'desk/a', delay: 100 } });
+  let [expected, isMet, metMs] = ['normal', false, 0];
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom('on', 'off', 'ack', 'wait', 'long'), { maxLength: 30 }), (steps) => {
+      for (const step of steps) {
+        if (step === 'wait' || step === 'long') {
+          const ms = step === 'wait' ? 50 : 100;
+          flow.advance(ms);
+          metMs += ms;
+          const isRisen = isMet && metMs >= 100;
+          if (isRisen && (expected === 'normal' || expected === 'returned')) expected = 'unacknowledged';
+        } else if (step === 'ack') {
+          flow.set({ 'alarm/a/ack': true });
+          if (expected === 'unacknowledged') expected = 'acknowledged';
+          if (expected === 'returned') expected = 'normal';
+        } else {
+          flow.set({ 'desk/a': step === 'on' });
+          if (step === 'on' && !isMet) metMs = 0;
+          isMet = step === 'on';
+          if (!isMet && expected === 'unacknowledged') expected = 'returned';
+          if (!isMet && expected === 'acknowledged') expected = 'normal';
+        }
+        t.is(state(flow, 'a'), expected);
+        const values = ['', '/active', '/acknowledged'].map((id) => flow.read(`alarm/a${id}`));
+        t.is(values.join(' '), shown[expected]!);
+        const counts = ['active', 'unacknowledged'].map((id) => flow.read(`alarm/all/${id}`));
+        t.deepEqual(counts, [Number(flow.read('alarm/a/active')), Number(!flow.read('alarm/a/acknowledged'))]);
+      }
+    }),
+  );
+  await flow.stop();
+});
+
+test('the most urgent alarm is told: by priority, then those to be acknowledged, then what came first', async (t) => {
+  const names = ['x', 'y', 'z', 'low'];
+  const flow = await testFlow({
+    connections: {
+      desk: { type: 'dummy', parameters: names.map((name) => `${name},B,false`) },
+      alarm: {
+        type: 'alarms',
+        alarms: Object.fromEntries(
+          names.map((name) => [
+            name,
+            { when: `desk/${name}`, priority: name === 'low' ? 9 : 2, text: `text of ${name}` },
+          ]),
+        ),
+      },
+    },
+  });
+  const top = (priority: number, name: string) =>
+    flow.expect({ 'alarm/all/priority': priority, 'alarm/all/text': name && `text of ${name}` });
+  top(0, '');
+  flow.set({ 'desk/low': true });
+  top(9, 'low');
+  flow.set({ 'desk/y': true, 'desk/x': true });
+  top(2, 'y');
+  flow.set({ 'alarm/y/ack': true });
+  top(2, 'x');
+  flow.expect({ 'alarm/all/active': 3, 'alarm/all/unacknowledged': 2 });
+  flow.set({ 'alarm/all/ack': true });
+  flow.expect({ 'alarm/all/active': 3, 'alarm/all/unacknowledged': 0 });
+  flow.set({ 'desk/y': false, 'desk/x': false });
+  top(9, 'low');
+  flow.set({ 'desk/low': false });
+  t.notThrows(() => top(0, ''));
+  await flow.stop();
+});
+
+test('an alarm is unknown as long as its parameter is, and right at the start otherwise', async (t) => {
+  const flow = await start({ b: { when: 'desk/b' }, c: { when: 'desk/c', is: false } });
+  t.is(state(flow, 'b'), 'unacknowledged');
+  flow.set({ 'alarm/c/ack': true });
+  t.is(state(flow, 'c'), undefined);
+  flow.set({ 'desk/c': false });
+  t.is(state(flow, 'c'), 'unacknowledged');
+  t.is(flow.read('alarm/all/text'), 'b', 'an alarm without a text says its name');
+  await flow.stop();
+});
+
+test('what rises is caused by the parameter, what is acknowledged by who did so', async (t) => {
+  const { start } = await install(t, {
+    desk,
+    alarm: {
+      type: 'alarms',
+      alarms: { a: { when: 'desk/a' }, b: { when: 'desk/b', is: false }, c: { when: 'desk/a' } },
+    },
+  });
+  const before = await start();
+  const set = (hub: typeof before, address: string, value: unknown) => hub.write(address, value, writer);
+  const states = (hub: typeof before) => ['a', 'b', 'c'].map((name) => hub.find(`alarm/${name}/state`)!.value);
+  set(before, 'desk/a', true);
+  t.is(before.find('alarm/a')!.lastChange!.cause!.parameter.address, 'desk/a');
+  set(before, 'alarm/a/ack', true);
+  t.is(before.find('alarm/a/state')!.lastChange!.cause!.parameter.address, 'alarm/a/ack');
+  set(before, 'desk/b', false);
+  set(before, 'desk/b', true);
+  t.deepEqual(states(before), ['acknowledged', 'returned', 'unacknowledged']);
+  await before.stop();
+
+  const hub = await start();
+  await eventually(() => hub.find('alarm/all/active')!.value === 2);
+  t.deepEqual(states(hub), ['acknowledged', 'returned', 'unacknowledged'], 'alarms outlive a restart');
+  t.is(hub.find('alarm/all/unacknowledged')!.value, 2);
+  set(hub, 'desk/a', false);
+  set(hub, 'alarm/all/ack', true);
+  t.deepEqual(states(hub), ['normal', 'normal', 'normal']);
+});
+
+const mistakes: [alarms: object, mistake: RegExp][] = [
+  [{ a: { when: 'desk/d' } }, /^connections\.alarm\.alarms\.a\.when: unknown parameter "desk\/d"/],
+  [{ a: { when: 'desk/text' } }, /alarms\.a\.when: expected a parameter of type B, got "desk\/text" \(S\)/],
+  [
+    { a: { when: 'desk/a', delay: '10 s' } },
+    /delay: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "10 s"/,
+  ],
+  [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected integer 1\.\.9, got 0/],
+  [{ all: { when: 'desk/a' } }, /alarms\.all: expected another name than "all": all\/… is of all alarms together/],
+  [{ 'a//b': { when: 'desk/a' } }, /alarms\["a\/\/b"\]: /],
+  [{ a: { when: 'alarm/a' } }, /alarms\.a\.when: expected no cycle, got/],
+];
+
+for (const [alarms, mistake] of mistakes)
+  test(`a mistake is told: ${JSON.stringify(alarms)}`, async (t) => {
+    const told = await mistakesOf(t, {
+      connections: { desk: { ...desk, parameters: [...desk.parameters, 'text'] }, alarm: { type: 'alarms', alarms } },
+    });
+    t.is(told.length, 1, told.join('\n'));
+    t.regex(told[0]!, mistake);
+  });
