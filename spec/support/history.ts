@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
 import { Columns, columnRows } from '../../lib/connections/store/history/columns.ts';
 import { HistoryKeeping } from '../../lib/connections/store/history/database/keeping.ts';
-import type { HistoryAnswer, ParameterRow } from '../../lib/connections/store/history/messages.ts';
+import type { Changes, HistoryAnswer, ParameterRow } from '../../lib/connections/store/history/messages.ts';
 import { historySetting, rulesOf } from '../../lib/connections/store/history/settings.ts';
 import { roomOf } from '../../lib/connections/store/room.ts';
 import type { ValueType } from '../../lib/model/value.ts';
@@ -20,6 +20,8 @@ export interface MadeHistory {
   open(now: number, startedAt?: number): HistoryAnswer;
   /** Writes changes; no older ones come later than `until`. */
   write(changes: readonly MadeChange[], until: number): HistoryAnswer;
+  /** Writes what a recorder has handed over. */
+  take(changes: Changes): HistoryAnswer;
   /** As when the process is killed: nothing more is written. */
   kill(): void;
   end(): void;
@@ -84,6 +86,7 @@ export async function makeHistory(
       const columns = changes.length === 0 ? [] : all.map((one) => one.hand());
       return keeping.write({ columns, parameters, writers: [['client', 'spec', '']], until });
     },
+    take: (changes) => keeping.write(changes),
     kill,
     end() {
       keeping.close();

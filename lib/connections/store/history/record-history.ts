@@ -80,10 +80,10 @@ class HistoryKeeper implements RecordedArchive {
   }
 
   status(): WritingStatus {
-    const oldest = this.#underWay ?? this.#recorder.oldest;
+    const oldest = this.#underWay ?? this.#recorder.queue.oldest;
     const lagMs = oldest === undefined ? 0 : Math.max(0, Date.now() - oldest);
     const perSecond = this.#rate.perSecond(this.#options.scheduler.now());
-    return { perSecond, lagMs, lost: this.#recorder.lost, oldest: this.#oldest };
+    return { perSecond, lagMs, lost: this.#recorder.queue.lost, oldest: this.#oldest };
   }
 
   flush(): Promise<void> {
@@ -149,7 +149,7 @@ class HistoryKeeper implements RecordedArchive {
   /** Hands everything over that waits, and waits until it is written or cannot be. */
   async #handOver(): Promise<void> {
     const flushing = this.#flushing.splice(0);
-    this.#underWay = this.#recorder.oldest;
+    this.#underWay = this.#recorder.queue.oldest;
     const { changes, transfer } = this.#recorder.take(Date.now());
     this.#take(await this.#writer.write(changes, transfer));
     for (const resolve of flushing) resolve();
@@ -159,17 +159,17 @@ class HistoryKeeper implements RecordedArchive {
     this.#losses = [...this.#losses, ...losses].slice(-keptLosses);
     this.#trouble = trouble;
     this.#oldest = oldest;
-    this.#recorder.giveBack(buffers);
+    this.#recorder.queue.giveBack(buffers);
     this.#rate.add(this.#options.scheduler.now(), rows);
     if (trouble === undefined) {
       this.#underWay = undefined;
       this.#backoff.reset();
-    } else if (this.#recorder.isLosing) this.#lossReason = trouble.reason;
+    } else if (this.#recorder.queue.isLosing) this.#lossReason = trouble.reason;
   }
 
   #tellState(): void {
     const trouble = this.#trouble && `nothing is recorded: ${this.#trouble.reason}`;
-    const losing = this.#recorder.isLosing ? 'changes are lost until there is room again' : undefined;
+    const losing = this.#recorder.queue.isLosing ? 'changes are lost until there is room again' : undefined;
     const reason = [trouble, losing, ...this.#losses].filter((text) => text !== undefined).join('; ');
     if (reason === this.#told || this.#isEnding) return;
     this.#told = reason;
@@ -179,7 +179,7 @@ class HistoryKeeper implements RecordedArchive {
   #pauseMs(): number {
     if (this.#isEnding) return 0;
     if (this.#trouble !== undefined) return this.#backoff.next();
-    if (this.#flushing.length > 0 || this.#recorder.isHalfFull) return 0;
+    if (this.#flushing.length > 0 || this.#recorder.queue.isHalfFull) return 0;
     return this.#recorder.isCatchingUp ? catchUpMs : handOverMs;
   }
 

@@ -1,16 +1,13 @@
 // Puts every change that is to be recorded into columns, on the hub's own thread: as little as possible is done for each.
 
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { Columns, maxColumns } from './columns.ts';
-import type { Changes, ParameterRow, WriterRow } from './messages.ts';
+import { CatchUp, catchUpStep } from './catch-up.ts';
+import { ColumnQueue } from './column-queue.ts';
+import type { Changes } from './messages.ts';
+import { Numbering } from './numbering.ts';
 import { createRuleFinder, type HistoryRule } from './settings.ts';
 import { maxTextUnits } from './tables.ts';
-
-/** A chain of causes is longer than this only when something is wrong with it; the graph keeps fewer. */
-const longestChain = 256;
-/** How many parameters are looked at in one step when it is found out what has changed meanwhile. */
-export const catchUpStep = 5000;
 
 /** What is known of a parameter. */
 interface Entry {
@@ -27,40 +24,17 @@ interface Entry {
   pending: Change | undefined;
 }
 
-/** Goes through the parameters that changed while nobody recorded, in the order of their revisions. */
-interface CatchUp {
-  readonly changed: Iterator<Parameter>;
-  /** What changed later is recorded already. */
-  readonly until: number;
-  /** The revision that it has come to. */
-  place: number;
-}
-
 type Port = Pick<HubPort, 'changes$' | 'changedSince' | 'find' | 'removed$' | 'revision' | 'startedAt'>;
 
 export class Recorder {
-  /** How many changes were lost. */
-  lost = 0;
   readonly #hub: Port;
   readonly #rules: readonly HistoryRule[];
   readonly #ruleOf: (address: string) => number | undefined;
-  readonly #onHalfFull: () => void;
   readonly #entries = new Map<Parameter, Entry>();
   readonly #pending = new Set<Entry>();
-  readonly #writers = new Map<Origin, number>();
-  #parameterRows: ParameterRow[] = [];
-  #writerRows: WriterRow[] = [];
-  /** Numbers of parameters that are no more: they may be used again once the thread has what was recorded of them. */
-  #retired: number[] = [];
-  #free: number[] = [];
-  #numbers = 0;
-  #columns = new Columns();
-  readonly #full: Columns[] = [];
-  readonly #spare: ArrayBuffer[] = [];
-  #handed = 0;
-  /** Since when changes are lost, for want of room, and which revision was the last that is not. */
-  #losing: { readonly start: number; readonly revision: number; lost: number } | undefined;
-  /** What changed while nobody recorded: it goes through all such parameters, up to a revision. */
+  readonly #numbering = new Numbering();
+  readonly #queue: ColumnQueue;
+  /** What changed while nobody recorded. */
   #catchUp: CatchUp | undefined;
   readonly #subscription;
 
@@ -70,25 +44,15 @@ export class Recorder {
     this.#hub = hub;
     this.#rules = rules;
     this.#ruleOf = (address) => (isOwn(address) ? undefined : ruleOf(address));
-    this.#onHalfFull = onHalfFull;
+    this.#queue = new ColumnQueue(onHalfFull);
     this.#subscription = hub.changes$.subscribe((change) => this.#take(change));
     this.#subscription.add(hub.removed$.subscribe((parameter) => this.#forget(parameter)));
     this.startCatchUp();
   }
 
-  /** When the oldest change was made that waits here; undefined: none does. */
-  get oldest(): number | undefined {
-    const columns = this.#full[0] ?? this.#columns;
-    return columns.length > 0 ? columns.time[0] : this.#losing?.start;
-  }
-
-  get isLosing(): boolean {
-    return this.#losing !== undefined;
-  }
-
-  /** Whether it is time to hand over. */
-  get isHalfFull(): boolean {
-    return this.#full.length >= maxColumns / 2;
+  /** The changes that wait for the disk. */
+  get queue(): Pick<ColumnQueue, 'lost' | 'oldest' | 'isLosing' | 'isHalfFull' | 'giveBack'> {
+    return this.#queue;
   }
 
   /** Whether it is still finding out what has changed meanwhile. */
@@ -101,8 +65,7 @@ export class Recorder {
    * changed at the start of the hub.
    */
   startCatchUp(revision = 0): void {
-    const changed = this.#hub.changedSince(revision)[Symbol.iterator]();
-    this.#catchUp = { changed, until: this.#hub.revision, place: revision };
+    this.#catchUp = new CatchUp(this.#hub, revision);
     this.catchUp();
   }
 
@@ -110,10 +73,9 @@ export class Recorder {
   catchUp(): void {
     const catchUp = this.#catchUp;
     for (let looked = 0; catchUp !== undefined && looked < catchUpStep; looked++) {
-      if (this.#losing !== undefined) return;
-      const { value: parameter } = catchUp.changed.next();
-      const change: Change | undefined = parameter?.lastChange;
-      if (change === undefined || change.revision > catchUp.until) {
+      if (this.#queue.isLosing) return;
+      const change = catchUp.next();
+      if (change === undefined) {
         this.#catchUp = undefined;
         return;
       }
@@ -129,36 +91,17 @@ export class Recorder {
 
   /** Goes on after changes were lost, if there is room again. */
   goOn(now: number, reason: string): void {
-    const losing = this.#losing;
-    if (losing === undefined || this.#handed + this.#full.length > maxColumns / 2) return;
-    this.#full.push(this.#columns);
-    this.#columns = this.#newColumns();
-    this.#columns.gap = { start: losing.start, end: now, lost: losing.lost, reason };
-    this.#losing = undefined;
-    this.startCatchUp(Math.min(this.#catchUp?.place ?? losing.revision, losing.revision));
+    const revision = this.#queue.goOn(now, reason);
+    if (revision !== undefined) this.startCatchUp(Math.min(this.#catchUp?.place ?? revision, revision));
   }
 
   /** Takes everything that waits. Its buffers come back later. */
   take(now: number): { readonly changes: Changes; readonly transfer: ArrayBuffer[] } {
     this.#recordPending(now);
-    this.#full.push(this.#columns);
-    const columns = this.#full.splice(0).filter(({ length, gap }) => length > 0 || gap !== undefined);
-    this.#handed += columns.length;
-    if (columns.includes(this.#columns)) this.#columns = this.#newColumns();
+    const columns = this.#queue.take();
     const handed = columns.map((one) => one.hand());
-    const changes = { columns: handed, parameters: this.#parameterRows, writers: this.#writerRows, until: now };
-    this.#parameterRows = [];
-    this.#writerRows = [];
-    this.#writers.clear();
-    this.#free.push(...this.#retired.splice(0));
+    const changes = { columns: handed, ...this.#numbering.take(), until: now };
     return { changes, transfer: columns.map(({ buffer }) => buffer) };
-  }
-
-  /** Takes buffers back. */
-  giveBack(buffers: readonly ArrayBuffer[]): void {
-    this.#handed -= buffers.length;
-    this.#spare.push(...buffers);
-    this.#spare.splice(3);
   }
 
   end(): void {
@@ -189,11 +132,7 @@ export class Recorder {
   #recordPending(now: number): void {
     for (const entry of this.#pending) {
       const change = entry.pending!;
-      if (
-        now !== Number.POSITIVE_INFINITY &&
-        Math.floor(change.time / entry.everyMs) === Math.floor(now / entry.everyMs)
-      )
-        continue;
+      if (Math.floor(change.time / entry.everyMs) === Math.floor(now / entry.everyMs)) continue;
       this.#pending.delete(entry);
       entry.pending = undefined;
       this.#add(entry, change, change.time);
@@ -202,41 +141,21 @@ export class Recorder {
 
   /** Whether there was room. */
   #add(entry: Entry, change: Change, time: number): boolean {
-    let columns = this.#columns;
-    if (this.#losing !== undefined || (columns.isFull && !this.#makeRoom())) {
-      this.lost++;
-      this.#losing ??= { start: time, revision: change.revision - 1, lost: 0 };
-      this.#losing.lost++;
-      return false;
-    }
-    columns = this.#columns;
+    const columns = this.#queue.roomFor(time, change.revision);
+    if (columns === undefined) return false;
     const row = columns.length++;
-    const { value, origin } = change;
+    const { value, origin, cause } = change;
     columns.time[row] = time;
     columns.revision[row] = change.revision;
     columns.value[row] = typeof value === 'string' ? columns.addText(value.slice(0, maxTextUnits)) : (value as number);
     columns.parameter[row] = entry.number;
-    columns.writer[row] = this.#numberOf(origin);
-    const { cause } = change;
-    columns.source[row] = cause === undefined ? columns.writer[row]! : this.#numberOf(sourceOf(cause));
+    columns.writer[row] = this.#numbering.numberOf(origin);
+    columns.source[row] = cause === undefined ? columns.writer[row]! : this.#numbering.numberOfSource(cause);
     columns.cause[row] = cause === undefined ? 0 : this.#numberOfCause(cause.parameter);
     if (cause === undefined) return true;
     columns.causeTime[row] = cause.time;
     columns.causeRevision[row] = cause.revision;
     return true;
-  }
-
-  #makeRoom(): boolean {
-    const columns = this.#full.length + this.#handed + 1;
-    if (columns >= maxColumns) return false;
-    this.#full.push(this.#columns);
-    this.#columns = this.#newColumns();
-    if (this.isHalfFull) this.#onHalfFull();
-    return true;
-  }
-
-  #newColumns(): Columns {
-    return new Columns(this.#spare.pop());
   }
 
   #entryOf(parameter: Parameter): Entry {
@@ -257,15 +176,8 @@ export class Recorder {
       pending: undefined,
     };
     this.#entries.set(parameter, entry);
-    if (rule >= 0) this.#name(entry);
+    if (rule >= 0) entry.number = this.#numbering.name(parameter, rule);
     return entry;
-  }
-
-  #name(entry: Entry): number {
-    const { address, type } = entry.parameter;
-    entry.number = this.#free.pop() ?? ++this.#numbers;
-    this.#parameterRows.push([entry.number, address, type, entry.rule]);
-    return entry.number;
   }
 
   /** 0: it is no parameter of the hub any more. */
@@ -273,7 +185,8 @@ export class Recorder {
     const known = this.#entries.get(parameter);
     if (known === undefined && this.#hub.find(parameter.address) !== parameter) return 0;
     const entry = known ?? this.#meet(parameter);
-    return entry.number || this.#name(entry);
+    entry.number ||= this.#numbering.name(parameter, entry.rule);
+    return entry.number;
   }
 
   #forget(parameter: Parameter): void {
@@ -282,23 +195,6 @@ export class Recorder {
     if (entry.pending !== undefined) this.#add(entry, entry.pending, entry.pending.time);
     this.#pending.delete(entry);
     this.#entries.delete(parameter);
-    if (entry.number > 0) this.#retired.push(entry.number);
+    if (entry.number > 0) this.#numbering.retire(entry.number);
   }
-
-  #numberOf(origin: Origin): number {
-    return this.#writers.get(origin) ?? this.#nameWriter(origin);
-  }
-
-  #nameWriter(origin: Origin): number {
-    const number = this.#writerRows.push([origin.kind, origin.name, origin.file ?? '']);
-    this.#writers.set(origin, number);
-    return number;
-  }
-}
-
-/** Who wrote the first change of a chain. */
-function sourceOf(change: Change): Origin {
-  let first = change;
-  for (let link = 0; first.cause !== undefined && link < longestChain; link++) first = first.cause;
-  return first.origin;
 }

@@ -1,0 +1,62 @@
+// What the hub's thread does with each change: it puts it into columns, up to a bound.
+
+import test from 'ava';
+import { columnRows, maxWaitingChanges } from '../../../../lib/connections/store/history/columns.ts';
+import { Recorder } from '../../../../lib/connections/store/history/recorder.ts';
+import { historySetting, rulesOf } from '../../../../lib/connections/store/history/settings.ts';
+import { Graph } from '../../../../lib/graph/graph.ts';
+import type { Origin } from '../../../../lib/model/parameter.ts';
+import { makeHistory } from '../../../support/history.ts';
+
+const desk: Origin = { kind: 'connection', name: 'desk' };
+const client: Origin = { kind: 'client', name: 'ann' };
+
+test('what comes while so many changes wait is lost: a gap tells it, and afterwards what is then is recorded', async (t) => {
+  const history = await makeHistory(t);
+  const graph = Object.assign(new Graph(), { startedAt: Date.now() });
+  graph.declare(
+    desk,
+    ['a', 'b', 'c'].map((id) => ({ id, type: 'F', access: 'read-write' }) as const),
+  );
+  let wasHalfFull = 0;
+  const recorder = new Recorder(
+    graph,
+    rulesOf(historySetting.parse([{}])),
+    () => false,
+    () => wasHalfFull++,
+  );
+  history.open(Date.now());
+  graph.write('desk/c', 1, client);
+  for (let count = 1; count < maxWaitingChanges; count++) graph.write('desk/a', count, client);
+  t.true(wasHalfFull > 0);
+  t.false(recorder.queue.isLosing);
+  graph.write('desk/a', 0.5, client);
+  graph.write('desk/b', 7, client);
+  graph.write('desk/a', -1, client);
+  t.true(recorder.queue.isLosing);
+  t.is(recorder.queue.lost, 3);
+
+  const full = recorder.take(Date.now());
+  t.is(full.changes.columns.length, maxWaitingChanges / columnRows);
+  const { buffers } = history.take(full.changes);
+  recorder.goOn(Date.now(), 'changes came faster than they could be written');
+  t.true(recorder.queue.isLosing, 'as long as the thread has all columns there is no room');
+  recorder.queue.giveBack(buffers);
+  recorder.goOn(Date.now(), 'changes came faster than they could be written');
+  recorder.catchUp();
+  t.false(recorder.queue.isLosing);
+  graph.write('desk/c', 2, client);
+  history.take(recorder.take(Date.now()).changes);
+  recorder.end();
+
+  t.like(history.read('SELECT lost, reason, end >= start AS isInOrder FROM gap'), [
+    { lost: 3, reason: 'changes came faster than they could be written', isInOrder: 1 },
+  ]);
+  t.is(history.read('SELECT * FROM change').length, maxWaitingChanges + 3);
+  t.deepEqual(
+    history
+      .read('SELECT address, value FROM event ORDER BY revision DESC LIMIT 4')
+      .map(({ address, value }) => `${address}=${value}`),
+    ['desk/c=2', 'desk/a=-1', 'desk/b=7', `desk/a=${maxWaitingChanges - 1}`],
+  );
+});
