@@ -12,7 +12,7 @@ export {
 export type { HubPort } from './connections/hub-port.ts';
 export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
 export type { FlowTest, FlowTestStep } from './flow/check/tests/test-schema.ts';
-export type { FlowRule, Installation, On } from './flow/define-flow.ts';
+export type { DataRule, FlowRule, Installation, On, RuleFolder } from './flow/define-flow.ts';
 export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
 export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';

@@ -7,8 +7,9 @@ import type { Console } from './console.ts';
 /** Prints every mistake, a line each; exit status 1 when there is any. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   try {
-    const { connections, rules } = await loadFlows(paths);
-    console.print(`ok: ${connections.length} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
+    const { files, rules } = await loadFlows(paths);
+    const connections = files.reduce((sum, file) => sum + file.connections, 0);
+    console.print(`ok: ${connections} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
     return 0;
   } catch (error) {
     const lines = messageOf(error).split('\n');

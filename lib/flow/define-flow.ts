@@ -40,12 +40,17 @@ type ValueAt<Address extends string> = Address extends Known
     : Value
   : Value;
 
+/** What a stream hears of: changes alone, or also writes that change nothing. */
+export interface Hearing {
+  readonly hear?: 'changes' | 'writes';
+}
+
 /** Streams of parameters. Each emits changes, and not the value that is there already; none completes and none fails. */
 export interface On {
-  text(address: ReadableAddress<'S'>): Observable<string>;
-  flag(address: ReadableAddress<'B'>): Observable<boolean>;
-  integer(address: ReadableAddress<'I'>): Observable<number>;
-  float(address: ReadableAddress<'F'>): Observable<number>;
+  text(address: ReadableAddress<'S'>, options?: Hearing): Observable<string>;
+  flag(address: ReadableAddress<'B'>, options?: Hearing): Observable<boolean>;
+  integer(address: ReadableAddress<'I'>, options?: Hearing): Observable<number>;
+  float(address: ReadableAddress<'F'>, options?: Hearing): Observable<number>;
   /** Emits 1 each time the trigger fires. */
   trigger(address: ReadableAddress<'T'>): Observable<1>;
   /**
@@ -54,7 +59,13 @@ export interface On {
    */
   all<const Names extends Readonly<Record<string, ReadableAddress>>>(
     names: Names,
+    options?: Hearing,
   ): Observable<{ [Name in keyof Names]: ValueAt<Names[Name]> }>;
+  /**
+   * The value at this moment, of which a change starts nothing; undefined: unknown. For use within a stream: an unknown address
+   * fails the stream when it is read.
+   */
+  peek<const Address extends ReadableAddress<'S' | 'B' | 'I' | 'F'>>(address: Address): ValueAt<Address> | undefined;
 }
 
 interface RuleTo<Type, Emitted> {
@@ -64,8 +75,31 @@ interface RuleTo<Type, Emitted> {
   readonly to: WritableAddress<Type> | readonly WritableAddress<Type>[];
 }
 
-/** A rule: the hub writes what the stream emits to the address, or to each address of a list. */
+/** A rule that is data, as in JSON5. */
+export interface DataRule {
+  readonly name?: string;
+  readonly enabled?: boolean;
+  readonly from: ReadableAddress | readonly ReadableAddress[] | Readonly<Record<string, ReadableAddress>>;
+  readonly require?: 'all' | 'any';
+  readonly when?: string;
+  readonly map?: string;
+  readonly pipe?: readonly object[];
+  readonly to: WritableAddress | readonly WritableAddress[] | { readonly [Address in WritableAddress]?: string };
+  readonly atStart?: boolean;
+  readonly hear?: 'changes' | 'writes';
+}
+
+/** Rules that are switched off together. */
+export interface RuleFolder {
+  readonly folder: string;
+  readonly enabled?: boolean;
+  readonly rules: readonly FlowRule[];
+}
+
+/** A rule: the hub writes what the stream emits to the address, or to each address of a list. Beside streams stand rules of data. */
 export type FlowRule =
+  | DataRule
+  | RuleFolder
   | RuleTo<'S', string>
   | RuleTo<'B', boolean>
   | RuleTo<'I' | 'F', number>

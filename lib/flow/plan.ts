@@ -27,6 +27,11 @@ export interface Plan {
 /** The read-only boolean parameter that `statusParameter: true` adds to a connection. */
 export const statusParameterId = '_status/connected';
 
+/** The Connection ID of the hub itself, and its trigger that fires once all runs. */
+export const hubId = 'hub';
+export const startedId = 'started';
+export const hubParameters: readonly ParameterDeclaration[] = [{ id: startedId, type: 'T', access: 'read-only' }];
+
 /** A connection as it will run. */
 export interface ConnectionPlan extends ConnectionInputs {
   readonly id: string;
@@ -81,6 +86,12 @@ export interface ExpressionBody {
   readonly when: RuleExpression | undefined;
   readonly map: RuleExpression | undefined;
   readonly pipe: readonly PreparedStep[];
+  /** What each destination gets, in the order of `to`; undefined: all of them get what comes out of the steps. */
+  readonly split: readonly RuleExpression[] | undefined;
+  /** Whether a write that changes nothing starts the rule too. */
+  readonly hearsWrites: boolean;
+  /** Whether the rule runs once when it starts. */
+  readonly runsAtStart: boolean;
 }
 
 /** What starts a rule: a change of any of the addresses, or a turn in which one of the named ones changed. */
@@ -99,13 +110,16 @@ export interface StreamBody {
 
 /** What a rule can subscribe to while it runs. */
 export interface Sources {
-  /** Calls back at each change of any of the addresses. */
-  any(addresses: readonly string[], next: (value: Value) => void): Subscription;
+  /** Calls back at each change of any of the addresses; `hearsWrites`: also at writes that change nothing. */
+  any(addresses: readonly string[], next: (value: Value) => void, hearsWrites?: boolean): Subscription;
   /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
   named(
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
+    hearsWrites?: boolean,
   ): Subscription;
+  /** The value of a parameter at this moment; undefined: unknown. Errors: `unknown-parameter`, `bad-flow` for a trigger. */
+  peek(address: string): Value | undefined;
 }
 
 /** The values of named sources. A name whose value is unknown is missing; a trigger is whether it fired in the turn. */

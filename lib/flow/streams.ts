@@ -3,9 +3,10 @@
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
 import { nearestName } from '../json5/mistake.ts';
+import { describe } from '../model/error.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import type { On } from './define-flow.ts';
-import type { Sources } from './plan.ts';
+import type { Hearing, On } from './define-flow.ts';
+import type { NamedValues, Sources } from './plan.ts';
 import { inFlow } from './programs/flow-code.ts';
 
 /** A parameter that a flow file has asked for. `type` is what its author says it is, undefined for any type. */
@@ -30,20 +31,28 @@ export class Streams {
     this.#flow = flow;
     const one =
       <T extends Value>(type: ValueType) =>
-      (address: string): Observable<T> =>
-        this.#create([address], type, (sources, tell) => sources.any([address], (value) => tell(value as T)));
+      (address: string, options?: Hearing): Observable<T> => {
+        const hearsWrites = readHearing(options);
+        return this.#create([address], type, (sources, tell) =>
+          sources.any([address], (value) => tell(value as T), hearsWrites),
+        );
+      };
     this.on = onlyThese({
       text: one('S'),
       flag: one('B'),
       integer: one('I'),
       float: one('F'),
       trigger: one('T'),
-      all: (names) =>
-        this.#create(Object.values(names), undefined, (sources, tell) =>
-          sources.named(names, (values, isComplete) => {
+      all: (names, options) => {
+        const hearsWrites = readHearing(options);
+        return this.#create(Object.values(names), undefined, (sources, tell) => {
+          const next = (values: NamedValues, isComplete: boolean) => {
             if (isComplete) tell(values as never);
-          }),
-        ),
+          };
+          return sources.named(names, next, hearsWrites);
+        });
+      },
+      peek: (address) => this.#peek(address) as never,
     });
   }
 
@@ -66,6 +75,11 @@ export class Streams {
     this.#sources = sources;
   }
 
+  #peek(address: string): Value | undefined {
+    if (this.#sources !== undefined) return this.#sources.peek(address);
+    throw new Error(`nothing is known yet: call it within a stream, such as map(() => on.peek("${address}"))`);
+  }
+
   #create<T>(
     addresses: readonly string[],
     type: ValueType | undefined,
@@ -80,6 +94,13 @@ export class Streams {
     this.#addressesOf.set(stream, addresses);
     return stream;
   }
+}
+
+/** Whether a stream also hears writes that change nothing. */
+function readHearing({ hear = 'changes' }: Hearing = {}): boolean {
+  if (hear !== 'changes' && hear !== 'writes')
+    throw new Error(`hear: expected "changes" or "writes", got ${describe(hear)}`);
+  return hear === 'writes';
 }
 
 /** The same object, which tells of a name that it does not have. */

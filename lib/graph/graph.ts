@@ -143,6 +143,12 @@ export class Graph {
     return node.inbox;
   }
 
+  /** Writes to a parameter that change nothing, since it has the value already. Hot, replays nothing; of a trigger there is none. */
+  repeats(node: ParameterNode): Observable<Value> {
+    node.repeats ??= new Subject<Value>();
+    return node.repeats;
+  }
+
   /** Writes by address and returns the converted value. Errors: as `writeTo`, and `unknown-parameter`. */
   write(address: string, input: unknown, origin: Origin): Value {
     return this.writeTo(this.get(address), input, origin);
@@ -239,7 +245,7 @@ export class Graph {
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
       this.#changes.next(change);
-    }
+    } else node.repeats?.next(change.value);
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
   }

@@ -19,6 +19,8 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
   older: StateNode | undefined = undefined;
   newer: StateNode | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
+  /** Tells of writes that change nothing, once somebody has asked for them. */
+  repeats: Subject<Value> | undefined = undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super(undefined);
@@ -40,6 +42,8 @@ export class TriggerNode extends Subject<Value> implements Parameter {
   readonly value = undefined;
   lastChange: Change | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
+  /** Tells of writes that change nothing, once somebody has asked for them. */
+  repeats: Subject<Value> | undefined = undefined;
 
   constructor(owner: Origin, address: string, declaration: ParameterDeclaration) {
     super();

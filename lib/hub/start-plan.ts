@@ -4,11 +4,12 @@ import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { Deed } from '../connections/keeping.ts';
 import { reportOf } from '../flow/load.ts';
-import type { Plan } from '../flow/plan.ts';
+import { hubId, type Plan, startedId } from '../flow/plan.ts';
 import type { FlowFault } from '../flow/programs/flow-code.ts';
 import type { SupervisedStatus } from '../flow/run/connections/live-status.ts';
 import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
+import { formatAddress } from '../model/address.ts';
 import { within } from '../model/deadline.ts';
 import { HubError } from '../model/error.ts';
 import { reportDroppedWrite } from './dropped-write.ts';
@@ -68,7 +69,9 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     for (const store of stores) await restoreFrom(store, parts);
     options.prepare?.(graph);
     swapPlan(parts, plan, isSafe);
-    await expectGateways(connections.gateways());
+    const gateways = connections.gateways();
+    if (gateways.length > 0) await expectGateways(gateways);
+    tellStarted(graph);
   } catch (error) {
     await stop();
     throw error;
@@ -90,6 +93,12 @@ function swapPlan({ keeping, connections, rules }: Parts, plan: Plan, isSafe: bo
   const plans = isSafe ? plan.rules.map((rule) => ({ ...rule, isEnabled: false })) : plan.rules;
   const startRules = rules.stopLeaving(plans, swap.gone);
   return { connections: connections.swapOthers(swap), rules: startRules() };
+}
+
+/** Fires the hub's own trigger, where a flow file names it. */
+function tellStarted(graph: Graph): void {
+  const started = graph.find(formatAddress(hubId, startedId));
+  if (started !== undefined) graph.writeTo(started, true, started.owner);
 }
 
 /** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */

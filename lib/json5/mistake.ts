@@ -17,7 +17,11 @@ export const unreadable: unique symbol = Symbol('unreadable');
 /** A file that is checked: its name, and where a setting stands in its text. */
 export interface CheckedFile {
   readonly name: string;
-  positionOf(path: SettingPath, offset?: number): Position | undefined;
+  /**
+   * Where a path is; with an offset, where that character of the text is that stands there. `value` is what stands there, where a
+   * function of the file has made it.
+   */
+  positionOf(path: SettingPath, offset?: number, value?: unknown): Position | undefined;
   /** Where a setting was written that a template has made; left out: where it is. */
   writtenAt?(path: SettingPath): Written;
   /** The message about a setting without what nobody may read; left out: the message. */

@@ -6,6 +6,7 @@ import type { MistakeList } from '../../json5/mistake.ts';
 import type { FlowFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
 import { ConnectionCheck } from './connections/connections.ts';
+import { hubConnection } from './connections/hub-connection.ts';
 import type { Folders } from './rules/checked-rule.ts';
 import { RuleCheck } from './rules/rules.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
@@ -28,16 +29,17 @@ export function checkFlowFiles(
   for (const { spot, data } of contents)
     for (const [id, settings] of Object.entries(data.connections))
       connectionCheck.add(spot.at('connections', id), id, settings);
-  const connections = connectionCheck.finish();
+  const declared = connectionCheck.finish();
   const find: FindDeclaration = (spot, address) => connectionCheck.find(spot, address);
 
   const ruleCheck = new RuleCheck(find);
   for (const { spot, data } of contents)
     if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules);
     else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file));
-  const externals = new Set(connections.filter(({ type }) => type.isExternal).map(({ id }) => id));
+  const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
   const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
   const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
+  const connections = connectionCheck.isHubNamed ? [...declared, hubConnection] : declared;
   const rules = ruleCheck.finish(connections);
   const reports = reportFiles(files, connections, rules);
   const templates = files.flatMap((file) => file.templates ?? []);

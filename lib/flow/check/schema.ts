@@ -8,6 +8,7 @@ import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
 import type { On } from '../define-flow.ts';
 import { eachSchema, instancesSchema } from '../instances-schema.ts';
+import { hubId } from '../plan.ts';
 import { expression, stepList } from '../steps/define-step.ts';
 import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
@@ -35,10 +36,28 @@ export const ruleSchema = z.strictObject(
       .default([])
       .describe('Steps, top to bottom, that what comes from `map` goes through'),
     to: z
-      .union([address, z.array(address).min(1, { error: 'at least one address' })], {
-        error: 'an address or a list of them',
-      })
-      .describe('The parameter, or parameters, that are written'),
+      .union(
+        [
+          address,
+          z.array(address).min(1, { error: 'at least one address' }),
+          z
+            .record(address, expression)
+            .refine((to) => Object.keys(to).length > 0, { error: 'expected at least one address' })
+            .meta({ minProperties: 1 }),
+        ],
+        { error: "an address, a list of them, or { 'desk/a': 'value * 2', … }" },
+      )
+      .describe(
+        'The parameter, or parameters, that are written; with an expression for each: { "desk/a": "value * 2" }',
+      ),
+    atStart: z
+      .boolean()
+      .default(false)
+      .describe('true: the rule also runs once when it starts, with what is known then'),
+    hear: z
+      .enum(['changes', 'writes'])
+      .default('changes')
+      .describe('writes: the rule also hears writes that change nothing'),
   },
   { error: "a rule such as { from: 'desk/a', to: 'desk/b' }" },
 );
@@ -79,7 +98,8 @@ export const flowRuleSchema = z.strictObject({
   name: ruleSchema.shape.name,
   enabled: ruleSchema.shape.enabled,
   from: z.custom<Observable<unknown>>(isObservable, {
-    error: ({ input }) => `expected a stream, such as on.flag("desk/mic-open"), got ${describe(input)}`,
+    error: ({ input }) =>
+      `expected a stream, such as on.flag("desk/mic-open"), got ${typeof input === 'function' ? 'a function' : describe(input)}`,
   }),
   to: ruleSchema.shape.to,
 });
@@ -105,7 +125,7 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
   const ruleWithSteps = ruleSchema.extend({ ...each, pipe: z.array(step).default([]) }).meta({
     if: { properties: { from: { type: 'object' } }, required: ['from'] },
     // biome-ignore lint/suspicious/noThenProperty: a word of JSON Schema
-    then: { required: ['map'] },
+    then: { anyOf: [{ required: ['map'] }, { properties: { to: { type: 'object' } }, not: { required: ['pipe'] } }] },
     else: { not: { required: ['require'] } },
   });
   const rule: z.ZodType = z.lazy(() =>
@@ -126,7 +146,9 @@ export function flowFileJsonSchema(types: ReadonlyMap<string, AnyConnectionType>
     ],
   );
   const schema = flowFileSchema.extend({
-    connections: z.record(z.string().meta({ pattern: connectionIdShape }), connection).default({}),
+    connections: z
+      .record(z.string().meta({ pattern: connectionIdShape, not: { const: hubId } }), connection)
+      .default({}),
     rules: z.array(rule).default([]),
     tests: z.array(test).default([]),
     instances: z.union([instancesSchema, z.array(instancesSchema)]).optional(),

@@ -6,7 +6,7 @@ import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
 import type { Position } from '../../json5/positions.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
-import type { FlowFile } from '../files/flow-file.ts';
+import { type FlowFile, valueAt } from '../files/flow-file.ts';
 
 export class Spot {
   readonly file: FlowFile;
@@ -41,6 +41,15 @@ export class Spot {
   /** The same spot, at a place of its file that is known otherwise. */
   placed(place: Position | undefined): Spot {
     return new Spot(this.file, this.#mistakes, this.#path, this.#offset, place);
+  }
+
+  /** The same spot, where a function of the file has made what stands here. */
+  made(value: unknown): Spot {
+    const { file } = this;
+    const depth = this.#path.length;
+    const positionOf: FlowFile['positionOf'] = (path, offset) =>
+      file.positionOf(path, offset, valueAt(value, path.slice(depth)));
+    return new Spot({ ...file, positionOf }, this.#mistakes, this.#path);
   }
 
   /** Adds a mistake. */

@@ -1,6 +1,6 @@
 // A flow file as it was read: what it says, not yet checked, and where in the file it says so.
 
-import type { CheckedFile } from '../../json5/mistake.ts';
+import type { CheckedFile, SettingPath } from '../../json5/mistake.ts';
 
 /**
  * One flow file, or an instance of a template that it has. `name` is the path as given, `folder` is the folder that its relative
@@ -15,4 +15,9 @@ export interface FlowFile extends CheckedFile {
   readonly instance?: string;
   /** The full paths of the templates that it names. */
   readonly templates?: readonly string[];
+}
+
+/** What stands at a path of data. */
+export function valueAt(data: unknown, path: SettingPath): unknown {
+  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
 }

@@ -2,14 +2,14 @@
 
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import type { MistakeList } from '../../json5/mistake.ts';
 import { Json5Error, readJson5 } from '../../json5/read.ts';
 import { messageOf } from '../../model/error.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowPrograms } from '../programs/flow-programs.ts';
 import { placeOfSetting } from '../programs/places.ts';
 import { cannotRead, findFlowFiles } from './find.ts';
-import type { FlowFile } from './flow-file.ts';
+import { type FlowFile, valueAt } from './flow-file.ts';
 import { expandFlowFile } from './instances.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
@@ -42,13 +42,9 @@ async function readFlowFile(name: string, programs: FlowPrograms, mistakes: Mist
   if (program === undefined) return [];
   const { exported: data } = program;
   const text = content.toString();
-  const positionOf = (path: SettingPath) => placeOfSetting(text, path, valueAt(data, path));
+  const positionOf: FlowFile['positionOf'] = (path, offset, value = valueAt(data, path)) =>
+    placeOfSetting(text, path, value, offset);
   return [{ ...file, version: program.version, data, positionOf }];
-}
-
-/** What stands at a path of data. */
-function valueAt(data: unknown, path: SettingPath): unknown {
-  return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
 }
 
 function parseFlowFile(named: Omit<FlowFile, 'data' | 'positionOf'>, text: string, mistakes: MistakeList): FlowFile[] {

@@ -4,10 +4,19 @@
 import type { SettingPath } from '../../json5/mistake.ts';
 import { type Position, positionAt } from '../../json5/positions.ts';
 
-/** Where a setting is, or the text that is its value; undefined: nowhere. */
-export function placeOfSetting(text: string, path: SettingPath, value?: unknown): Position | undefined {
-  const given = typeof value === 'string' ? findAll(text, literalOf(value)) : [];
-  if (given.length > 0) return positionAt(text, given[0]!);
+/** Where a setting is, or the text that is its value, or with an offset that character of it; undefined: nowhere. */
+export function placeOfSetting(
+  text: string,
+  path: SettingPath,
+  value?: unknown,
+  offset?: number,
+): Position | undefined {
+  if (typeof value === 'string') {
+    const [given] = findAll(text, literalOf(value));
+    if (given !== undefined && offset !== undefined) return positionAt(text, given + 1 + offset);
+    const [set = given] = findAll(text, settingOf(`${path.at(-1)}`, value));
+    if (set !== undefined) return positionAt(text, set);
+  }
   let from = 0;
   let place: number | undefined;
   let item = 0;
@@ -37,6 +46,11 @@ function findAll(text: string, pattern: RegExp): number[] {
 
 function keyOf(name: string): RegExp {
   return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?(?=\\s*[:(,}])`, 'g');
+}
+
+/** A name with the text that it is set to. */
+function settingOf(name: string, value: string): RegExp {
+  return new RegExp(`(?<![\\w$.])['"]?${escaped(name)}['"]?\\s*:\\s*${literalOf(value).source}`, 'g');
 }
 
 function literalOf(value: string): RegExp {

@@ -53,6 +53,52 @@ export const mistakes = [
     ['an address that ends with a slash', "{ ¦from: 'desk/', to: 'desk/lamp' }", 'segments between / are not empty'],
     ['a read-only destination', "{ from: 'desk/go', ¦to: 'clock/pulse/1' }", '"clock/pulse/1" is read-only', 'cannot'],
     ['no destination', "¦{ from: 'desk/mic' }", 'to: expected an address'],
+    [
+      'a mistake in the expression of a destination',
+      "{ from: 'desk/level', to: { 'desk/out': 'value * 2', 'desk/count': '¦rond(value)' } }",
+      ['to["desk/count"]: unknown function rond(…), did you mean round(number)?'],
+    ],
+    [
+      'an unknown destination with an expression',
+      "{ from: 'desk/level', to: { ¦'desk/uot': 'value * 2' } }",
+      'unknown parameter "desk/uot", did you mean "desk/out"?',
+      'cannot',
+    ],
+    [
+      'a destination whose expression is a number',
+      "{ from: 'desk/level', ¦to: { 'desk/out': 3 } }",
+      "expected an address, a list of them, or { 'desk/a': 'value * 2', … }, got {",
+    ],
+    ['no destination in an object', "{ from: 'desk/level', ¦to: {} }", 'expected at least one address'],
+    [
+      'names in the expression of a destination behind map',
+      "{ from: { a: 'desk/level' }, map: 'a', to: { 'desk/out': '¦a * 2' } }",
+      'unknown name "a", the names are value',
+      'cannot',
+    ],
+    [
+      'names without map before steps',
+      "¦{ from: { a: 'desk/level' }, pipe: [{ delay: 5 }], to: { 'desk/out': 'value' } }",
+      'map: expected an expression over the names of from, got nothing',
+    ],
+    [
+      'hear with another word',
+      "{ from: 'desk/level', ¦hear: 'all', to: 'desk/out' }",
+      'expected "changes" or "writes", got "all"',
+    ],
+    ['atStart as text', "{ from: 'desk/level', ¦atStart: 'yes', to: 'desk/out' }", 'expected true or false, got "yes"'],
+    [
+      'a misspelt atStart',
+      "{ from: 'desk/level', ¦atstart: true, to: 'desk/out' }",
+      'unknown setting "atstart", did you mean "atStart"?',
+    ],
+    [
+      'a parameter that the hub does not have',
+      "{ ¦from: 'hub/startet', to: 'desk/go' }",
+      'unknown parameter "hub/startet", did you mean "hub/started"?',
+      'cannot',
+    ],
+    ['a write to the hub', "{ from: 'desk/go', ¦to: 'hub/started' }", '"hub/started" is read-only', 'cannot'],
     ['an empty list of destinations', "{ from: 'desk/mic', ¦to: [] }", 'expected at least one address'],
     [
       'a misspelt setting',
@@ -150,6 +196,11 @@ export const mistakes = [
     ['no type', "¦x: { parameters: ['a'] },", 'type: expected one of'],
     ['a Connection ID with capitals', "¦Desk2: { type: 'dummy' },", ['a-z, 0-9 and -', 'got "Desk2"']],
     ['a Connection ID with a space', "¦'my desk': { type: 'dummy' },", 'got "my desk"'],
+    [
+      'a connection that is called hub',
+      "¦hub: { type: 'dummy' },",
+      'connections.hub: expected another Connection ID: "hub" is the hub itself, with its trigger hub/started',
+    ],
     ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it again', 'cannot'],
     [
       'a misspelt setting of a connection',

@@ -37,12 +37,39 @@ export const programMistakes: readonly Made[] = [
   row(
     'a method of on that is none',
     flow("return [{ from: on.¦bool('desk/mic'), to: 'desk/lamp' }];"),
-    'unknown on.bool, expected one of text, flag, integer, float, trigger, all',
+    'unknown on.bool, expected one of text, flag, integer, float, trigger, all, peek',
   ),
   row(
     'a source that is no stream',
-    flow("return [{ ¦from: 'desk/mic', to: 'desk/lamp' }];"),
-    'expected a stream, such as on.flag("desk/mic-open"), got "desk/mic" (string)',
+    flow("return [{ ¦from: on.flag, to: 'desk/lamp' }];"),
+    'expected a stream, such as on.flag("desk/mic-open"), got a function',
+  ),
+  row(
+    'a rule of data with a misspelt parameter, below another rule',
+    flow("return [{ from: 'desk/level', map: 'value', to: 'desk/level' }, { from: 'desk/mic', ¦to: 'desk/lmap' }];"),
+    'rules[1].to: unknown parameter "desk/lmap", did you mean "desk/lamp"?',
+  ),
+  row(
+    'a mistake in an expression of a rule of data',
+    flow("return [{ folder: 'f', rules: [{ from: 'desk/level', map: 'value * ¦rond(2)', to: 'desk/level' }] }];"),
+    'unknown function rond(…), did you mean round(number)?',
+  ),
+  row(
+    'a mistake in the expression of a destination of a rule of data',
+    flow("return [{ from: 'desk/level', to: { 'desk/level': '¦vlaue' } }];"),
+    'unknown name "vlaue", did you mean "value"?',
+  ),
+  row(
+    'a look at a value before anything is known',
+    flow("return [{ from: on.flag('desk/mic').pipe(map(() => ¦lamp)), to: 'desk/lamp' }];")
+      .replace('¦lamp', 'lamp')
+      .replace('return', "const lamp = on.¦peek('desk/lamp'); return"),
+    'nothing is known yet: call it within a stream, such as map(() => on.peek("desk/lamp"))',
+  ),
+  row(
+    'hear with another word',
+    flow("return [{ from: on.¦flag('desk/mic', { hear: 'all' }), to: 'desk/lamp' }];"),
+    'hear: expected "changes" or "writes", got "all"',
   ),
   row(
     'a misspelt setting',

@@ -6,7 +6,7 @@ import { connectionIdMistake } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
-import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
+import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
 import type { Spot } from '../spot.ts';
@@ -31,6 +31,10 @@ export class ConnectionCheck {
   add(spot: Spot, id: string, data: unknown): void {
     const idMistake = connectionIdMistake(id);
     if (idMistake) spot.add(idMistake);
+    if (id === hubId) {
+      spot.add(`expected another Connection ID: "${hubId}" is the hub itself, with its trigger ${hubId}/${startedId}`);
+      return;
+    }
     const first = this.#declarations.expect(id, spot.file.name);
     if (first !== undefined) {
       spot.add(`expected each Connection ID once, "${id}" is also in ${first}`);
@@ -64,6 +68,11 @@ export class ConnectionCheck {
       this.namedFiles.push(...files);
       return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
     });
+  }
+
+  /** Whether anything has asked for a parameter of the hub itself. */
+  get isHubNamed(): boolean {
+    return this.#declarations.isHubNamed;
   }
 
   /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */

@@ -3,6 +3,7 @@
 import { unknownName } from '../../../json5/mistake.ts';
 import { formatAddress, parseAddress } from '../../../model/address.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
+import { hubId, hubParameters } from '../../plan.ts';
 import type { Spot } from '../spot.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 
@@ -29,11 +30,15 @@ export class Declarations {
     this.#declared.set(connection.id, { connection, byId });
   }
 
+  /** Whether anything has asked for a parameter of the hub itself. */
+  isHubNamed = false;
+
   /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
   find(spot: Spot, address: string): ParameterDeclaration | undefined {
     const parts = spot.attempt(() => parseAddress(address));
     if (parts === undefined) return undefined;
     const { connectionId, parameterId } = parts;
+    if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
     if (!this.#fileOfId.has(connectionId)) {
       const known = [...this.#fileOfId.keys()];
       spot.add(`${unknownName('connection', connectionId, known)} (address "${address}")`);
@@ -46,6 +51,14 @@ export class Declarations {
       const known = [...declared.byId.keys()].map((id) => formatAddress(connectionId, id));
       spot.add(unknownName('parameter', address, known));
     }
+    return found;
+  }
+
+  #findOfHub(spot: Spot, address: string, parameterId: string): ParameterDeclaration | undefined {
+    this.isHubNamed = true;
+    const found = hubParameters.find(({ id }) => id === parameterId);
+    const known = hubParameters.map(({ id }) => formatAddress(hubId, id));
+    if (found === undefined) spot.add(unknownName('parameter', address, known));
     return found;
   }
 }

@@ -34,14 +34,21 @@ export function checkSource(
   return { from: { any: addresses }, variables: { value: type, previous: type } };
 }
 
-/** Checks `to`; returns the addresses. */
-export function checkDestinations(spot: Spot, to: string | string[], find: FindDeclaration): string[] {
+/** Checks `to`; returns the addresses. Of an object they are its keys. */
+export function checkDestinations(
+  spot: Spot,
+  to: string | string[] | Readonly<Record<string, string>>,
+  find: FindDeclaration,
+): string[] {
   const findWritable: FindDeclaration = (at, address) => {
     const declaration = find(at, address);
     if (declaration?.access === 'read-only') at.add(`expected a writable parameter, "${address}" is read-only`);
     return declaration;
   };
-  return checkAddresses(spot.at('to'), to, findWritable).addresses;
+  if (typeof to === 'string' || Array.isArray(to)) return checkAddresses(spot.at('to'), to, findWritable).addresses;
+  const addresses = Object.keys(to);
+  for (const address of addresses) findWritable(spot.at('to', address), address);
+  return addresses;
 }
 
 /** The types of named sources; a trigger is whether it fired. */

@@ -1,6 +1,6 @@
 // Checks a rule in JSON5: addresses, expressions and steps, each against the types of what it reads.
 
-import { sourcesOf } from '../../plan.ts';
+import { type ExpressionBody, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 import { ruleKey } from '../key.ts';
 import { ruleSchema } from '../schema.ts';
@@ -16,21 +16,35 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
   if (rule === undefined) return [];
   const { from, variables } = checkSource(spot, rule.from, rule.require, find);
   const lookedAt: string[] = [];
-  const typesAt = (at: Spot): ExpressionTypes => ({
-    variables,
+  const typesAt = (at: Spot, names = variables): ExpressionTypes => ({
+    variables: names,
     typeOf: (address, offset) => {
       lookedAt.push(address);
       return find(at.inText(offset), address)?.type;
     },
   });
   const to = checkDestinations(spot, rule.to, find);
+  const splits = typeof rule.to === 'object' && !Array.isArray(rule.to);
   const when = checkExpression(spot.at('when'), rule.when, typesAt, 'B');
   const map = checkExpression(spot.at('map'), rule.map, typesAt);
-  if ('named' in from && rule.map === undefined)
+  const isAsItCame = rule.map === undefined && rule.pipe.length === 0;
+  if ('named' in from && rule.map === undefined && !(splits && isAsItCame))
     spot.at('map').add('expected an expression over the names of from, got nothing');
   const mapped = rule.map === undefined ? variables.value : map?.type;
   const pipe = checkPipe(spot.at('pipe'), rule.pipe, mapped, typesAt);
-  const body = { from, when, map, pipe };
+  const results = isAsItCame ? variables : { value: pipe.length === 0 ? mapped : pipe.at(-1)!.type };
+  const split = splits
+    ? checkSplit(spot.at('to'), rule.to as Record<string, string>, (at) => typesAt(at, results))
+    : undefined;
+  const body: ExpressionBody = {
+    from,
+    when,
+    map,
+    pipe,
+    split,
+    hearsWrites: rule.hear === 'writes',
+    runsAtStart: rule.atStart,
+  };
   const sources = sourcesOf({ body });
   const { file } = spot;
   const checked: CheckedRule = {
@@ -45,6 +59,15 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     key: ruleKey(file, item),
   };
   return [checked];
+}
+
+/** The expressions of the destinations; one with a mistake is missing. */
+function checkSplit(
+  spot: Spot,
+  to: Readonly<Record<string, string>>,
+  typesAt: (spot: Spot) => ExpressionTypes,
+): RuleExpression[] {
+  return Object.entries(to).flatMap(([address, text]) => checkExpression(spot.at(address), text, typesAt) ?? []);
 }
 
 function checkExpression(

@@ -1,7 +1,9 @@
 // Checks the rules of a flow file in TypeScript: the streams that it asks for, and what each rule writes to.
 
 import { resolve } from 'node:path';
+import { isObservable } from 'rxjs';
 import { z } from 'zod';
+import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
 import { inFlow } from '../../programs/flow-code.ts';
 import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
@@ -10,14 +12,24 @@ import { ruleKey } from '../key.ts';
 import { flowRuleSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
 import { checkDestinations } from './addresses.ts';
-import type { CheckedRule } from './checked-rule.ts';
+import type { CheckedRule, Folders } from './checked-rule.ts';
 
 const methodOf = { S: 'text', B: 'flag', I: 'integer', F: 'float', T: 'trigger' } as const;
 const aTypeOf = { S: 'a text', B: 'a flag', I: 'an integer', F: 'a float', T: 'a trigger' } as const;
 const ruleList = z.array(z.unknown(), { error: 'a list of rules' });
 
-/** `spot` is where the function is that creates the rules. */
-export function checkProgramRules(spot: Spot, createRules: (on: On) => unknown, find: FindDeclaration): CheckedRule[] {
+/** The rules that a flow file in TypeScript has made, and the streams that they lead back to. */
+export interface ProgramRules {
+  readonly items: readonly unknown[];
+  readonly streams: Streams;
+}
+
+/** Has a flow file make its rules, of which none is checked yet. `spot` is where the function is that makes them. */
+export function makeProgramRules(
+  spot: Spot,
+  createRules: (on: On) => unknown,
+  find: FindDeclaration,
+): ProgramRules | undefined {
   const streams = new Streams(spot.file.name);
   const ownPath = resolve(spot.file.name);
   const placeOf = (stack: string) => placeIn(stack, (path) => (path === ownPath ? spot.file.name : undefined));
@@ -26,7 +38,7 @@ export function checkProgramRules(spot: Spot, createRules: (on: On) => unknown, 
     items = inFlow.run(spot.file.name, () => createRules(streams.on));
   } catch (error) {
     spot.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
-    return [];
+    return undefined;
   }
   for (const { address, type, stack } of streams.asked) {
     const at = spot.placed(placeOf(stack));
@@ -39,17 +51,23 @@ export function checkProgramRules(spot: Spot, createRules: (on: On) => unknown, 
   if (items instanceof Promise) {
     items.catch(() => {}); // it is told here that nobody waits for it
     spot.add('expected rules without async: (on) => [ … ]');
-    return [];
+    return undefined;
   }
-  const rules = spot.parse(ruleList, items) ?? [];
-  return rules.flatMap((item, index) => checkProgramRule(spot.at(index), index, item, streams, find));
+  return { items: spot.parse(ruleList, items) ?? [], streams };
 }
 
-/** The rule as a list of one; none where its shape is wrong. */
-function checkProgramRule(
+/** Whether a rule of such a file is data, as in JSON5, rather than a stream. */
+export function isData(item: unknown): boolean {
+  if (!isJsonObject(item) || isObservable(item.from)) return false;
+  return typeof item.from === 'string' || Array.isArray(item.from) || isJsonObject(item.from);
+}
+
+/** Checks a rule of a stream; a list of one, and none where its shape is wrong. */
+export function checkStreamRule(
   spot: Spot,
   index: number,
   item: unknown,
+  within: Folders,
   streams: Streams,
   find: FindDeclaration,
 ): CheckedRule[] {
@@ -61,8 +79,8 @@ function checkProgramRule(
     name: rule.name ?? `→ ${to.join(', ')}`,
     file: file.name,
     fileVersion: file.version,
-    folder: [],
-    isEnabled: rule.enabled,
+    folder: within.names,
+    isEnabled: within.isEnabled && rule.enabled,
     body: {
       stream: streams.own(rule.from),
       addresses: streams.addressesOf(rule.from),

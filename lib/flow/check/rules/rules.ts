@@ -3,11 +3,12 @@
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
 import type { ConnectionPlan, RulePlan } from '../../plan.ts';
+import type { Streams } from '../../streams.ts';
 import { folderSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
 import { checkExpressionRule } from './expression-rule.ts';
-import { checkProgramRules } from './program-rules.ts';
+import { checkStreamRule, isData, makeProgramRules } from './program-rules.ts';
 import { settleOrderOf } from './settle-order.ts';
 
 export class RuleCheck {
@@ -18,17 +19,25 @@ export class RuleCheck {
     this.#find = find;
   }
 
-  /** Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. */
-  addAll(spot: Spot, items: readonly unknown[], within: Folders): void {
+  /**
+   * Adds rules and folders top to bottom, depth first; what is switched off is checked all the same. `streams` are those of a flow
+   * file in TypeScript, whose rules need not be data.
+   */
+  addAll(spot: Spot, items: readonly unknown[], within: Folders, streams?: Streams): void {
     items.forEach((item, index) => {
-      if (isFolder(item)) this.#addFolder(spot.at(index), item, within);
-      else this.#rules.push(...checkExpressionRule(spot.at(index), item, within, this.#find));
+      const at = spot.at(index);
+      if (isFolder(item)) this.#addFolder(at, item, within, streams);
+      else if (streams === undefined || isData(item))
+        this.#rules.push(...checkExpressionRule(at, item, within, this.#find));
+      else this.#rules.push(...checkStreamRule(at, index, item, within, streams, this.#find));
     });
   }
 
   /** Adds the rules of a flow file in TypeScript. */
   addProgram(spot: Spot, createRules: (on: On) => unknown): void {
-    this.#rules.push(...checkProgramRules(spot, createRules, this.#find));
+    const made = makeProgramRules(spot, createRules, this.#find);
+    if (made !== undefined)
+      this.addAll(spot.made(made.items), made.items, { names: [], isEnabled: true }, made.streams);
   }
 
   /** All rules, top to bottom, each with its place in the order of settling. */
@@ -37,11 +46,11 @@ export class RuleCheck {
     return this.#rules.map((rule, index) => ({ ...rule, settleOrder: settleOrder.get(index)! }));
   }
 
-  #addFolder(spot: Spot, item: object, within: Folders): void {
+  #addFolder(spot: Spot, item: object, within: Folders, streams: Streams | undefined): void {
     const folder = spot.parse(folderSchema, item, true);
     if (folder === undefined) return;
     const isEnabled = within.isEnabled && folder.enabled;
-    this.addAll(spot.at('rules'), folder.rules, { names: [...within.names, folder.folder], isEnabled });
+    this.addAll(spot.at('rules'), folder.rules, { names: [...within.names, folder.folder], isEnabled }, streams);
   }
 }
 

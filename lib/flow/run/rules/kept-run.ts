@@ -2,7 +2,7 @@
 
 import type { Change } from '../../../model/parameter.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/rule-run.ts';
-import type { Value } from '../../../model/value.ts';
+import { toText, type Value } from '../../../model/value.ts';
 
 /** Longer texts are kept in part. */
 export const keptLength = 200;
@@ -14,20 +14,21 @@ export class KeptRun {
   time = 0;
   outcome: RuleOutcome = 'held';
   result: Value = 0;
+  /** What each destination got, where they get values of their own; undefined at the place of one that got nothing. */
+  results: readonly (Value | undefined)[] | undefined = undefined;
   error: string | undefined = undefined;
   refused: readonly string[] | undefined = undefined;
   /** −1: not measured. */
   durationUs = -1;
 
   /** Begins another run in the place of the one that was kept. */
-  begin(cause: Change | undefined): void {
+  begin(cause: Change | undefined, now: () => number): void {
     this.source = cause?.parameter.address;
-    if (cause !== undefined) {
-      this.value = cut(cause.value);
-      this.revision = cause.revision;
-      this.time = cause.time;
-    }
+    this.revision = cause?.revision ?? 0;
+    this.time = cause?.time ?? now();
+    if (cause !== undefined) this.value = cut(cause.value);
     this.outcome = 'held';
+    this.results = undefined;
     this.error = undefined;
     this.refused = undefined;
     this.durationUs = -1;
@@ -35,7 +36,8 @@ export class KeptRun {
 
   /** The run for people; `to` are the destinations of its rule. */
   describe(to: readonly string[]): RuleRun {
-    const { source, revision, time, outcome, refused, error, durationUs } = this;
+    const { source, revision, time, outcome, results, refused, error, durationUs } = this;
+    const isTaken = (index: number) => results === undefined || results[index] !== undefined;
     const hasWritten = outcome === 'wrote';
     return {
       source,
@@ -43,12 +45,16 @@ export class KeptRun {
       revision,
       time,
       outcome,
-      result: hasWritten ? this.result : undefined,
-      to: hasWritten ? to.filter((address) => !refused?.includes(address)) : [],
+      result: hasWritten ? (results === undefined ? this.result : textOf(results)) : undefined,
+      to: hasWritten ? to.filter((address, index) => isTaken(index) && !refused?.includes(address)) : [],
       error,
       durationUs: durationUs < 0 ? undefined : Math.round(durationUs),
     };
   }
+}
+
+function textOf(results: readonly (Value | undefined)[]): string {
+  return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
 /** The value itself, or the beginning of a long text, copied so that it does not keep the whole. */

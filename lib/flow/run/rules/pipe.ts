@@ -8,10 +8,11 @@ import type { PreparedStep, StepRuntime } from '../../steps/step.ts';
 import { bindExpression, type ExpressionRuntime } from './bind-expression.ts';
 import type { RuleContext } from './rule-context.ts';
 
-/** Returns what takes values in; the steps end with the subscription. */
+/** Returns what takes values in, of which `write` gets what comes out; the steps end with the subscription. */
 export function createPipe(
   steps: readonly PreparedStep[],
-  { plan, runtime, trace, output: { write, fail } }: RuleContext,
+  write: (value: Value) => void,
+  { plan, runtime, trace, output: { fail } }: RuleContext,
   lookup: ExpressionRuntime,
   subscription: Subscription,
 ): (value: Value) => void {

@@ -2,6 +2,7 @@
 
 import type { SchedulerLike } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
+import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import type { RuleSources } from './rule-sources.ts';
 import type { RuleTrace, Traces } from './trace.ts';
@@ -28,6 +29,8 @@ export interface RuleRuntime {
 export interface RuleOutput {
   /** Writes a value to each destination; one that refuses it is a fault of the rule. */
   write(value: unknown): void;
+  /** Writes one value to each destination, in the order of `to`; undefined: nothing. */
+  writeEach(values: readonly (Value | undefined)[]): void;
   /** Reports a fault. With a destination it is the one that refused a value. */
   fail(error: unknown, destination?: string): void;
 }

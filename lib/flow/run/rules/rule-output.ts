@@ -1,8 +1,10 @@
 // Where the values of a rule go, and its faults.
 
 import { resolve } from 'node:path';
+import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
@@ -21,17 +23,24 @@ export function createOutput(
     trace.fail(message, destination);
     reportFault(plan, message);
   };
-  const write = (value: unknown) => {
-    if (trace.isRecorded) trace.result(value);
-    for (const destination of destinations) {
-      try {
-        graph.writeTo(destination, value, origin);
-      } catch (error) {
-        fail(error, destination.address);
-      }
+  const writeTo = (destination: ParameterNode, value: unknown) => {
+    try {
+      graph.writeTo(destination, value, origin);
+    } catch (error) {
+      fail(error, destination.address);
     }
   };
-  return { write, fail };
+  const write = (value: unknown) => {
+    if (trace.isRecorded) trace.result(value);
+    for (const destination of destinations) writeTo(destination, value);
+  };
+  const writeEach = (values: readonly (Value | undefined)[]) => {
+    trace.results(values);
+    graph.turn(() => {
+      for (const [index, value] of values.entries()) if (value !== undefined) writeTo(destinations[index]!, value);
+    });
+  };
+  return { write: destinations.length > 1 ? (value) => graph.turn(() => write(value)) : write, writeEach, fail };
 }
 
 function lineOf(error: unknown): string {

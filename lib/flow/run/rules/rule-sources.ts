@@ -7,11 +7,14 @@ import { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import type { SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
+import { unknownName } from '../../../json5/mistake.ts';
+import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
 import type { NamedValues, Sources } from '../../plan.ts';
 
 interface SourceSubscription {
   readonly node: ParameterNode;
+  readonly hearsWrites: boolean;
   readonly next: (value: Value) => void;
   subscription: Subscription;
 }
@@ -20,6 +23,12 @@ interface NamedSource {
   readonly name: string;
   readonly node: ParameterNode;
   hasFired: boolean;
+}
+
+/** Named sources that are observed. */
+export interface NamedSubscription extends Subscription {
+  /** Has them call back once in this turn, as if one had changed; outside of a turn, in a turn of its own. */
+  readonly callBack: () => void;
 }
 
 /** The sources of one rule. */
@@ -34,16 +43,17 @@ export class RuleSources implements Sources {
     this.#settlePlace = { order: settleOrder };
   }
 
-  any(addresses: readonly string[], next: (value: Value) => void): Subscription {
+  any(addresses: readonly string[], next: (value: Value) => void, hearsWrites = false): Subscription {
     const subscription = new Subscription();
-    for (const address of addresses) subscription.add(this.#subscribe(this.#graph.get(address), next));
+    for (const address of addresses) subscription.add(this.#subscribe(this.#graph.get(address), next, hearsWrites));
     return subscription;
   }
 
   named(
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
-  ): Subscription {
+    hearsWrites = false,
+  ): NamedSubscription {
     const sources = Object.entries(named).map(
       ([name, address]): NamedSource => ({ name, node: this.#graph.get(address), hasFired: false }),
     );
@@ -52,14 +62,27 @@ export class RuleSources implements Sources {
       if (!subscription.closed) readAll(sources, next);
     };
     const task: SettleTask = { place: this.#settlePlace, settle };
-    for (const source of sources)
-      subscription.add(
-        this.#subscribe(source.node, () => {
-          source.hasFired = true;
-          this.#graph.atSettle(task);
-        }),
-      );
-    return subscription;
+    for (const source of sources) {
+      const mark = () => {
+        source.hasFired = true;
+        this.#graph.atSettle(task);
+      };
+      subscription.add(this.#subscribe(source.node, mark, hearsWrites));
+    }
+    return Object.assign(subscription, { callBack: () => this.#graph.atSettle(task) });
+  }
+
+  peek(address: string): Value | undefined {
+    const node = this.#graph.find(address);
+    if (node?.type === 'T') throw new HubError('bad-flow', `"${address}" is a trigger: it has no value`);
+    if (node !== undefined) return node.value;
+    const known = Array.from(this.#graph.parameters(), (parameter) => parameter.address);
+    throw new HubError('unknown-parameter', unknownName('parameter', address, known));
+  }
+
+  /** Has work run once in this turn after its writes have settled, in the place of the rule. */
+  atSettle(settle: () => void): void {
+    this.#graph.atSettle({ place: this.#settlePlace, settle });
   }
 
   /**
@@ -70,17 +93,24 @@ export class RuleSources implements Sources {
     this.#settlePlace.order = settleOrder;
     for (const source of this.#subscriptions) {
       source.subscription.unsubscribe();
-      source.subscription = subscribeToChanges(source.node, source.next);
+      source.subscription = this.#listen(source);
     }
   }
 
-  #subscribe(node: ParameterNode, next: (value: Value) => void): Subscription {
-    const source: SourceSubscription = { node, next, subscription: subscribeToChanges(node, next) };
+  #subscribe(node: ParameterNode, next: (value: Value) => void, hearsWrites: boolean): Subscription {
+    const listener = { node, next, hearsWrites };
+    const source: SourceSubscription = { ...listener, subscription: this.#listen(listener) };
     this.#subscriptions.add(source);
     return new Subscription(() => {
       source.subscription.unsubscribe();
       this.#subscriptions.delete(source);
     });
+  }
+
+  #listen({ node, next, hearsWrites }: Omit<SourceSubscription, 'subscription'>): Subscription {
+    const subscription = subscribeToChanges(node, next);
+    if (hearsWrites) subscription.add(this.#graph.repeats(node).subscribe({ next, error: () => {} }));
+    return subscription;
   }
 }
 

@@ -6,17 +6,19 @@ import type { RulePlan } from '../../plan.ts';
 import type { RuleContext, RuleRuntime } from './rule-context.ts';
 import { createOutput } from './rule-output.ts';
 import { RuleSources } from './rule-sources.ts';
-import { runExpressions } from './run-expressions.ts';
+import { type RunningBody, runExpressions } from './run-expressions.ts';
 import { runStream } from './run-stream.ts';
 
 /** A rule that was started. */
 export interface StartedRule {
   /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
   moveLast(settleOrder: number): void;
+  /** Runs it once with what is known, in its place of this turn; undefined: it does not run when it starts. */
+  readonly begin: (() => void) | undefined;
   stop(): void;
 }
 
-/** Starts a rule; it observes changes only, not the values that its sources have already. */
+/** Starts a rule. It observes changes; the values that its sources have already it sees when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
@@ -24,10 +26,13 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const output = createOutput(plan, runtime, trace);
   const context: RuleContext = { plan, runtime, sources, output, trace };
   const { body } = plan;
-  const subscription = 'stream' in body ? runStream(body, context) : runExpressions(body, context);
+  const running: RunningBody =
+    'stream' in body ? { subscription: runStream(body, context) } : runExpressions(body, context);
+  const { subscription, begin } = running;
   subscription.add(trace.close);
   return {
     moveLast: (settleOrder) => sources.moveLast(settleOrder),
+    begin,
     stop: () => subscription.unsubscribe(),
   };
 }
@@ -35,6 +40,8 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
 /** The source of a rule that does nothing but copy. */
 function copiedBy({ body }: RulePlan, graph: Graph): Parameter | undefined {
   if ('stream' in body || 'named' in body.from || body.from.any.length > 1) return undefined;
-  const isCopy = body.when === undefined && body.map === undefined && body.pipe.length === 0;
+  const { when, map, pipe, split, hearsWrites, runsAtStart } = body;
+  const hasMore = pipe.length > 0 || hearsWrites || runsAtStart;
+  const isCopy = when === undefined && map === undefined && split === undefined && !hasMore;
   return isCopy ? graph.get(body.from.any[0]!) : undefined;
 }

@@ -1,48 +1,34 @@
-// The body of a rule in JSON5: what its source says goes through `when`, then `map`, then the steps of `pipe`.
+// The body of a rule in JSON5: what its source says goes through `when`, then `map`, then the steps of `pipe`, and then through the
+// expressions of its destinations, where they have some.
 
 import { Subscription } from 'rxjs';
-import type { Graph } from '../../../graph/graph.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ExpressionBody, NamedValues } from '../../plan.ts';
+import type { ExpressionBody } from '../../plan.ts';
 import { bindExpression } from './bind-expression.ts';
 import { ExpressionLookup } from './expression-lookup.ts';
+import { hearAny, hearNamed, type Run } from './hear.ts';
 import { createPipe } from './pipe.ts';
 import type { RuleContext } from './rule-context.ts';
 
-/** Runs a rule on the names that its expressions know, and on the value that a rule without `map` writes. */
-type Run = (scope: Record<string, Value>, value: Value | undefined) => void;
+/** The body of a rule that runs. */
+export interface RunningBody {
+  readonly subscription: Subscription;
+  /** Runs the rule with what is known, in its place of this turn; undefined: it does not run when it starts. */
+  readonly begin?: (() => void) | undefined;
+}
 
-export function runExpressions(body: ExpressionBody, context: RuleContext): Subscription {
+export function runExpressions(body: ExpressionBody, context: RuleContext): RunningBody {
   const { sources, trace } = context;
   const { copies } = trace.rule;
-  if (copies !== undefined) return sources.any([copies.address], createCopy(context));
+  if (copies !== undefined) return { subscription: sources.any([copies.address], createCopy(context)) };
 
-  const { from } = body;
   const subscription = new Subscription();
   const lookup = new ExpressionLookup(context);
   const run = createRun(body, context, lookup, subscription);
-  if ('any' in from) subscription.add(sources.any(from.any, runOnChange(context.runtime.graph, from.any, run)));
-  else
-    subscription.add(
-      sources.named(from.named, (values, isComplete) => {
-        if (isComplete) run(values, undefined);
-        else if (from.requiresAll) waitFor(from.named, values, context, lookup);
-        else lookup.whileIncomplete(from.named, () => run(values, undefined));
-      }),
-    );
-  return subscription;
-}
-
-/** The rule waits for the first name that is unknown. */
-function waitFor(
-  named: Readonly<Record<string, string>>,
-  values: NamedValues,
-  { trace }: RuleContext,
-  lookup: ExpressionLookup,
-): void {
-  trace.begin();
-  lookup.reportUnknown(named[Object.keys(named).find((name) => values[name] === undefined)!]!);
-  trace.end();
+  const { from, hearsWrites, runsAtStart } = body;
+  const hearing = { context, lookup, run, subscription, hearsWrites, runsAtStart };
+  const begin = 'any' in from ? hearAny(from, hearing) : hearNamed(from, hearing);
+  return { subscription, begin: runsAtStart ? begin : undefined };
 }
 
 /** A rule that only copies is traced when somebody has asked for it. */
@@ -64,13 +50,20 @@ function createRun(
   lookup: ExpressionLookup,
   subscription: Subscription,
 ): Run {
-  const { trace, output } = context;
-  const emit = body.pipe.length === 0 ? output.write : createPipe(body.pipe, context, lookup, subscription);
+  const { trace } = context;
+  const split = body.split && createSplit(body.split, context, lookup);
+  const write = split === undefined ? context.output.write : (value: Value) => split({ value });
+  const emit = body.pipe.length === 0 ? write : createPipe(body.pipe, write, context, lookup, subscription);
   const when = body.when && bindExpression(body.when, lookup);
   const map = body.map && bindExpression(body.map, lookup);
+  const splitsAtOnce = map === undefined && body.pipe.length === 0 ? split : undefined;
   const compute: Run = (scope, value) => {
     if (when !== undefined && when(scope) !== true) {
       trace.stop();
+      return;
+    }
+    if (splitsAtOnce !== undefined) {
+      splitsAtOnce(scope);
       return;
     }
     const result = map === undefined ? value : map(scope);
@@ -83,14 +76,15 @@ function createRun(
   };
 }
 
-/** Keeps one scope for all runs, with `value` and `previous`: the value before, known from the start where there is one. */
-function runOnChange(graph: Graph, addresses: readonly string[], run: Run): (value: Value) => void {
-  const scope: Record<string, Value> = { value: 0 };
-  let last = addresses.length === 1 ? graph.get(addresses[0]!).value : undefined;
-  return (value) => {
-    scope.value = value;
-    if (last !== undefined) scope.previous = last;
-    last = value;
-    run(scope, value);
+/** Computes what each destination gets, all of it before anything is written. */
+function createSplit(
+  expressions: NonNullable<ExpressionBody['split']>,
+  { output }: RuleContext,
+  lookup: ExpressionLookup,
+): (scope: Record<string, Value>) => void {
+  const bound = expressions.map((expression) => bindExpression(expression, lookup));
+  return (scope) => {
+    const values = bound.map((evaluate) => evaluate(scope));
+    if (values.some((value) => value !== undefined)) output.writeEach(values);
   };
 }

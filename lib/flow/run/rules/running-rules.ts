@@ -13,6 +13,9 @@ import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 import type { RuleStates } from './rule-states.ts';
 
+/** How many rules begin in one turn at most, far fewer than the writes that it may hold. */
+const beginsPerTurn = 10_000;
+
 interface RunningRule {
   readonly plan: RulePlan;
   /** undefined: it is switched off. */
@@ -140,11 +143,31 @@ export class RunningRules {
       ({ plan, before: rule }, place) =>
         rule?.started !== undefined && rule === before[place] && rule.plan.settleOrder === plan.settleOrder,
     );
-    this.#rules = coming.map((rule) => this.#run(rule));
-    if (!isOrderKept) for (const { plan, started } of this.#rules) started?.moveLast(plan.settleOrder);
+    this.#startInTurns(() => {
+      this.#rules = coming.map((rule) => this.#run(rule));
+      if (!isOrderKept) for (const { plan, started } of this.#rules) started?.moveLast(plan.settleOrder);
+      return this.#rules.filter((_, place) => coming[place]!.before?.started === undefined);
+    });
     const come = wanted.filter(({ before: rule }) => rule?.started === undefined);
     const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
     return differenceOf(names(left), names(come));
+  }
+
+  /**
+   * One turn of what rules write as they start, so that all of them listen before any of it is delivered, and of those that run at
+   * the start; these in several turns where there are more of them than one turn may hold.
+   */
+  #startInTurns(start: () => readonly RunningRule[]): void {
+    const { graph } = this.#runtime;
+    let begins: (() => void)[] = [];
+    const beginSome = () => {
+      for (const begin of begins.splice(0, beginsPerTurn)) begin();
+    };
+    graph.turn(() => {
+      begins = start().flatMap(({ started }) => started?.begin ?? []);
+      beginSome();
+    });
+    while (begins.length > 0) graph.turn(beginSome);
   }
 
   /** The same rule where it runs on, else one that is started or switched off. */

@@ -40,9 +40,13 @@ export function streamSources(
     return one;
   };
   const own: Sources = {
-    any: (addresses, next) => bounded(() => sources.any(addresses, (value) => goIn(() => next(value)))),
-    named: (named, next) =>
-      bounded(() => sources.named(named, (values, isComplete) => goIn(() => next(values, isComplete)))),
+    any: (addresses, next, hearsWrites) =>
+      bounded(() => sources.any(addresses, (value) => goIn(() => next(value)), hearsWrites)),
+    named(named, next, hearsWrites) {
+      const goOn: typeof next = (values, isComplete) => goIn(() => next(values, isComplete));
+      return bounded(() => sources.named(named, goOn, hearsWrites));
+    },
+    peek: (address) => sources.peek(address),
   };
   /** What the stream subscribes to meanwhile belongs to this rule, and not to another of the same file. */
   const goIn = (work: () => void) =>

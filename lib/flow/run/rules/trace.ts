@@ -95,6 +95,13 @@ export class RuleTrace {
     this.#current.result = cut(typeof value === 'object' ? describe(value) : (value as Value));
   }
 
+  /** As `result`, with a value for each destination; undefined for one that gets nothing. */
+  results(values: readonly (Value | undefined)[]): void {
+    if (!this.#isOpen) this.#add(this.#graph.cause);
+    this.#current.outcome = 'wrote';
+    this.#current.results = values.map((value) => value && cut(value));
+  }
+
   /** The run failed, or one destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
@@ -143,7 +150,7 @@ export class RuleTrace {
     const index = this.#count++ % keptRuns;
     if (index === this.#runs.length) this.#runs.push(new KeptRun());
     this.#current = this.#runs[index]!;
-    this.#current.begin(cause);
+    this.#current.begin(cause, this.#graph.now);
   }
 
   /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */

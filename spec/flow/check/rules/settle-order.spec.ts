@@ -10,7 +10,19 @@ import { sortByDependency } from '../../../../lib/model/dependency-order.ts';
 type Rule = Pick<RulePlan, 'to' | 'isEnabled' | 'body'>;
 
 function rule(from: readonly string[], to: readonly string[], isEnabled = true): Rule {
-  return { to, isEnabled, body: { from: { any: from }, when: undefined, map: undefined, pipe: [] } };
+  return {
+    to,
+    isEnabled,
+    body: {
+      from: { any: from },
+      when: undefined,
+      map: undefined,
+      pipe: [],
+      split: undefined,
+      hearsWrites: false,
+      runsAtStart: false,
+    },
+  };
 }
 
 const address = fc.constantFrom('a/1', 'a/2', 'a/3', 'core/in', 'core/out', 'b/1');
