@@ -5,8 +5,8 @@ import { asyncScheduler, NEVER, Observable, type SchedulerLike } from 'rxjs';
 import { map } from 'rxjs/operators';
 import { z } from 'zod';
 import type { ConnectionEvent, Log } from '../connection.ts';
-import { integerSetting } from '../setting.ts';
-import { defaultMs, longestMs } from './duration.ts';
+import { durationSetting } from '../setting.ts';
+import { defaultMs } from './duration.ts';
 
 /** Missed fires of a pulse are logged at most this often. */
 const missedLogMs = 10_000;
@@ -14,7 +14,7 @@ const missedLogMs = 10_000;
 export const pulseSchema = z.strictObject(
   {
     enabled: z.boolean().default(true).describe('false: the pulse never fires'),
-    interval: integerSetting(1, longestMs, 'ms').default(defaultMs).describe('Milliseconds between two fires'),
+    interval: durationSetting(1).default(defaultMs).describe('Time between two fires'),
   },
   { error: '{ interval: 500 }' },
 );

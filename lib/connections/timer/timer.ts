@@ -5,8 +5,8 @@ import { map, switchMap } from 'rxjs/operators';
 import { z } from 'zod';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
-import { integerSetting } from '../setting.ts';
-import { defaultMs, longestMs, readDurationMs } from './duration.ts';
+import { durationSetting } from '../setting.ts';
+import { defaultMs, readDurationMs } from './duration.ts';
 import { pulseSchema, runPulse } from './pulse.ts';
 import { recallMs } from './recall.ts';
 
@@ -15,10 +15,10 @@ const maxPulses = 16;
 
 export const settingsSchema = z.strictObject({
   timers: z
-    .array(integerSetting(0, longestMs, 'ms'))
+    .array(durationSetting(0))
     .max(maxTimers, { error: `at most ${maxTimers} timers` })
     .default(() => Array<number>(maxTimers).fill(defaultMs))
-    .describe('Default duration of timer 1, 2, … in milliseconds; left out: 16 timers of 1000 ms'),
+    .describe('Default duration of timer 1, 2, …; left out: 16 timers of 1000 ms'),
   pulses: z
     .array(pulseSchema)
     .max(maxPulses, { error: `at most ${maxPulses} pulses` })

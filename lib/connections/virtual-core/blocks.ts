@@ -2,7 +2,8 @@
 // checks and parameters follow from this table.
 
 import { z } from 'zod';
-import type { ValueType } from '../../model/value.ts';
+import { parseDurationMs } from '../../model/duration.ts';
+import type { Value, ValueType } from '../../model/value.ts';
 import { createCtd, createCtu, createCtud } from './counters.ts';
 import { createFTrig, createRs, createRTrig, createSr } from './latches.ts';
 import type { Logic } from './logic.ts';
@@ -13,6 +14,8 @@ export interface ArgumentKind {
   readonly types: readonly ValueType[];
   readonly expected: string;
   isLiteral(value: unknown): boolean;
+  /** Reads a literal that is written as text; undefined: the text is a name. */
+  readText?(text: string): Value | undefined;
   readonly schema: z.ZodType;
 }
 
@@ -30,7 +33,10 @@ const flag: ArgumentKind = {
   types: ['B', 'T'],
   isLiteral: (value) => typeof value === 'boolean',
 };
-const milliseconds = integerArgument(0, longestMs, ' (ms)');
+const milliseconds: ArgumentKind = {
+  ...integerArgument(0, longestMs, ' (ms), a duration such as "5s"'),
+  readText: parseDurationMs,
+};
 const count = integerArgument(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);
 
 const timerOutputs = { '': 'B', '/elapsed': 'I' } as const;

@@ -96,12 +96,18 @@ function compileBlock(output: BlockOutput, names: Names): Part {
   const block = blockTypes[output.block]!;
   const mistakes: SettingMistake[] = [];
   const reads = Object.entries(block.arguments).map(([argument, kind]) => {
-    const value = output[argument] ?? false; // left out
+    const value = meaningOf(output[argument] ?? false, kind, names); // left out: false
     const mistake = argumentMistake(argument, value, kind, names);
     if (mistake !== undefined) mistakes.push(mistake);
     return typeof value === 'string' ? value : { value };
   });
   return { reads, logic: mistakes.length === 0 ? block.create() : undefined, mistakes };
+}
+
+/** What an argument means: a text that is no name may be a literal, such as a duration. */
+function meaningOf(written: Value, { readText }: ArgumentKind, names: Names): Value {
+  if (typeof written !== 'string' || names.get(written) !== undefined) return written;
+  return readText?.(written) ?? written;
 }
 
 function argumentMistake(

@@ -44,6 +44,11 @@ for (const [title, input, durationMs] of durations)
     t.deepEqual(run({ timers: [700] }, 2 ** 31, [[0, start, input]]), [`${durationMs} timer/1/trigger`]);
   });
 
+test('durations may be text', (t) => {
+  const sets = run({ timers: ['1m30s'], pulses: [{ interval: '50s' }] }, 100_000, [[0, start, 'go']]);
+  t.deepEqual(sets, ['50000 pulse/1', '90000 timer/1/trigger']);
+});
+
 for (const input of [-1, '-5', -0.5, 2 ** 31, '1e12', Number.POSITIVE_INFINITY])
   test(`D-07: ${input} is refused`, (t) => {
     t.like(

@@ -226,3 +226,20 @@ test('an output that a rule leads back to its own input ends in the limit of a t
   core.turn({ x: 7 });
   t.is(core.value('core/next'), 8);
 });
+
+test('a time may be text, unless a name is the same', async (t) => {
+  const core = await startCore(t, ['in,B,false', '2s,I,500'], {
+    text: { block: 'TON', in: 'in', pt: '1m30s' },
+    name: { block: 'TON', in: 'in', pt: '2s' },
+  });
+  core.turn({ in: true });
+  const read = () => [core.value('core/name'), core.value('core/text')];
+  core.pass(499);
+  t.deepEqual(read(), [false, false]);
+  core.pass(1);
+  t.deepEqual(read(), [true, false]);
+  core.pass(89_499);
+  t.deepEqual(read(), [true, false]);
+  core.pass(1);
+  t.deepEqual(read(), [true, true]);
+});

@@ -60,14 +60,14 @@ const mistakes: [title: string, flow: unknown, ...expected: RegExp[]][] = [
     /connections\.x\.pulses: expected at most 16 pulses/,
   ],
   [
-    'a duration that is text',
-    { connections: { x: { type: 'timer', timers: ['1s'] } } },
-    /connections\.x\.timers\[0\]: expected integer 0\.\.2147483647 \(ms\), got "1s" \(string\)/,
+    'a duration that is none',
+    { connections: { x: { type: 'timer', timers: ['1 s'] } } },
+    /connections\.x\.timers\[0\]: expected integer 0\.\.2147483647 \(ms\) or a duration such as "1m30s", got "1 s" \(string\)/,
   ],
   [
     'an interval of 0',
     { connections: { x: { type: 'timer', pulses: [{ interval: 0 }] } } },
-    /connections\.x\.pulses\[0\]\.interval: expected integer 1\.\.2147483647 \(ms\), got 0 \(number\)/,
+    /connections\.x\.pulses\[0\]\.interval: expected integer 1\.\.2147483647 \(ms\) or a duration such as "1m30s", got 0 \(number\)/,
   ],
   [
     'a port out of range',
