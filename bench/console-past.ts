@@ -17,8 +17,10 @@ const minuteMs = 60_000;
 const rounds = 15;
 const sizes = [
   [1440, 900, 'light'],
+  [1280, 800, 'dark'],
   [768, 1024, 'light'],
-  [375, 812, 'dark'],
+  [390, 844, 'light'],
+  [844, 390, 'light'],
 ] as const;
 
 const { values } = parseArgs({ options: { pictures: { type: 'string' } } });

@@ -13,6 +13,7 @@ import {
   openDatabase,
   readDatabase,
 } from '../thread/store-database.ts';
+import { storedText } from '../thread/stored-text.ts';
 import { troubleOf } from '../thread/trouble.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
 import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
@@ -195,8 +196,9 @@ function endOf({ seen, isClean, count }: Run) {
 }
 
 /** Integers and booleans as integers: SQLite would take each number of JavaScript for a float. */
-function stored(type: ValueType | '', value: Value | undefined): string | number | bigint | null {
+function stored(type: ValueType | '', value: Value | undefined): string | Uint8Array | number | bigint | null {
   if (value === undefined) return null;
+  if (typeof value === 'string') return storedText(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return type === 'I' ? BigInt(value) : value;
 }

@@ -5,6 +5,7 @@ import type { AuditEntry, AuditKind } from '../../../model/audit-entry.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
+import { readStored } from '../thread/stored-text.ts';
 
 /** Entries of one second may stand in another order than their times. */
 const slackMs = 1000;
@@ -18,8 +19,8 @@ interface Row {
   readonly user: string;
   readonly address: string;
   readonly type: ValueType | '';
-  readonly before: string | number | null;
-  readonly after: string | number | null;
+  readonly before: string | Uint8Array | number | null;
+  readonly after: string | Uint8Array | number | null;
   readonly count: number;
   readonly cause: string;
 }
@@ -71,7 +72,8 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
   if (text !== undefined) {
     const columns = ['address', 'user', 'before', 'after', 'cause'];
     const likes = columns.map((column) => `${column} LIKE ? ESCAPE '\\'`);
-    add(`(${likes.join(' OR ')})`, ...columns.map(() => containing(text)));
+    const bytes = ['before', 'after'].map((column) => inBytes(column));
+    add(`(${[...likes, ...bytes].join(' OR ')})`, ...columns.map(() => containing(text)), text, text);
   }
   return [where, values];
 }
@@ -79,6 +81,11 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
 /** A glob of SQLite that matches all that ours does, and more: to it a slash is any character. */
 function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
+}
+
+/** LIKE ends at a NUL. */
+function inBytes(column: string): string {
+  return `(typeof(${column}) = 'blob' AND instr(lower(CAST(${column} AS TEXT)), lower(?)) > 0)`;
 }
 
 function containing(text: string): string {
@@ -99,6 +106,6 @@ function entryOf({ n, time, kind, user, address, type, before, after, count, cau
   };
 }
 
-function typed(type: ValueType | '', stored: string | number): Value {
-  return type === 'B' ? stored === 1 : stored;
+function typed(type: ValueType | '', stored: string | Uint8Array | number): Value {
+  return type === 'B' ? stored === 1 : readStored(stored);
 }

@@ -7,6 +7,7 @@ import type { HistoryGap } from '../../../wire/http/history.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/files.ts';
 import { OpenFile, readDatabase } from '../thread/store-database.ts';
+import { readStored } from '../thread/stored-text.ts';
 
 /** A parameter that has a history. */
 export interface Series {
@@ -205,8 +206,7 @@ function emptyDatabase(): DatabaseSync {
 
 /** A value as the hub has it. */
 export function toValue(type: ValueType, stored: Stored): Value {
-  if (stored instanceof Uint8Array) return new TextDecoder().decode(stored);
-  return type === 'B' ? stored === 1 : stored;
+  return type === 'B' ? stored === 1 : readStored(stored);
 }
 
 function orderOf(which: 'first' | 'last'): 'ASC' | 'DESC' {

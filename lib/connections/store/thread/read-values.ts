@@ -5,6 +5,7 @@ import { type ValueType, valueTypes } from '../../../model/value.ts';
 import type { KeptMemory } from '../../keeping.ts';
 import { checksumOf, hasChecksums } from './checksum.ts';
 import type { ValueRow } from './messages.ts';
+import { readStored } from './stored-text.ts';
 
 type Row = unknown[];
 
@@ -18,7 +19,7 @@ export function readValues(database: DatabaseSync, damaged: string[]): ValueRow[
   const values: unknown[][] = [];
   for (const row of rowsOf(database.prepare(`SELECT address, type, value, time, ${added} FROM parameter`))) {
     const checksum = row.pop();
-    if (row[2] instanceof Uint8Array) /* a text with a NUL in it */ row[2] = Buffer.from(row[2]).toString();
+    row[2] = readStored(row[2]);
     if (isChecked && checksum !== checksumOf(row)) damaged.push(`${row[0]}`);
     else if (valueTypes.includes(row[1] as ValueType)) {
       if (row[1] === 'B') row[2] = row[2] === 1;

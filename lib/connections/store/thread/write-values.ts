@@ -5,6 +5,7 @@ import type { ValueType } from '../../../model/value.ts';
 import { checksumOf } from './checksum.ts';
 import type { Batch } from './messages.ts';
 import { writeSnapshots } from './snapshot-tables.ts';
+import { storedText } from './stored-text.ts';
 
 const putValue = `INSERT INTO parameter VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET
   type = excluded.type, value = excluded.value, time = excluded.time, causes = excluded.causes, checksum = excluded.checksum`;
@@ -40,8 +41,8 @@ export class RowWriter {
   }
 }
 
-/** Integers and booleans as integers: SQLite would take each number for a float. It reads a text up to its first NUL, but bytes as they are. */
+/** Integers and booleans as integers: SQLite would take each number for a float. */
 function stored(type: ValueType, value: string | number): string | bigint | number | Uint8Array {
-  if (typeof value === 'string') return value.includes('\0') ? Buffer.from(value) : value;
+  if (typeof value === 'string') return storedText(value);
   return type === 'F' ? value : BigInt(value);
 }

@@ -1,6 +1,7 @@
 // Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
 
 import type { ValueType } from '../../../../model/value.ts';
+import { storedText } from '../../thread/stored-text.ts';
 import { Columns, columnRows } from '../columns.ts';
 import type { Changes, WriterRow } from '../messages.ts';
 import { hourMs } from '../tables.ts';
@@ -120,7 +121,7 @@ export class Batch {
       id,
       time,
       columns.revision[row]!,
-      type === 'F' ? value : type === 'S' ? columns.texts[value]! : BigInt(value),
+      type === 'F' ? value : type === 'S' ? storedText(columns.texts[value]!) : BigInt(value),
       this.#writerIds[columns.writer[row]!]!,
       this.#writerIds[columns.source[row]!]!,
       cause === 0 ? null : this.#parameters[cause]!.id,

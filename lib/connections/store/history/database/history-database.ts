@@ -103,7 +103,7 @@ export class HistoryDatabase {
     parameter: number,
     time: number,
     revision: number,
-    value: string | number | bigint,
+    value: string | Uint8Array | number | bigint,
     writer: number,
     source: number,
     causeParameter: number | null,

@@ -1,0 +1,46 @@
+// What questions about the past may cost: so many wait, and so many bytes of answers are unread, of one address and of all together.
+
+import test from 'ava';
+import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { PastShares } from '../../../../lib/connections/rest-api/limits/past-shares.ts';
+
+const most = limits.pastBytes.default;
+
+test('one address may ask so many questions at once, and others may ask meanwhile', (t) => {
+  const shares = new PastShares();
+  const leave = Array.from({ length: limits.pastQuestions.default }, () => shares.enter('10.0.0.1'));
+  const error = t.throws<LimitError>(() => shares.enter('10.0.0.1'));
+  t.is(error.message, 'expected at most 1024 questions at once from 10.0.0.1, got more');
+  t.like(error, { code: 'unavailable', limit: 'pastQuestions' });
+  t.notThrows(() => shares.enter('10.0.0.2'));
+  leave[0]!();
+  t.notThrows(() => shares.enter('10.0.0.1'));
+  t.throws(() => shares.enter('10.0.0.1'));
+});
+
+test('who does not read answers is told to do so first, and others are not', (t) => {
+  const shares = new PastShares();
+  const leave = shares.enter('10.0.0.1');
+  const free = shares.hold('10.0.0.1', most);
+  const error = t.throws<LimitError>(() => shares.enter('10.0.0.1'));
+  t.is(error.message, 'expected earlier answers to be read first');
+  t.like(error, { code: 'unavailable', limit: 'pastBytes' });
+  t.notThrows(() => shares.enter('10.0.0.2'));
+  free();
+  leave();
+  t.notThrows(() => shares.enter('10.0.0.1'));
+});
+
+test('all addresses together may leave four times as much unread', (t) => {
+  const shares = new PastShares();
+  const hold = (address: string) => {
+    shares.enter(address);
+    return shares.hold(address, most);
+  };
+  const [free] = ['a', 'b', 'c', 'd'].map(hold);
+  const error = t.throws<LimitError>(() => shares.enter('e'));
+  t.is(error.limit, 'pastBytes');
+  free!();
+  t.notThrows(() => shares.enter('e'));
+});
