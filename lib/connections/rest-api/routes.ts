@@ -28,7 +28,7 @@ import { clientsOf } from './pages/clients.ts';
 import { connectionsOf, connectionsPath, controlConnection } from './pages/connections.ts';
 import { listDashboards, readDashboard } from './pages/dashboards.ts';
 import { filesOf } from './pages/flow-files.ts';
-import { healthOf } from './pages/health.ts';
+import { healthOf, isLive, isReady } from './pages/health.ts';
 import { logOf } from './pages/log.ts';
 import { openApiOf } from './pages/openapi/document.ts';
 import { type Page, type PageRequest, servePage, servePageOfFiles } from './pages/page.ts';
@@ -123,6 +123,8 @@ function stateRoutes(context: RouteContext): Route[] {
     { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
     { path: '/hub/files', get: json(() => filesOf(hub)) },
     { path: '/hub/health', get: json(() => healthOf(hub)) },
+    { path: '/hub/health/live', get: json(isLive) },
+    { path: '/hub/health/ready', get: json(() => isReady(hub)) },
     { path: '/hub/metrics', get: later(createMetricsPage(context, log), log) },
     { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
     { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },

@@ -6,7 +6,7 @@ import type { ConnectionList, ConnectionStatus } from './connections.ts';
 import type { DashboardList } from './dashboards.ts';
 import type { Explanation } from './explanation.ts';
 import type { LoadReport } from './flow-files.ts';
-import type { Health } from './health.ts';
+import type { Health, Probe } from './health.ts';
 import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
@@ -24,6 +24,7 @@ export type Answer =
   | LoadReport
   | LogPage
   | OpenApiDocument
+  | Probe
   | RuleList
   | RuleStatus
   | RuleTraces

@@ -17,4 +17,9 @@ export interface Health {
   readonly connections: readonly ConnectionHealth[];
 }
 
+/** What a supervisor asks: `GET /hub/health/live` answers with `{"status":"live"}`, `GET /hub/health/ready` with `{"status":"ready"}`. */
+export interface Probe {
+  readonly status: 'live' | 'ready';
+}
+
 export type ConnectionHealth = Pick<ConnectionStatus, 'id' | 'type' | 'description' | 'state' | 'reason' | 'since'>;

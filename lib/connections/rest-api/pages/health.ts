@@ -1,6 +1,8 @@
-// GET /hub/health: whether the hub and its connections are well, for people and for monitoring.
+// GET /hub/health: whether the hub and its connections are well, for people and for monitoring; and what supervisors and load balancers
+// ask.
 
-import type { Health } from '../../../wire/http/health.ts';
+import { HubError } from '../../../model/error.ts';
+import type { Health, Probe } from '../../../wire/http/health.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 
@@ -21,4 +23,17 @@ export function healthOf(hub: HubPort): Health {
       since: toIsoTime(since),
     })),
   };
+}
+
+/** The event loop turns. */
+export function isLive(): Probe {
+  return { status: 'live' };
+}
+
+/** All connections that should run do so, at least in part. Errors: `unavailable`, with what does not. */
+export function isReady(hub: HubPort): Probe {
+  const failed = hub.connections().filter(({ state }) => state === 'failed');
+  if (failed.length === 0) return { status: 'ready' };
+  const reasons = failed.map(({ id, reason }) => `connection "${id}" has failed: ${reason}`);
+  throw new HubError('unavailable', `expected all connections to run, ${reasons.join('; ')}`);
 }

@@ -121,6 +121,15 @@ export const paths = {
   '/hub/health': {
     get: { ...about('readHealth', 'operation', 'How the hub is doing, for monitoring'), responses: fresh('Health') },
   },
+  '/hub/health/live': {
+    get: { ...about('isLive', 'operation', 'Whether the hub answers, for supervisors'), responses: fresh('Probe') },
+  },
+  '/hub/health/ready': {
+    get: {
+      ...about('isReady', 'operation', 'Whether no connection has failed, for load balancers'),
+      responses: { ...fresh('Probe'), '503': problem('A connection has failed') },
+    },
+  },
   '/hub/log': {
     get: {
       ...about('readLog', 'operation', 'The newest 2,000 entries of the log'),

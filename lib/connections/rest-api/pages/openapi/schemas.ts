@@ -12,7 +12,7 @@ import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../
 import type { DashboardList } from '../../../../wire/http/dashboards.ts';
 import type { CausedChange, Explanation } from '../../../../wire/http/explanation.ts';
 import type { LoadReport } from '../../../../wire/http/flow-files.ts';
-import type { ConnectionHealth, Health } from '../../../../wire/http/health.ts';
+import type { ConnectionHealth, Health, Probe } from '../../../../wire/http/health.ts';
 import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
 import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
@@ -41,6 +41,7 @@ interface Described extends DescribedOfStore {
   readonly Dashboards: DashboardList;
   readonly Dashboard: Dashboard;
   readonly Health: Health;
+  readonly Probe: Probe;
   readonly Explanation: Explanation;
   readonly Traces: RuleTraces;
 }
@@ -145,6 +146,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
   }),
   Dashboards: object<DashboardList>({ dashboards: texts }),
   Dashboard: schema({ type: 'object' }),
+  Probe: object<Probe>({ status: oneOf(['live', 'ready']) }),
   Health: object<Health>({
     status: oneOf(['ok', 'degraded']),
     version: text,

@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
+import { api, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[]) =>
   startTestHub(t, {
@@ -105,6 +105,18 @@ test('D-14: /hub/health tells how the hub and its connections are', async (t) =>
   t.deepEqual(JSON.parse(text).log, { state: 'running', reason: '', lost: 0 });
   t.like(JSON.parse(text).connections[0], { id: 'api', type: 'rest-api', state: 'running', reason: '' });
   t.like(JSON.parse(text).connections[1], { id: 'off', state: 'disabled', description: 'for later' });
+});
+
+test('/hub/health/live is 200 at once, /hub/health/ready while no connection has failed', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api, xml: { type: 'xml-file-output', filename: 'x.xml', template: '<x a="$a"></y>' } },
+  });
+  t.is((await ask(t, hub.port, 'GET /hub/health/live')).text, '{"status":"live"}\n');
+  const { status, text } = await ask(t, hub.port, 'GET /hub/health/ready');
+  t.is(status, 503);
+  t.regex(JSON.parse(text).detail, /^expected all connections to run, connection "xml" has failed: ./);
+  hub.control('xml', 'stop', writer);
+  t.is((await ask(t, hub.port, 'GET /hub/health/ready')).text, '{"status":"ready"}\n');
 });
 
 test('D-14: without the console / goes to /hub/, which says what there is to ask for', async (t) => {
