@@ -21,8 +21,20 @@ const types = [restApi, dummy, timer, schedule, xmlFileOutput, keyboard, virtual
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(types.map((type) => [type.type, type]));
 
 type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly settingsSchema: infer Schema }
-  ? { readonly type: Name } & z.input<Schema> & z.input<z.ZodObject<typeof commonSettings>>
+  ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
   : never;
+
+/** A text that is in the environment, or in a file. */
+type TextElsewhere = { readonly env: string } | { readonly file: string };
+
+/** Settings whose texts may be elsewhere. */
+type WithTexts<Settings> = Settings extends string
+  ? string extends Settings
+    ? Settings | TextElsewhere
+    : Settings
+  : Settings extends object
+    ? { [Key in keyof Settings]: WithTexts<Settings[Key]> }
+    : Settings;
 
 /** The settings of a connection as flow files write them, for each type. */
 export type ConnectionSettings = SettingsOf<(typeof types)[number]>;

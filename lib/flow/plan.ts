@@ -39,6 +39,8 @@ export interface ConnectionPlan extends ConnectionInputs {
   readonly file: string;
   readonly type: AnyConnectionType;
   readonly settings: unknown;
+  /** The texts among the settings that nobody may read. */
+  readonly secrets: readonly string[];
   readonly enabled: boolean;
   readonly description: string;
   readonly parameters: readonly ParameterDeclaration[];

@@ -6,6 +6,7 @@ import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
 import type { Position } from '../../json5/positions.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
+import { withoutSecrets, withoutValue } from '../../model/secret.ts';
 import { type FlowFile, valueAt } from '../files/flow-file.ts';
 
 export class Spot {
@@ -50,6 +51,19 @@ export class Spot {
     const positionOf: FlowFile['positionOf'] = (path, offset) =>
       file.positionOf(path, offset, valueAt(value, path.slice(depth)));
     return new Spot({ ...file, positionOf }, this.#mistakes, this.#path);
+  }
+
+  /** The same spot. Mistakes at these paths below it show no value, and none shows a secret. */
+  hiding(paths: readonly SettingPath[], secrets: readonly string[]): Spot {
+    const hidden = paths.map((path) => [...this.#path, ...path]);
+    const file: FlowFile = {
+      ...this.file,
+      withoutSecrets: (path, message) => {
+        const isHidden = hidden.some((one) => path.every((part, index) => index >= one.length || part === one[index]));
+        return withoutSecrets(isHidden ? withoutValue(message) : message, secrets);
+      },
+    };
+    return new Spot(file, this.#mistakes, this.#path, this.#offset, this.#place);
   }
 
   /** Adds a mistake. */

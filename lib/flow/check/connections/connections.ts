@@ -14,6 +14,7 @@ import { ClaimCheck } from './claims.ts';
 import { Declarations } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 import { checkInputs } from './inputs.ts';
+import { readSecrets } from './secrets.ts';
 
 export class ConnectionCheck {
   /** The files that settings name. */
@@ -41,18 +42,23 @@ export class ConnectionCheck {
       return;
     }
     const type = this.#typeOf(spot, data);
-    const settings = type && spot.parse(connectionSchema(type), data);
+    if (type === undefined) return;
+    const schema = connectionSchema(type);
+    const read = readSecrets(spot, data, schema, type.declaring);
+    this.namedFiles.push(...read.secretFiles);
+    const settings = read.spot.parse(schema, read.data);
     if (settings === undefined) return;
     const { folder } = spot.file;
     const found = {
-      spot,
-      data,
+      spot: read.spot,
+      data: read.data,
+      secrets: read.secrets,
       id,
-      type: type!,
+      type,
       settings,
       enabled: settings.enabled as boolean,
       description: settings.description as string,
-      parameters: withStatus(type!.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
+      parameters: withStatus(type.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
       folder,
     };
     this.#found.push(found);

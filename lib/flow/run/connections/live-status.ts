@@ -3,6 +3,7 @@
 import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { ConnectionState, ConnectionStatus } from '../../../model/connection-status.ts';
+import { withoutSecrets } from '../../../model/secret.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 import type { OwnParameters } from './own-parameters.ts';
 
@@ -13,14 +14,16 @@ export class LiveStatus {
   readonly #status$: BehaviorSubject<SupervisedStatus>;
   readonly #parameters: OwnParameters;
   readonly #log: Log;
+  readonly #secrets: readonly string[];
 
-  constructor({ id, type, description, enabled }: ConnectionPlan, parameters: OwnParameters, log: Log) {
+  constructor({ id, type, description, enabled, secrets }: ConnectionPlan, parameters: OwnParameters, log: Log) {
     this.#parameters = parameters;
     this.#log = log;
+    this.#secrets = secrets;
     this.#status$ = new BehaviorSubject<SupervisedStatus>({
       id,
       type: type.type,
-      description,
+      description: withoutSecrets(description, secrets),
       state: enabled ? 'degraded' : 'disabled',
       reason: enabled ? 'starting' : '',
       since: Date.now(),
@@ -36,7 +39,8 @@ export class LiveStatus {
     return this.#status$.value;
   }
 
-  enter(state: ConnectionState, reason: string): void {
+  enter(state: ConnectionState, why: string): void {
+    const reason = withoutSecrets(why, this.#secrets);
     const last = this.present;
     if (last.state === state && last.reason === reason) return;
     this.#status$.next({ ...last, state, reason, since: Date.now() });

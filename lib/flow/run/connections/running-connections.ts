@@ -24,6 +24,7 @@ import {
   toRun,
   withoutDeclarations,
 } from './running-connection.ts';
+import { secretLog } from './secret-log.ts';
 import { Supervisor } from './supervisor.ts';
 
 export interface ConnectionRuntime {
@@ -182,7 +183,7 @@ export class RunningConnections {
       hub,
       scheduler,
       keeping,
-      log: logOf(plan.id),
+      log: secretLog(logOf(plan.id), plan.secrets),
       resolvePath: (path) => resolve(plan.folder, path),
     });
   }

@@ -1,0 +1,105 @@
+// Texts of settings that the flow file does not have: `{ env: 'NAME' }` is in the environment, `{ file: 'path' }` in a file. They are
+// secrets: no mistake shows them.
+
+import { readFileSync, statSync } from 'node:fs';
+import { env } from 'node:process';
+import type { z } from 'zod';
+import { nearestName, type SettingPath, unreadable } from '../../../json5/mistake.ts';
+import { isJsonObject } from '../../../model/json-object.ts';
+import type { Spot } from '../spot.ts';
+import { resolver } from './found-connection.ts';
+
+const maxFileBytes = 64 * 1024;
+
+interface Reference {
+  readonly path: SettingPath;
+  readonly kind: 'env' | 'file';
+  readonly name: string;
+}
+
+/** Settings with the texts in place. */
+export interface ReadSettings {
+  /** Where they stand; mistakes there do not show the texts. */
+  readonly spot: Spot;
+  readonly data: unknown;
+  readonly secrets: readonly string[];
+  /** The full paths of the files that were read, or should have been. */
+  readonly secretFiles: readonly string[];
+}
+
+/** Reads the texts of settings; a text that cannot be read is a mistake. What `shown` has is shown to everybody, and has none. */
+export function readSecrets(spot: Spot, data: unknown, schema: z.ZodType, shown: readonly string[] = []): ReadSettings {
+  const none = { spot, data, secrets: [], secretFiles: [] };
+  const candidates = [...referencesIn(data, [])].filter(({ path }) => !shown.includes(String(path[0])));
+  if (candidates.length === 0) return none;
+  const { error } = schema.safeParse(data);
+  const references = candidates.filter(({ path }) => error?.issues.some((issue) => wantsText(issue, path)));
+  if (references.length === 0) return none;
+  const pathOf = resolver(spot.file.folder);
+  let read = data;
+  const secrets: string[] = [];
+  for (const reference of references) {
+    const text = readText(spot.at(...reference.path), reference, pathOf);
+    read = replaceAt(read, reference.path, text ?? unreadable);
+    if (text !== undefined) secrets.push(text);
+  }
+  const secretFiles = references.filter(({ kind }) => kind === 'file').map(({ name }) => pathOf(name));
+  const paths = references.map(({ path }) => path);
+  return { spot: spot.hiding(paths, secrets), data: read, secrets, secretFiles };
+}
+
+function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
+  if (Array.isArray(data)) for (const [index, item] of data.entries()) yield* referencesIn(item, [...path, index]);
+  if (!isJsonObject(data)) return;
+  const [[kind, name] = [], ...others] = Object.entries(data);
+  if (others.length === 0 && (kind === 'env' || kind === 'file') && typeof name === 'string')
+    yield { path, kind, name };
+  else for (const [key, item] of Object.entries(data)) yield* referencesIn(item, [...path, key]);
+}
+
+/** Whether an issue of the schema is that there is no text at a path. */
+function wantsText(issue: z.core.$ZodIssue, path: SettingPath): boolean {
+  const isAbove = issue.path.every((part, index) => part === path[index]);
+  if (issue.code === 'invalid_union') return isAbove && issue.path.length > 0;
+  return isAbove && issue.path.length === path.length && issue.code === 'invalid_type' && issue.expected === 'string';
+}
+
+/** Undefined after it has added the mistake. */
+function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) => string): string | undefined {
+  const text = kind === 'env' ? env[name] : readTextFile(spot.at('file'), name, pathOf(name));
+  if (text === undefined && kind === 'env') {
+    const nearest = nearestName(name, Object.keys(env));
+    const hint = nearest === undefined ? '' : `, did you mean "${nearest}"?`;
+    spot.at('env').add(`expected "${name}" in the environment of the hub, it is not set${hint}`);
+  }
+  if (text !== '') return text;
+  spot
+    .at(kind)
+    .add(kind === 'env' ? `expected a text in "${name}", it is empty` : 'expected a file with a text, it is empty');
+  return undefined;
+}
+
+function readTextFile(spot: Spot, name: string, path: string): string | undefined {
+  try {
+    const found = statSync(path);
+    if (found.isFile() && found.size <= maxFileBytes) return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    spot.add(
+      `expected a file of at most ${maxFileBytes / 1024} kB in "${name}", got ${found.isFile() ? 'more' : 'none'}`,
+    );
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    spot.add(
+      code === 'ENOENT'
+        ? `expected a file "${name}", there is none`
+        : `expected a file "${name}" that can be read, got ${code}`,
+    );
+  }
+  return undefined;
+}
+
+function replaceAt(data: unknown, [part, ...rest]: SettingPath, value: unknown): unknown {
+  if (part === undefined) return value;
+  if (Array.isArray(data)) return data.map((item, index) => (index === part ? replaceAt(item, rest, value) : item));
+  const object = data as Record<string, unknown>;
+  return { ...object, [part]: replaceAt(object[part as string], rest, value) };
+}

@@ -1,0 +1,103 @@
+// Texts of settings from the environment and from files: they are there for the connection, and nobody else sees them.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import test from 'ava';
+import { loadFlows } from '../../../../lib/hub.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { api } from '../../../support/hub.ts';
+import { startReloading } from '../../../support/reload.ts';
+
+env.PATCHBAY_SPEC_NAME = 'olivia-from-env';
+env.PATCHBAY_SPEC_EMPTY = '';
+
+const basic = (password: string) => ({
+  headers: { authorization: `Basic ${Buffer.from(`olivia-from-env:${password}`).toString('base64')}` },
+});
+const desk = { type: 'dummy', parameters: ['a', 'b'] };
+
+test('a password from a file and a name from the environment; a save of the file restarts the connection; nobody sees them', async (t) => {
+  const settings = { ...api, username: { env: 'PATCHBAY_SPEC_NAME' }, password: { file: 'password.txt' } };
+  const { hub, folder, save, lines } = await startReloading(t, {
+    'password.txt': 'pass-one\n',
+    'flow.json5': {
+      connections: {
+        api: { ...settings, description: { env: 'PATCHBAY_SPEC_NAME' } },
+        desk,
+        page: { type: 'xml-file-output', filename: { file: 'password.txt' }, template: 'x', enabled: false },
+      },
+      rules: [{ from: 'desk/a', to: 'desk/b' }],
+    },
+  });
+  const read = async (path: string, password: string) => {
+    const answer = await fetch(`http://127.0.0.1:${hub.port}${path}`, basic(password));
+    return { status: answer.status, text: await answer.text() };
+  };
+  hub.write('desk/a', 'x', { kind: 'client', name: 'spec' });
+  t.is((await read('/hub/files', 'pass-two')).status, 401);
+  const answers = [
+    'connections',
+    'rules',
+    'files',
+    'log',
+    'health',
+    'parameters',
+    'clients',
+    'explain?parameter=desk/b',
+  ];
+  const texts = await Promise.all(answers.map(async (path) => (await read(`/hub/${path}`, 'pass-one')).text));
+  await save('password.txt', 'pass-two\r\n');
+  t.deepEqual((await hub.reload()).connections.changed, ['api', 'page']);
+  await writeFile(join(folder, 'password.txt'), 'pass-two');
+  t.deepEqual((await hub.reload()).connections.changed, [], 'only the line break is another');
+  const all = [...texts, JSON.stringify(lines)].join('\n');
+  t.true(texts[0]!.includes('"description":"***"'), texts[0]);
+  for (const secret of ['pass-one', 'pass-two', 'olivia-from-env']) t.false(all.includes(secret), secret);
+});
+
+const mistakes: readonly (readonly [settings: object, told: string])[] = [
+  [
+    { password: { env: 'PATCHBAY_SPEC_NAEM' } },
+    'connections.api.password.env: expected "PATCHBAY_SPEC_NAEM" in the environment of the hub, it is not set, did you mean "PATCHBAY_SPEC_NAME"?',
+  ],
+  [
+    { password: { env: 'PATCHBAY_SPEC_EMPTY' } },
+    'connections.api.password.env: expected a text in "PATCHBAY_SPEC_EMPTY", it is empty',
+  ],
+  [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", there is none'],
+  [{ token: { file: '.' } }, 'connections.api.token.file: expected a file of at most 64 kB in ".", got none'],
+  [{ bindIp: { env: 'PATCHBAY_SPEC_NAME' } }, 'connections.api.bindIp: expected an IP address, got ***'],
+  [
+    { webSocketFilters: ['a', { file: 'regex.txt' }] },
+    'connections.api.webSocketFilters[1]: expected a regular expression, got ***',
+  ],
+  [
+    { port: { env: 'PATCHBAY_SPEC_NAME' } },
+    'connections.api.port: expected integer 0..65535, got {"env":"PATCHBAY_SPEC_NAME"} (object)',
+  ],
+];
+
+for (const [settings, told] of mistakes)
+  test(`mistake: ${JSON.stringify(settings)}`, async (t) => {
+    const flow = { connections: { api: { type: 'rest-api', ...settings } } };
+    const folder = await createFolder(t, { 'flow.json5': flow, 'regex.txt': '(secret-regex\n' });
+    const { message } = (await t.throwsAsync(loadFlows([folder])))!;
+    t.regex(message, /^\S+flow\.json5:\d+:\d+: /);
+    t.is(message.split(': ').slice(1).join(': '), told);
+  });
+
+test('a variable of a template may be a secret, alone in its text', async (t) => {
+  const instances = { template: './_api.json5', each: { a: { password: { env: 'PATCHBAY_SPEC_NAME' } } } };
+  const load = async (password: string) => {
+    const connections = { '${instance}': { type: 'rest-api', password } };
+    return loadFlows([await createFolder(t, { '_api.json5': { connections }, 'flow.json5': { instances } })]);
+  };
+  const [api] = (await load('${password}')).connections;
+  t.like(api, { id: 'a', settings: { password: 'olivia-from-env' } });
+  const { message } = (await t.throwsAsync(load('x${password}')))!;
+  t.regex(
+    message,
+    /expected \$\{password\} alone in a text, since it is \{ env: … \} or \{ file: … \} \(instance a of/,
+  );
+});
