@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ExecutionContext } from 'ava';
 import { filter, Subject } from 'rxjs';
+import { flowOf, furtherFiles, type Parts, step } from '../../bench/misbehave/flow.ts';
 import { first } from './deadline.ts';
 import { api } from './hub.ts';
 import { startHubProcess } from './hub-process.ts';
@@ -13,8 +14,6 @@ import { openClient } from './socket.ts';
 
 /** The pace at which the neighbour is asked. */
 const askEveryMs = 5;
-/** What is added to desk/x, which stays below it, tells which flow runs. */
-export const step = 1_000_000;
 const root = resolve(import.meta.dirname, '../..');
 
 const desk = {
@@ -22,39 +21,15 @@ const desk = {
   rules: [{ name: 'neighbour', from: 'desk/in', to: 'desk/out' }],
 };
 
-export interface Parts {
-  /** What stands at the top level of the file. */
-  readonly top?: string;
-  /** What `rules(on)` does first. */
-  readonly rules?: string;
-  /** What the stream goes through. */
-  readonly pipe?: string;
-  /** desk/y is desk/x and this much, a multiple of `step`. */
-  readonly plus?: number;
-}
-
-/** A flow whose lines 4, 6 and 7 are the parts. */
-export const flow = ({
-  top = '',
-  rules = '',
-  pipe = 'map((v) => v)',
-  plus = 0,
-}: Parts) => `import { connect } from 'node:net'; import { writeFileSync } from 'node:fs';
-import { concatMap, map, range, tap } from 'rxjs';
-import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
-${top}
-const wrong = (text = 'wrong') => { throw new Error(text); };
-export default defineFlow({ rules: (on) => { ${rules}
-  return [{ name: 'sum', from: on.integer('desk/x').pipe(${pipe}, map((v) => v + ${plus})), to: 'desk/y' }];
-} });
-`;
+/** The flow that is well; desk/y is desk/x and this much, a multiple of `step`. */
+export const flow = (parts: Parts & { readonly plus?: number }) =>
+  flowOf(parts, parts.plus ?? 0, join(root, 'lib/index.ts'));
 
 /** A hub with a neighbour in JSON5 and the flow in TypeScript; `said` looks at what was logged since the last save. */
 export async function startMisbehaving(t: ExecutionContext) {
   const hub = await startHubProcess(t, desk);
   await symlink(join(root, 'node_modules'), join(hub.folder, 'node_modules'));
-  await writeFile(join(hub.folder, '_bad.ts'), "// bad\nthrow new Error('bad');");
-  await writeFile(join(hub.folder, 'package.json'), '{ "type": "module" }');
+  for (const [name, text] of Object.entries(furtherFiles)) await writeFile(join(hub.folder, name), text);
   const client = await openClient(t, hub.port);
   const values = new Map<string, number>();
   const heard: number[] = [];
@@ -96,7 +71,7 @@ export async function startMisbehaving(t: ExecutionContext) {
       );
       t.true(longestGapMs < 1500 * slowness() + 3 * ownGapMs);
     },
-    async save(parts: Parts, isNews = true) {
+    async save(parts: Parameters<typeof flow>[0], isNews = true) {
       if (isNews) from = await hub.finds((output) => output.length, 'output');
       await writeFile(join(hub.folder, 'flow.ts'), flow(parts));
     },

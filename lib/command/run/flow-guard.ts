@@ -1,10 +1,12 @@
 // Keeps flows in TypeScript from ending the process that runs the hub. An error that nobody has caught is reported as a fault
-// of the flow that it comes from, and the ways to end a process are shut to flows. A thread watches for a loop without end.
+// of the flow that it comes from. The ways to end a process are shut to flows, and what all code shares is locked. A thread
+// watches for a loop without end.
 
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { guardExits } from '../../flow/programs/exits.ts';
 import { type FlowCode, type FlowFault, faultOf, flowOf } from '../../flow/programs/flow-code.ts';
+import { lockGlobals } from '../../flow/programs/globals.ts';
 import { stackOf } from '../../flow/programs/stack.ts';
 import type { FlowGuard } from '../../hub.ts';
 import { messageOf } from '../../model/error.ts';
@@ -24,6 +26,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
   let thread: Worker | undefined;
 
   const start = (): Worker => {
+    lockGlobals();
     const { exit } = guardExits(host, (stack) => flowOf(stack, flows) !== undefined);
     host.on('uncaughtException', (error) => {
       const fault = faultOf(error, flows);

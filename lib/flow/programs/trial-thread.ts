@@ -6,7 +6,7 @@ import process from 'node:process';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { guardExits } from './exits.ts';
-import { readGlobals } from './globals.ts';
+import { lockGlobals, readGlobals } from './globals.ts';
 import { type Imports, observeImports } from './imports.ts';
 import { stackOf, wordsOf } from './stack.ts';
 
@@ -39,6 +39,7 @@ await import(new URL(`../../index${extname(import.meta.filename)}`, import.meta.
 const importsOf = new Map<string, Set<string>>();
 observeImports((from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)));
 guardExits(process, () => true);
+lockGlobals();
 const globals = readGlobals();
 process.on('uncaughtException', fail);
 port.on('message', ({ href }: TrialRequest) => void tryFlow(href).catch(fail));

@@ -111,3 +111,17 @@ test('what is written while a connection that lets go of settings waits for the 
   await hub.logged(/^connection "desk" is running$/, 2);
   t.deepEqual(takeNotes(), ['heard 0.25', 'start 1']);
 });
+
+test('of what is written to a connection that waits the newest 1,024 are held of each parameter, and the log says so', async (t) => {
+  const finished = Promise.withResolvers<void>();
+  const { hub, write, takeNotes } = await start(t, 'connection', [finished.promise]);
+  hub.control('desk', 'restart', client);
+  takeNotes();
+  for (let count = 1; count <= 1026; count++) write('desk/level', count);
+  const sentence = 'level: more than 1,024 writes wait for the connection to start, the oldest was dropped';
+  t.is(await hub.logged(/writes wait/), sentence);
+  finished.resolve();
+  await hub.logged(/^connection "desk" is running$/, 2);
+  const heard = takeNotes().filter((note) => note.startsWith('heard'));
+  t.deepEqual([heard.length, heard[0], heard.at(-1)], [1024, 'heard 3', 'heard 1026']);
+});

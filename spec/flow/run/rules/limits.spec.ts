@@ -67,6 +67,17 @@ for (const [step, reason, outcome] of [
     t.like(hub.runsOf('later')[0]!.runs[0], { outcome, error: reason });
   });
 
+test('a text that is too long is a fault of the rule that makes it, and is called so', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { desk: { type: 'dummy', parameters: ['text', 'twice'] } },
+    rules: [{ name: 'twice', from: 'desk/text', map: 'value + value', to: 'desk/twice' }],
+  });
+  hub.write('desk/text', 'x'.repeat(32_769), writer);
+  const reason = 'expected text of at most 65536 characters, got 65538 characters';
+  t.regex(await hub.logged(/characters/), new RegExp(`^rule "twice" \\(.*flow\\.json5\\) failed: ${reason}$`));
+  t.like(hub.rules()[0], { state: 'failing', reason, faults: 1 });
+});
+
 test('a rule that reads an unknown parameter says for which one it waits, once, until it is known', async (t) => {
   const hub = await startTestHub(t, {
     connections: { desk },

@@ -1,0 +1,118 @@
+// Saves flows that misbehave into a hub that runs, one after another, and looks what becomes of the hub and of a neighbour.
+
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { desk, flowOf, furtherFiles, type Parts, step } from './flow.ts';
+import { type LoggingHub, startLoggingHub } from './hub.ts';
+import { Load } from './load.ts';
+import type { Way } from './way.ts';
+
+export interface MisbehaviourResult {
+  /** What the log said of it. */
+  readonly told: string;
+  /** How many changes the neighbour has heard meanwhile, and the longest time without one; none where the process ends. */
+  readonly heard: number;
+  readonly longestGapMs: number;
+  /** From the next good save until it takes effect. */
+  readonly nextMs: number;
+}
+
+interface Options {
+  /** An empty folder. */
+  readonly folder: string;
+  readonly hubFolder: string;
+  readonly changesPerSecond: number;
+}
+
+/** How soon after the log has told of it somebody saves again. */
+const readMs = 1000;
+/** How long a flow runs that does no harm. */
+const harmlessMs = 2500;
+
+export class Misbehaviour {
+  readonly #options: Options;
+  #hub!: LoggingHub;
+  #load!: Load;
+  #plus = 0;
+
+  /** Starts a hub with a flow that is well. */
+  static async start(options: Options): Promise<Misbehaviour> {
+    const { folder, hubFolder } = options;
+    await writeFile(join(folder, 'flow.json5'), JSON.stringify(desk));
+    for (const [name, text] of Object.entries(furtherFiles)) await writeFile(join(folder, name), text);
+    await symlink(join(hubFolder, 'node_modules'), join(folder, 'node_modules'));
+    const misbehaviour = new Misbehaviour(options);
+    await misbehaviour.#save({});
+    await misbehaviour.#start();
+    return misbehaviour;
+  }
+
+  private constructor(options: Options) {
+    this.#options = options;
+  }
+
+  /** Misbehaves in one way. Errors: what did not hold. */
+  async run(way: Way): Promise<MisbehaviourResult> {
+    if (way.ends) return this.#end(way);
+    this.#load.takeLongestGap();
+    const before = this.#load.heard;
+    const told = await this.#misbehave(way);
+    await after(readMs);
+    const nextMs = await this.#saveNext();
+    await this.#load.settle();
+    return { told, heard: this.#load.heard - before, longestGapMs: this.#load.takeLongestGap(), nextMs };
+  }
+
+  /** Stops the hub. Errors: when it does not stop well. */
+  async stop(): Promise<void> {
+    this.#load.close();
+    this.#hub.kill('SIGTERM');
+    const status = await this.#hub.ended();
+    if (status !== 0) throw new Error(`the hub: expected to stop with status 0, got ${status}`);
+  }
+
+  kill(): void {
+    this.#load.close();
+    this.#hub.kill('SIGKILL');
+  }
+
+  async #misbehave({ flow, told }: Way): Promise<string> {
+    this.#hub.forget();
+    await this.#save(flow);
+    if (told !== undefined) return this.#hub.said(told);
+    await this.#hub.said(/^reloaded/);
+    await after(harmlessMs);
+    return '';
+  }
+
+  /** The process ends; the next one leaves the flow out until it is saved again. */
+  async #end(way: Way): Promise<MisbehaviourResult> {
+    const told = await this.#misbehave(way);
+    await this.#hub.ended();
+    this.#load.close();
+    await this.#start();
+    await this.#hub.said(/^flow flow\.ts is left out, its connections run without its rules: /);
+    await after(readMs);
+    return { told, heard: Number.NaN, longestGapMs: Number.NaN, nextMs: await this.#saveNext() };
+  }
+
+  async #start(): Promise<void> {
+    const { folder, hubFolder, changesPerSecond } = this.#options;
+    this.#hub = await startLoggingHub(folder, hubFolder);
+    this.#load = await Load.open(this.#hub.ports, changesPerSecond);
+  }
+
+  async #saveNext(): Promise<number> {
+    this.#plus += step;
+    const startMs = performance.now();
+    await this.#save({});
+    await this.#load.adds(this.#plus);
+    return performance.now() - startMs;
+  }
+
+  async #save(parts: Parts): Promise<void> {
+    const { folder, hubFolder } = this.#options;
+    await writeFile(join(folder, 'flow.ts'), flowOf(parts, this.#plus, join(hubFolder, 'lib/index.ts')));
+  }
+}
