@@ -20,6 +20,7 @@ export const hubConnection: ConnectionPlan = {
   file: '',
   type: hubType,
   settings: {},
+  secrets: [],
   enabled: true,
   description: 'the hub itself',
   parameters: hubParameters,
