@@ -58,6 +58,8 @@ export interface HubPort {
   files(): LoadReport;
   /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
   log(after: number, least: LogLevel): LogPage;
+  /** Resolves when the log has the entries of earlier runs, for which the start of a hub does not wait; undefined: it has. */
+  earlierLog(): Promise<void> | undefined;
   /** How the log is being written. */
   logStatus(): LogStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */

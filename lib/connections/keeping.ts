@@ -39,8 +39,8 @@ export interface KeptLog {
 export interface Kept {
   readonly values: readonly KeptValue[];
   readonly memories: readonly KeptMemory[];
-  /** Undefined: there is none, or it could not be read in time. */
-  readonly log?: KeptLog | undefined;
+  /** Nobody waits for it to start. It resolves to undefined when there is none, or it could not be read in time; it never rejects. */
+  readonly log?: Promise<KeptLog | undefined>;
 }
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded. */

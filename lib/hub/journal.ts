@@ -29,6 +29,7 @@ export class Journal implements HubLog {
   readonly #createGate: typeof createLogGate;
   readonly #levels: ReadonlySet<LogLevel>;
   #entries = new Entries();
+  #earlier: Promise<void> | undefined;
   /** Names the count of entries. */
   #count: string = randomUUID();
 
@@ -60,6 +61,19 @@ export class Journal implements HubLog {
 
   status(): LogStatus {
     return this.#log.status?.() ?? { state: 'running', reason: '', lost: 0 };
+  }
+
+  /** Resolves when the entries of earlier runs are there; undefined: they are. Who reads before gets numbers that change. */
+  get earlier(): Promise<void> | undefined {
+    return this.#earlier;
+  }
+
+  /** Goes on after the entries of earlier runs, should there be any, once they come. */
+  goOnLater(kept: Promise<KeptLog | undefined>): void {
+    this.#earlier = kept.then((log) => {
+      this.#earlier = undefined;
+      if (log !== undefined) this.goOn(log);
+    });
   }
 
   /**

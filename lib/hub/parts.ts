@@ -45,6 +45,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     runsOf: (rule) => rules.runsOf(rule),
     files,
     log: (after, least) => log.read(after, least),
+    earlierLog: () => log.earlier,
     logStatus: () => log.status(),
     keeping,
   });

@@ -17,6 +17,7 @@ export type Operation = Pick<
   | 'runsOf'
   | 'files'
   | 'log'
+  | 'earlierLog'
   | 'logStatus'
   | 'keeping'
 >;

@@ -29,11 +29,11 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   });
 }
 
-/** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries. */
+/** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries as soon as they come. */
 export async function restoreFrom(asked: Asked, { graph, keeping, log }: Parts): Promise<void> {
   const { id, log: logOfStore, askedAt } = asked;
   const kept = await asked.kept;
-  if (kept.log !== undefined) log.goOn(kept.log);
+  if (kept.log !== undefined) log.goOnLater(kept.log);
   const origin: Origin = { kind: 'restored', name: id };
   let restored = 0;
   for (const value of kept.values) {

@@ -29,9 +29,9 @@ import { connectionsOf, connectionsPath, controlConnection } from './pages/conne
 import { listDashboards, readDashboard } from './pages/dashboards.ts';
 import { filesOf } from './pages/flow-files.ts';
 import { healthOf, isLive, isReady } from './pages/health.ts';
-import { logOf } from './pages/log.ts';
+import { wholeLogOf } from './pages/log.ts';
 import { openApiOf } from './pages/openapi/document.ts';
-import { type Page, type PageRequest, servePage, servePageOfFiles } from './pages/page.ts';
+import { type ReadPage, servePage, servePageOfFiles } from './pages/page.ts';
 import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
 import { type ParameterReader, parametersPath } from './pages/parameters/read.ts';
@@ -126,7 +126,7 @@ function stateRoutes(context: RouteContext): Route[] {
     { path: '/hub/health/live', get: json(isLive) },
     { path: '/hub/health/ready', get: json(() => isReady(hub)) },
     { path: '/hub/metrics', get: later(createMetricsPage(context, log), log) },
-    { path: '/hub/log', get: json(({ query }) => logOf(hub, query)) },
+    { path: '/hub/log', get: json(({ query }) => wholeLogOf(hub, query)) },
     { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
     { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
   ];
@@ -213,7 +213,7 @@ function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
 }
 
 /** Makes handlers of what reads pages. */
-function pagesOf({ tasks, log }: RouteContext): (read: (request: PageRequest) => Page) => Handler {
+function pagesOf({ tasks, log }: RouteContext): (read: ReadPage) => Handler {
   return (read) => servePage(read, tasks, log);
 }
 

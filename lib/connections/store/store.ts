@@ -6,7 +6,7 @@ import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import type { KeptValue } from '../keeping.ts';
 import type { ResolvePath } from '../setting.ts';
-import { auditOf, logOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
+import { auditOf, type OpenedForStart, openForStart } from './audit/audit-of.ts';
 import { keepStorage } from './backup/keep-storage.ts';
 import { historyOf } from './history/history-of.ts';
 import { HourlyCopy } from './hourly-copy.ts';
@@ -47,10 +47,9 @@ export const store = defineGatewayType({
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore({ settings, resolvePath }) {
-    const audit = openForStart({ settings, resolvePath });
-    const log = logOf(audit);
     const writer = new ValuesWriter();
     const opening = writer.open(openRequest(settings, resolvePath, true));
+    const audit = openForStart({ settings, resolvePath });
     const result = await within(
       opening.catch(() => undefined),
       restoreDeadlineMs,
@@ -60,7 +59,7 @@ export const store = defineGatewayType({
     restoring.set(settings, { writer, opened, result, audit });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
     const isSelected = createSelection(settings.values);
-    return { values: values.filter(([address]) => isSelected(address)).map(toKept), memories, log: await log };
+    return { values: values.filter(([address]) => isSelected(address)).map(toKept), memories, log: audit.log };
   },
   run: (context, hub) =>
     defer(() => {

@@ -9,6 +9,11 @@ import type { HubPort } from '../../hub-port.ts';
 /** How many characters of messages one answer has. A client asks for the rest with its `next`. */
 const maxLogLength = 256 * 1024;
 
+/** As `logOf`, once the entries of earlier runs are there. */
+export function wholeLogOf(hub: HubPort, query: string): LogPage | Promise<LogPage> {
+  return hub.earlierLog()?.then(() => logOf(hub, query)) ?? logOf(hub, query);
+}
+
 /** The entries after `?after=7&level=warn`. Errors: `bad-request`. */
 export function logOf(hub: HubPort, query: string): LogPage {
   const parameters = new URLSearchParams(query);

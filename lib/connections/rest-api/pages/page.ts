@@ -23,21 +23,27 @@ export interface PageRequest {
   readonly query: string;
 }
 
+/** Reads a page, which may take until something has come. */
+export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
+
 /** Answers with JSON, or 304. It answers at once, unless others have used up the time of this round. */
-export function servePage(read: (request: PageRequest) => Page, tasks: TaskQueue, log: Log): Handler {
+export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
   return (response, request) => {
     const path = request.getUrl();
     const query = request.getQuery() ?? '';
     const ifNoneMatch = request.getHeader('if-none-match');
     const asJson = wantsJsonErrors(path, request.getHeader('accept'));
     const exchange = keepResponse(response);
+    const reply = (data: Page) => exchange.reply(() => replyJson(response, data, ifNoneMatch));
+    const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
     const answer = () => {
       if (exchange.isAborted) return;
       try {
         const data = read({ path, query });
-        exchange.reply(() => replyJson(response, data, ifNoneMatch));
+        if (data instanceof Promise) data.then(reply, fail);
+        else reply(data);
       } catch (error) {
-        exchange.fail(asHubError(error, log), asJson);
+        fail(error);
       }
     };
     const advance = () => {

@@ -15,7 +15,7 @@ import { AuditWriter } from './audit-writer.ts';
 import { keepAudit } from './keep-audit.ts';
 import type { OpenedAudit } from './messages.ts';
 
-/** How long the start of the hub waits for the log of earlier runs. */
+/** How long those who read the log wait for that of earlier runs. */
 const logDeadlineMs = 5000;
 
 type Context = Pick<ConnectionContext<StoreSettings>, 'settings' | 'resolvePath' | 'scheduler' | 'finish'>;
@@ -24,24 +24,23 @@ type OpenContext = Pick<Context, 'settings' | 'resolvePath'>;
 /** A database that was opened for the start of the hub, until the connection runs. */
 export interface OpenedForStart {
   readonly writer: AuditWriter;
+  /** Resolves after `log` has. */
   readonly opened: Promise<OpenedAudit>;
+  /** The log of earlier runs; undefined: there is none, or it cannot be read in time. */
+  readonly log: Promise<KeptLog | undefined>;
 }
 
 /** Opens the database for a start of the hub. */
 export function openForStart(context: OpenContext): OpenedForStart {
   const writer = new AuditWriter();
-  const opened = writer.open(requestOf(context, { isRead: true, isSuspect: false }));
-  opened.catch(() => {}); // the connection tells it when it runs
-  return { writer, opened };
-}
-
-/** The log of earlier runs; undefined: there is none, or it cannot be read in time. */
-export async function logOf({ opened }: OpenedForStart): Promise<KeptLog | undefined> {
-  const result = await within(
-    opened.catch(() => undefined),
+  const opening = writer.open(requestOf(context, { isRead: true, isSuspect: false }));
+  const log = within(
+    opening.catch(() => undefined),
     logDeadlineMs,
-  );
-  return result?.held?.log;
+  ).then((opened) => opened?.held?.log);
+  const opened = log.then(() => opening);
+  opened.catch(() => {}); // the connection tells it when it runs
+  return { writer, opened, log };
 }
 
 /** Notes who did what, and keeps the log. */

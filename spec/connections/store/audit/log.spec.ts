@@ -19,6 +19,7 @@ test('a client that asks by number over a restart misses no entry and sees none 
   await first.stop();
   await noted(installation, ({ kind }) => kind === 'stop');
   const second = await installation.start();
+  await second.earlierLog();
   const after = second.log(before.next, 'info');
   t.is(after.count, before.count);
   const all = second.log(0, 'info').entries;
@@ -30,5 +31,6 @@ test('a client that asks by number over a restart misses no entry and sees none 
   await second.stop();
   await noted(installation, ({ kind, n }) => kind === 'stop' && n > 2);
   const third = await installation.start();
+  await third.earlierLog();
   t.is(third.log(0, 'info').entries.filter(isRestart).length, 2);
 });
