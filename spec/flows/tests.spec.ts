@@ -15,7 +15,7 @@ interface Item {
   enabled?: boolean;
   rules?: Item[];
   name?: string;
-  to?: string | string[];
+  to?: string | string[] | Record<string, string>;
 }
 
 function rulesOf(items: Item[] = []): Item[] {
@@ -47,7 +47,7 @@ for (const { path, text } of files) {
       const folder = await createFolder(t, { [basename(path)]: flow });
       const failed = (await resultsOf(folder)).filter(({ isPassed }) => !isPassed);
       t.true(failed.length > 0, 'all tests pass');
-      const [address] = [to!].flat();
+      const [address] = typeof to === 'object' && !Array.isArray(to) ? Object.keys(to) : [to!].flat();
       t.true(
         failed.some(({ timeline }) => /^>> /m.test(timeline) && timeline.includes(address!)),
         failed[0]!.timeline,

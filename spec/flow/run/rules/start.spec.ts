@@ -1,11 +1,24 @@
 // What rules do when they start: `atStart`, `startWith`, and `hub/started`.
 
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { runFlowTests } from '../../../../lib/testing/run-tests.ts';
+import { createFolder } from '../../../support/folder.ts';
 import { startTestHub, writer } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';
 import { install } from '../../../support/store.ts';
 
 const desk = (...parameters: string[]) => ({ desk: { type: 'dummy', parameters } });
+
+test('the example of flows/README.md passes its test', async (t) => {
+  const readme = await readFile(resolve(import.meta.dirname, '../../../../flows/README.md'), 'utf8');
+  const [example = ''] = /\{\n {2}connections: \{\n {4}desk: [^\n]*'starts,I,0'[\s\S]*?\n\}\n/.exec(readme) ?? [];
+  const folder = await createFolder(t, { 'flow.json5': example });
+  const results = [];
+  for await (const { isPassed, timeline } of runFlowTests([folder])) results.push([isPassed, timeline]);
+  t.deepEqual(results, [[true, '']]);
+});
 
 /** The values that rules make of a start, by Parameter ID. */
 async function valuesAtStart(t: ExecutionContext, parameters: string[], rules: object[]) {
