@@ -35,6 +35,9 @@ export class HistoryDatabase {
   readonly #putSpan: Readonly<Record<SpanTable, StatementSync>>;
   readonly #parameterIds = new Map<string, number>();
   readonly #writerIds = new Map<string, number>();
+  /** The keys that rows were given, of parameters since it was opened, of writers while somebody watches. */
+  readonly #givenParameters = new Set<number>();
+  #givenWriters: Set<number> | undefined;
 
   /** Opens a database, which is created when there is none. Errors: those of SQLite and the file system, `DamagedError`; nothing is open then. */
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom) {
@@ -130,13 +133,28 @@ export class HistoryDatabase {
 
   /** Within a transaction. */
   parameterId(address: string, type: string): number {
-    return this.#idOf(this.#parameterIds, 'parameter', { address, type });
+    const id = this.#idOf(this.#parameterIds, 'parameter', { address, type });
+    this.#givenParameters.add(id);
+    return id;
   }
 
   /** Within a transaction. */
   writerId(kind: string, name: string, file: string): number {
     if (this.#writerIds.size > knownWriters) this.#writerIds.clear();
-    return this.#idOf(this.#writerIds, 'writer', { kind, name, file });
+    const id = this.#idOf(this.#writerIds, 'writer', { kind, name, file });
+    this.#givenWriters?.add(id);
+    return id;
+  }
+
+  /** Watches which keys rows are given from now on, until `watchNothing`. */
+  watchNames(): Record<'parameter' | 'writer', ReadonlySet<number>> {
+    this.#writerIds.clear();
+    this.#givenWriters = new Set();
+    return { parameter: this.#givenParameters, writer: this.#givenWriters };
+  }
+
+  watchNothing(): void {
+    this.#givenWriters = undefined;
   }
 
   /** A transaction that had named something was rolled back. */

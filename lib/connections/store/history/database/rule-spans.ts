@@ -28,6 +28,11 @@ export class RuleSpans {
     this.hours?.add(parameter, time, value);
   }
 
+  /** Whether something is known of the parameter. */
+  has(parameter: number): boolean {
+    return (this.minutes?.has(parameter) ?? false) || (this.hours?.has(parameter) ?? false);
+  }
+
   /** Says what a parameter is, which it became before. */
   begin(parameter: number, time: number, value: number): void {
     this.minutes?.begin(parameter, time, value);

@@ -5,6 +5,7 @@ import type { HistoryRule } from '../settings.ts';
 import { downReason, hourMs } from '../tables.ts';
 import type { Batch } from './batch.ts';
 import type { HistoryDatabase, Mark } from './history-database.ts';
+import { dropUnnamed } from './names.ts';
 import { rebuildSpans } from './rebuild.ts';
 import { keepWithinTimes } from './retention.ts';
 import type { Room } from './room.ts';
@@ -121,7 +122,7 @@ export class Writing {
   delete(now: number): void {
     if (this.#deleting === undefined) {
       if (now - this.#deletedAt < hourMs) return;
-      this.#deleting = keepWithinTimes(this.#database, this.#rules, this.#deletedAt, now);
+      this.#deleting = this.#clean(this.#deletedAt, now);
       this.#deletedAt = now;
     }
     for (const startedAt = performance.now(); performance.now() - startedAt < deletingMs; )
@@ -129,6 +130,11 @@ export class Writing {
         this.#deleting = undefined;
         return;
       }
+  }
+
+  *#clean(before: number, now: number): Generator<void, void, void> {
+    yield* keepWithinTimes(this.#database, this.#rules, before, now);
+    yield* dropUnnamed(this.#database, before, now, (parameter) => this.#spans.some((one) => one.has(parameter)));
   }
 
   /** Writes down that everything up to now is recorded. */
