@@ -36,6 +36,8 @@ export interface TestPlan {
   readonly file: string;
   /** Where it stands, `demo.json5:7:20`. */
   place(): string;
+  /** The time of day at its start, in milliseconds since 1970; undefined: the usual one. */
+  readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
 }

@@ -51,7 +51,7 @@ export async function* runFlowTests(
 }
 
 async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
-  const run = await TestRun.start(plan, test.given);
+  const run = await TestRun.start(plan, test.given, test.startMs);
   try {
     run.do(test.steps);
   } finally {

@@ -41,6 +41,8 @@ export interface FlowUnderTest {
 export interface TestFlowOptions {
   /** Values by address before anything runs; they fire no rule. */
   readonly given?: Values;
+  /** The time of day at the start; left out: 2024-01-01, 0:00 UTC, a Monday. */
+  readonly start?: Date;
   readonly types?: ReadonlyMap<string, AnyConnectionType>;
 }
 
@@ -54,7 +56,7 @@ export async function testFlow(
 ): Promise<FlowUnderTest> {
   const plan = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
   const reader = new StepReader(plan);
-  const run = await TestRun.start(plan, reader.given(options.given ?? {}));
+  const run = await TestRun.start(plan, reader.given(options.given ?? {}), options.start?.getTime());
   const unlessFailed = (work: () => void) => {
     throwIfFailed(run);
     work();

@@ -16,8 +16,8 @@ import { formatOrigin, formatTime, Timeline } from './timeline.ts';
 import { upstreamOf } from './upstream.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
-/** What the time of day is when a test starts: midnight of a Monday, UTC. */
-export const testEpochMs = Date.UTC(2024, 0, 1);
+/** What the time of day is when a test starts that does not say so: midnight of a Monday, UTC. */
+const testEpochMs = Date.UTC(2024, 0, 1);
 
 const given: Origin = { kind: 'client', name: 'given' };
 const test: Origin = { kind: 'client', name: 'test' };
@@ -35,22 +35,24 @@ export class TestRun {
   isFailed = false;
   graph!: Graph;
   readonly #plan: Plan;
+  readonly #epochMs: number;
   readonly #fires = new Map<string, number>();
   #watches: Watch[] = [];
   #hub: PlanHub | undefined;
   #changes: Subscription | undefined;
 
-  private constructor(plan: Plan) {
+  private constructor(plan: Plan, epochMs: number) {
     this.#plan = plan;
+    this.#epochMs = epochMs;
   }
 
-  /** Starts the hub with given values; the time stands at 0, and nothing that is due has run. */
-  static async start(plan: Plan, assignments: readonly Assignment[]): Promise<TestRun> {
-    const run = new TestRun(plan);
+  /** Starts the hub with given values, at a time of day; the time stands at 0, and nothing that is due has run. */
+  static async start(plan: Plan, assignments: readonly Assignment[], epochMs = testEpochMs): Promise<TestRun> {
+    const run = new TestRun(plan, epochMs);
     const options: StartOptions = {
       log: Journal.ungated(run.#createLog()), // a gate would measure real seconds
       scheduler: run.clock,
-      now: () => testEpochMs + run.clock.now(),
+      now: () => epochMs + run.clock.now(),
       prepare: (graph) => run.#prepare(graph, assignments),
     };
     run.#hub = await run.clock.asDefault(() => startPlan(simulate(plan), options));
@@ -143,7 +145,7 @@ export class TestRun {
   }
 
   #timeOf({ time }: Change): string {
-    return formatTime(time - testEpochMs);
+    return formatTime(time - this.#epochMs);
   }
 
   #fail(address: string, text: string): void {

@@ -101,3 +101,19 @@ test('addresses that are not there and values that do not convert are told with 
   t.throws(() => flow.advance('soon'), { message: /expected milliseconds or a duration/ });
   await t.throwsAsync(testFlow(demo, { given: { 'desk/doorbell': 1 } }), { message: /is a trigger/ });
 });
+
+test('a test starts at any time of day', async (t) => {
+  const flow = await testFlow(
+    {
+      connections: { desk: { type: 'dummy', parameters: ['go,T', 'date,S'] } },
+      rules: [{ from: 'desk/go', map: "date('Europe/Berlin') + ' ' + pad(hour('Europe/Berlin'), 2)", to: 'desk/date' }],
+    },
+    { start: new Date('2026-03-29T00:30Z') },
+  );
+  t.teardown(() => flow.stop());
+  flow.set({ 'desk/go': true });
+  t.is(flow.read('desk/date'), '2026-03-29 01');
+  flow.advance('1h');
+  flow.set({ 'desk/go': true });
+  t.is(flow.read('desk/date'), '2026-03-29 03', 'functions of the time follow the clock of the test');
+});

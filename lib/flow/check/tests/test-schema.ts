@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { addressShape } from '../../../model/address.ts';
 import { durationPattern } from '../../../model/duration.ts';
+import { describe } from '../../../model/error.ts';
 
 const values = (error: string) => z.record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
 const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pattern: durationPattern })], {
@@ -21,8 +22,21 @@ export const testStepSchema = z
   })
   .meta({ dependentRequired: { during: ['never'], never: ['during'] } });
 
+const startExpected = 'a time such as "2026-03-28T23:00+01:00" or "2026-03-28T22:00Z"';
+const startPattern = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?(?:Z|[+-]\d\d:\d\d)$`;
+const start = z
+  .string({ error: startExpected })
+  .meta({ pattern: startPattern })
+  .transform((text, context) => {
+    const startMs = new RegExp(startPattern).test(text) ? Date.parse(text) : Number.NaN;
+    if (!Number.isNaN(startMs)) return startMs;
+    context.addIssue({ code: 'custom', message: `expected ${startExpected}, got ${describe(text)}` });
+    return z.NEVER;
+  });
+
 export const testSchema = z.strictObject({
   name: z.string({ error: 'what the test shows, in text' }).min(1, { error: 'what the test shows, in text' }),
+  start: start.optional().describe('Time of day at the start; left out: 2024-01-01T00:00Z, a Monday'),
   given: values('an object of values by address')
     .default({})
     .describe('Values before anything runs; they fire no rule'),

@@ -21,7 +21,7 @@ export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable)
     const steps = check.steps(stepsSpot, test.steps, 0, isWhole);
     if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
       stepsSpot.add('expected at least one `expect` or `never`, got none: it cannot fail');
-    return [{ name: test.name, file: spot.file.name, place: testSpot.place, given, steps }];
+    return [{ name: test.name, file: spot.file.name, place: testSpot.place, startMs: test.start, given, steps }];
   });
 }
 

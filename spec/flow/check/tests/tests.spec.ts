@@ -48,6 +48,12 @@ const rows: Record<string, [test: unknown, mistakes: RegExp[]]> = {
     { name: 'a', steps: [{ set: { 'clock/timer/1/trigger': true }, expect }] },
     [/expected a parameter that a test can set, "clock\/timer\/1\/trigger" is read-only and set by its connection$/],
   ],
+  'a start without a zone': [
+    { name: 'a', start: '2026-03-28T22:00', steps: [{ expect }] },
+    [
+      /tests\[0\]\.start: expected a time such as "2026-03-28T23:00\+01:00" or "2026-03-28T22:00Z", got "2026-03-28T22:00"/,
+    ],
+  ],
   'bad times': [
     {
       name: 'a',
