@@ -13,7 +13,7 @@ import { maxNameLength, maxParameters, maxSnapshotBytes, maxSnapshots } from './
 import { Difference } from './difference.ts';
 import { ListedParameters } from './listed-parameters.ts';
 import { compare, recollect } from './recollection.ts';
-import { writeContents } from './saved-value.ts';
+import { mostBytes, writeContents } from './saved-value.ts';
 import type { Kept, SnapshotShelf } from './shelf.ts';
 
 /** How many parameters a warning names. */
@@ -28,6 +28,8 @@ export interface LiveSelectionOptions {
   readonly shelf: SnapshotShelf;
   readonly log: Log;
 }
+
+type Sized = Pick<Kept, 'name' | 'bytes'>;
 
 export class LiveSelection {
   readonly name: string;
@@ -73,7 +75,8 @@ export class LiveSelection {
       throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
     const { size } = this.#listed.all;
     if (size > maxParameters) throw this.#noRoom(`at most ${count(maxParameters)} parameters`, count(size));
-    this.#expectRoom(this.#pack(name));
+    const bytes = mostBytes(this.#listed.all);
+    if (!this.#hasRoom({ name, bytes })) this.#expectRoom(this.#pack(name));
     return name;
   }
 
@@ -143,14 +146,25 @@ export class LiveSelection {
     return { selection: this.name, name, time: Date.now(), parameters, contents, bytes };
   }
 
+  #hasRoom(snapshot: Sized): boolean {
+    return snapshot.bytes <= maxSnapshotBytes && this.#allBytes(snapshot) <= this.#options.shelf.maxBytes;
+  }
+
   /** Errors: `conflict`. */
-  #expectRoom({ bytes, name }: Kept): void {
-    const { shelf } = this.#options;
+  #expectRoom(snapshot: Sized): void {
+    if (this.#hasRoom(snapshot)) return;
+    const { bytes } = snapshot;
     if (bytes > maxSnapshotBytes)
       throw this.#noRoom(`a snapshot of at most ${count(maxSnapshotBytes)} bytes`, count(bytes));
-    const all = shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
-    if (all > shelf.maxBytes)
-      throw this.#noRoom(`at most ${count(shelf.maxBytes)} bytes of all snapshots`, `${count(all)}: forget some`);
+    const { maxBytes } = this.#options.shelf;
+    const all = count(this.#allBytes(snapshot));
+    throw this.#noRoom(`at most ${count(maxBytes)} bytes of all snapshots`, `${all}: forget some`);
+  }
+
+  /** How large all snapshots are with this one in the place of that of its name. */
+  #allBytes({ bytes, name }: Sized): number {
+    const { shelf } = this.#options;
+    return shelf.bytes - (shelf.find(this.name, name)?.bytes ?? 0) + bytes;
   }
 
   /** Errors: `conflict` in the moments in which the store has not asked its disk yet. */

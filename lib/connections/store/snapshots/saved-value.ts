@@ -3,6 +3,12 @@
 import type { Parameter } from '../../../model/parameter.ts';
 import { convert, type Value, type ValueType } from '../../../model/value.ts';
 
+/** What one unit of a text takes in JSON at most, one of an address, a number, and what stands around each value: `["","S",""],`. */
+const escapedBytes = 6;
+const addressBytes = 3;
+const numberBytes = 32;
+const signsBytes = 16;
+
 export type SavedValue = readonly [address: string, type: ValueType, value: Value];
 
 /** The present values as a snapshot: `[["desk/lamp","B",true]]`; unknown ones are left out. */
@@ -11,6 +17,17 @@ export function writeContents(parameters: Iterable<Parameter>): { contents: stri
     .filter(({ value }) => value !== undefined)
     .map(({ address, type, value }): SavedValue => [address, type, value!]);
   return { contents: JSON.stringify(values), parameters: values.length };
+}
+
+/** How many bytes the present values take as a snapshot at most: it costs a tenth of writing them. */
+export function mostBytes(parameters: Iterable<Parameter>): number {
+  let bytes = 2;
+  for (const { address, value } of parameters)
+    bytes +=
+      address.length * addressBytes +
+      (typeof value === 'string' ? value.length * escapedBytes : numberBytes) +
+      signsBytes;
+  return bytes;
 }
 
 export function readContents(contents: string): SavedValue[] {
