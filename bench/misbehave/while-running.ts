@@ -153,7 +153,7 @@ export const endless: Readonly<Record<string, Way>> = {
   'blocks-in-the-stream': {
     about: 'waits for another program in its stream',
     flow: { pipe: "tap(() => { execSync('sleep 3600'); })" },
-    told: /^flow flow\.ts has stopped the hub: /,
+    told: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
     ends: true,
   },
   'takes-memory-in-the-stream': {

@@ -7,7 +7,7 @@ import { describe } from '../model/error.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Hearing, On } from './define-flow.ts';
 import type { NamedValues, Sources } from './plan.ts';
-import { inFlow } from './programs/flow-code.ts';
+import { runInFlow } from './programs/flow-code.ts';
 
 /** A parameter that a flow file has asked for. `type` is what its author says it is, undefined for any type. */
 export interface AskedParameter {
@@ -67,7 +67,7 @@ export class Streams {
 
   /** The same stream; what it starts once it is subscribed to is known as the flow's own. */
   own(stream: Observable<unknown>): Observable<unknown> {
-    return new Observable((subscriber) => inFlow.run(this.#flow, () => stream.subscribe(subscriber)));
+    return new Observable((subscriber) => runInFlow(this.#flow, () => stream.subscribe(subscriber)));
   }
 
   /** Gives the streams the sources of the rule that is subscribed to next. */
@@ -87,7 +87,7 @@ export class Streams {
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
       if (this.#sources === undefined) throw new Error('a stream of a flow file is subscribed to by the hub only');
-      return subscribe(this.#sources, (value) => inFlow.run(this.#flow, () => subscriber.next(value)));
+      return subscribe(this.#sources, (value) => runInFlow(this.#flow, () => subscriber.next(value)));
     });
     const { stack = '' } = new Error('asked');
     for (const address of addresses) this.asked.push({ address, type, stack });

@@ -5,7 +5,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { guardExits } from '../../flow/programs/exits.ts';
-import { type FlowCode, type FlowFault, faultOf, flowOf } from '../../flow/programs/flow-code.ts';
+import { type FlowCode, type FlowFault, faultOf, flowOf, holder, numberOf } from '../../flow/programs/flow-code.ts';
 import { lockGlobals } from '../../flow/programs/globals.ts';
 import { stackOf } from '../../flow/programs/stack.ts';
 import type { FlowGuard } from '../../hub.ts';
@@ -36,7 +36,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
     });
     const beats = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
     setInterval(() => Atomics.add(beats, 0, 1), beatMs).unref();
-    const started = new Worker(watchdog, { workerData: { beats, log, pid: host.pid } satisfies WatchdogData });
+    const started = new Worker(watchdog, { workerData: { beats, holder, log, pid: host.pid } satisfies WatchdogData });
     started.unref();
     started.on('error', (error) => report({ flow: '', message: `nothing watches over them: ${messageOf(error)}` }));
     return started;
@@ -47,7 +47,7 @@ export function createFlowGuard(host: NodeJS.Process, log: WatchdogData['log']):
       report = tell;
       if (flows.length === 0) return;
       thread ??= start();
-      thread.postMessage(flows);
+      thread.postMessage(new Map(flows.map((flow) => [numberOf(flow.name), flow])));
     },
   };
 }

@@ -14,6 +14,8 @@ import { LogOutput } from './log-output.ts';
 export interface WatchdogData {
   /** Counts up as long as the main thread goes on. */
   readonly beats: Int32Array;
+  /** The number of the flow that holds the main thread; 0: none. */
+  readonly holder: Int32Array;
   readonly log: { readonly format: LogFormat; readonly descriptor: number };
   readonly pid: number;
 }
@@ -22,16 +24,22 @@ const lookMs = 500;
 /** Counted in processor time of the process since the last beat, so that a flow has more time on a busy machine. */
 const suspectMs = 3000;
 const condemnMs = 4000;
+/** A flow that does nothing for so long and keeps the thread, as when it waits for another program. */
+const blockedMs = 30_000;
 const lastWordsMs = 1000;
 
-const { beats, log, pid } = workerData as WatchdogData;
-let flows: readonly FlowCode[] = [];
-parentPort!.on('message', (known: readonly FlowCode[]) => {
+const { beats, holder, log, pid } = workerData as WatchdogData;
+/** By their numbers. */
+let flows: ReadonlyMap<number, FlowCode> = new Map();
+parentPort!.on('message', (known: ReadonlyMap<number, FlowCode>) => {
   flows = known;
 });
+/** A debugger holds the thread as well. */
+const isDebugged = process.execArgv.some((option) => option.startsWith('--inspect'));
 
 let last = -1;
 let beganAt = 0;
+let looks = 0;
 let suspect: string | undefined;
 for (;;) {
   await wait(lookMs);
@@ -40,19 +48,31 @@ for (;;) {
   if (beat !== last) {
     last = beat;
     beganAt = usedMs;
+    looks = 0;
     suspect = undefined;
-  } else if (usedMs - beganAt > (suspect === undefined ? suspectMs : condemnMs)) {
-    const found = flowOf((await stackOfMainThread()) ?? '', flows);
-    if (found !== undefined && found.flow === suspect) await condemn(found.flow, found.place);
+    continue;
+  }
+  looks++;
+  if (usedMs - beganAt > (suspect === undefined ? suspectMs : condemnMs)) {
+    const found = flowOf((await stackOfMainThread()) ?? '', [...flows.values()]);
+    if (found !== undefined && found.flow === suspect) await condemnLoop(found.flow, found.place);
     suspect = found?.flow;
   }
+  const holding = flows.get(Atomics.load(holder, 0));
+  if (looks * lookMs >= blockedMs && holding !== undefined && !isDebugged)
+    await condemn(holding, `it has kept the hub waiting for ${blockedMs / 1000} s`);
 }
 
-async function condemn(name: string, place: string | undefined): Promise<void> {
-  const reason = `it ran for ${condemnMs / 1000} s without letting go, at ${place ?? name}`;
+async function condemnLoop(name: string, place: string | undefined): Promise<void> {
+  const flow = [...flows.values()].find((flow) => flow.name === name)!;
+  await condemn(flow, `it ran for ${condemnMs / 1000} s without letting go, at ${place ?? name}`);
+}
+
+async function condemn(flow: FlowCode, reason: string): Promise<void> {
+  const { name } = flow;
   let next = 'the next start leaves it out until it is saved with another content';
   try {
-    leaveOut(flows.find((flow) => flow.name === name)!, reason);
+    leaveOut(flow, reason);
   } catch (error) {
     next = `the next start cannot leave it out: ${messageOf(error)}`;
   }

@@ -31,6 +31,28 @@ export interface FlowFault {
 /** The name of the flow that something was started by: a timer, a promise, a socket that it has made. */
 export const inFlow = new AsyncLocalStorage<string>();
 
+const numbers = new Map<string, number>();
+/** The number of the flow that holds this thread at this moment, 0: none does. A thread that watches this one can read it. */
+export const holder = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+
+/** The number of a flow, by its name, from 1. */
+export function numberOf(flow: string): number {
+  const number = numbers.get(flow) ?? numbers.size + 1;
+  numbers.set(flow, number);
+  return number;
+}
+
+/** Runs what a flow does, in its name: what it starts is known as its own. */
+export function runInFlow<Result>(flow: string, work: () => Result): Result {
+  const before = holder[0]!;
+  holder[0] = numbers.get(flow) ?? 0;
+  try {
+    return inFlow.run(flow, work);
+  } finally {
+    holder[0] = before;
+  }
+}
+
 const hubFolder = resolve(import.meta.dirname, '../..');
 
 /** Names a content: the same content has the same version. */

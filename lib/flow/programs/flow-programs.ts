@@ -88,7 +88,7 @@ export class FlowPrograms {
   /** A load is over. */
   rest(): void {
     this.#trials.end();
-    if (this.#options.keepsReady && this.#flows.size > 0) this.#trials.prepare();
+    if (this.#options.keepsReady && this.#flows.size + this.#importedBy.size > 0) this.#trials.prepare();
   }
 
   close(): void {
