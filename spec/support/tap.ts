@@ -5,6 +5,9 @@ import type { ExecutionContext } from 'ava';
 import { deadlineMs } from './deadline.ts';
 import { openNetwork } from './network.ts';
 
+/** The first line of a request. It does not always begin a line: the body of the request before need not end one. */
+const requestLine = /(?:GET|HEAD|POST|PUT|DELETE|OPTIONS) (\S+) HTTP\/1\.1\r\n/g;
+
 export interface Tap {
   /** Where clients connect. */
   readonly port: number;
@@ -26,7 +29,7 @@ export async function openTap(t: ExecutionContext, hubPort: number): Promise<Tap
   const statuses = (name: string) =>
     [...wires.values()].flatMap(({ client, hub }) => {
       const codes = [...hub.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, code]) => Number(code));
-      const paths = [...client.matchAll(/^[A-Z]+ (\S+) HTTP\/1\.1\r$/gm)].map(([, path]) => path!);
+      const paths = [...client.matchAll(requestLine)].map(([, path]) => path!);
       return paths.flatMap((path, index) =>
         new URLSearchParams(path.split('?')[1]).get('via') === name && index in codes ? [codes[index]!] : [],
       );
