@@ -1,41 +1,23 @@
-// Dashboards against a real hub: what widgets show and write, a link that breaks, a file that changes, and a wall of 200
-// widgets whose values change 50 times a second.
+// Dashboards against a real hub: what widgets show and write, a file that changes, and a wall of 200 widgets whose values
+// change 50 times a second.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Page } from 'playwright-core';
 import { writeIntervalMs } from '../../lib/console/dashboard/writer.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
+import { noneStale, startWall, wall, widgetsOfAllKinds } from '../support/browser/wall.ts';
 import { within } from '../support/deadline.ts';
-import { createFolder } from '../support/folder.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
-import { startHubProcess } from '../support/hub-process.ts';
-import { bestOf, idleTimeOf, slowness } from '../support/machine.ts';
-import { freePort } from '../support/port.ts';
+import { slowness } from '../support/machine.ts';
 
-/** A page says this soon that its values may be old. */
-const limitMs = 3000;
-const wall = '#/dashboards?name=wall';
-const desk = {
-  type: 'dummy',
-  parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0.5', 'go,T', 'text,S,idle', 'scene,I,1'],
-};
-const start = (t: ExecutionContext, widgets: object[], settings = {}) =>
-  startHubFrom(t, {
-    'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk } },
-    'dashboards/wall.json5': { title: 'Wall', columns: 4, ...settings, widgets },
-  });
 const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
-/** Returns the text over each widget, by its style. */
-const overlays = `[...document.querySelectorAll('.widget:not(.group)')].map((one) => getComputedStyle(one, '::after').content)`;
-const allStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === '"no link"')`;
-const noneStale = `(${overlays}).length > 0 && (${overlays}).every((text) => text === 'none')`;
 
 test('widgets show values with texts, units, tones and zones, and that there is none', async (t) => {
-  const hub = await start(t, [
+  const hub = await startWall(t, [
     { type: 'label', label: 'Studio 1' },
     { type: 'value', label: 'Mic', address: 'desk/mic', texts: { true: 'open', false: 'closed' } },
     { type: 'value', address: 'desk/level', unit: 'dB', digits: 2, zones: [{ from: 0.9, tone: 'danger' }] },
@@ -65,7 +47,7 @@ test('widgets show values with texts, units, tones and zones, and that there is 
 });
 
 test('buttons toggle, set, fire, and are true while they are held', async (t) => {
-  const hub = await start(t, [
+  const hub = await startWall(t, [
     { type: 'button', label: 'Mic', address: 'desk/mic', lamp: 'desk/lamp' },
     { type: 'button', label: 'Scene', address: 'desk/scene', mode: 'set', value: 7 },
     { type: 'button', label: 'Go', address: 'desk/go', mode: 'fire' },
@@ -117,7 +99,7 @@ test('buttons toggle, set, fire, and are true while they are held', async (t) =>
 });
 
 test('a fader writes at a bounded rate, sends the final value, and does not jump while it is held', async (t) => {
-  const hub = await start(t, [
+  const hub = await startWall(t, [
     { type: 'fader', label: 'Level', address: 'desk/level', size: [1, 2], step: 0.001 },
     { type: 'value', address: 'desk/level' },
   ]);
@@ -160,7 +142,7 @@ test('a fader writes at a bounded rate, sends the final value, and does not jump
 
 test('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
   const lamp = { type: 'lamp', label: 'One', address: 'desk/lamp' };
-  const hub = await start(t, [lamp]);
+  const hub = await startWall(t, [lamp]);
   const file = join(hub.folder, 'dashboards/wall.json5');
   const page = await openConsole(t, browser, hub.port, '#/dashboards');
   await page.getByRole('link', { name: 'wall' }).click();
@@ -178,68 +160,6 @@ test('a file that has changed is shown without a reload; one with mistakes leave
   await page.getByText('Three').waitFor();
   t.is(await page.getByText('adress').count(), 0);
   t.true(await page.evaluate(`mark === 1 && lamp === document.querySelector('.widget.lamp')`));
-});
-
-const widgetsOfAllKinds = [
-  { type: 'label', label: 'Desk' },
-  { type: 'value', address: 'desk/text' },
-  { type: 'lamp', address: 'desk/lamp' },
-  { type: 'button', label: 'Mic', address: 'desk/mic' },
-  { type: 'fader', address: 'desk/level' },
-  { type: 'meter', address: 'desk/level' },
-  { type: 'plot', addresses: ['desk/level'] },
-  { type: 'group', widgets: [{ type: 'lamp', address: 'desk/lamp' }] },
-];
-
-test('a hub that hangs or stops makes every widget stale within three seconds; back, all is live without a reload', async (t) => {
-  const folder = await createFolder(t, { 'wall.json5': { columns: 4, widgets: widgetsOfAllKinds } });
-  const port = await freePort();
-  const flow = { connections: { api: { ...api, port, dashboards: folder }, desk } };
-  const first = await startHubProcess(t, flow);
-  const page = await openConsole(t, browser, port, wall);
-  await waitUntil(page, noneStale);
-  await page.evaluate('globalThis.mark = 1');
-
-  const hung = await bestOf(limitMs, async () => {
-    process.kill(first.pid, 'SIGSTOP');
-    const tookMs = await idleTimeOf(() => waitUntil(page, allStale));
-    t.is(await page.evaluate<number>(`(${overlays}).length`), widgetsOfAllKinds.length);
-    t.true(await page.getByRole('button', { name: 'Mic' }).isDisabled());
-    process.kill(first.pid, 'SIGCONT');
-    await waitUntil(page, noneStale);
-    return tookMs;
-  });
-  t.true(hung < limitMs, `a hub that hangs: ${Math.round(hung)} ms`);
-
-  first.process.kill('SIGTERM');
-  const stopped = await idleTimeOf(() => waitUntil(page, allStale));
-  t.true(stopped < limitMs, `a hub that stops: ${Math.round(stopped)} ms`);
-  await page.getByText('No link to the hub').first().waitFor();
-  await first.ended();
-
-  const second = await startHubProcess(t, flow);
-  await waitUntil(page, noneStale);
-  await second.get('/update?parameter=desk/text&value=again');
-  await widget(page, 'value').getByText('again').waitFor();
-  t.is(await page.evaluate('mark'), 1);
-});
-
-test('a momentary button that is let go while the link is down is off when it is back', async (t) => {
-  const button = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
-  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [button] } });
-  const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
-  const page = await openConsole(t, browser, hub.port, wall);
-  await waitUntil(page, noneStale);
-  await page.getByRole('button', { name: 'Talk' }).hover();
-  await page.mouse.down();
-  await page.locator('.push.lit').waitFor();
-  process.kill(hub.pid, 'SIGSTOP');
-  await waitUntil(page, allStale);
-  await page.mouse.up();
-  process.kill(hub.pid, 'SIGCONT');
-  await waitUntil(page, noneStale);
-  await page.locator('.push[aria-pressed=false]').waitFor();
-  t.is(await hub.get('/parameters/desk/mic'), 'false');
 });
 
 const kinds = [
@@ -313,7 +233,7 @@ test.serial('200 widgets over values that change 50 times a second hold 30 frame
 });
 
 test('a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out', async (t) => {
-  const hub = await start(t, [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds]);
+  const hub = await startWall(t, [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds]);
   const page = await openConsole(t, browser, hub.port, wall);
   await waitUntil(page, noneStale);
   const overflow = `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>

@@ -1,0 +1,65 @@
+// Dashboards whose link to the hub breaks: every widget says so, and goes on by itself when the link is back.
+
+import test from 'ava';
+import { openConsole, waitUntil } from '../../support/browser/console.ts';
+import { browser } from '../../support/browser/own-browser.ts';
+import { allStale, desk, noneStale, overlays, wall, widgetsOfAllKinds } from '../../support/browser/wall.ts';
+import { createFolder } from '../../support/folder.ts';
+import { api } from '../../support/hub.ts';
+import { startHubProcess } from '../../support/hub-process.ts';
+import { bestOf, idleTimeOf } from '../../support/machine.ts';
+import { freePort } from '../../support/port.ts';
+
+/** A page says this soon that its values may be old. */
+const limitMs = 3000;
+
+test('a hub that hangs or stops makes every widget stale within three seconds; back, all is live without a reload', async (t) => {
+  const folder = await createFolder(t, { 'wall.json5': { columns: 4, widgets: widgetsOfAllKinds } });
+  const port = await freePort();
+  const flow = { connections: { api: { ...api, port, dashboards: folder }, desk } };
+  const first = await startHubProcess(t, flow);
+  const page = await openConsole(t, browser, port, wall);
+  await waitUntil(page, noneStale);
+  await page.evaluate('globalThis.mark = 1');
+
+  const hung = await bestOf(limitMs, async () => {
+    process.kill(first.pid, 'SIGSTOP');
+    const tookMs = await idleTimeOf(() => waitUntil(page, allStale));
+    t.is(await page.evaluate<number>(`(${overlays}).length`), widgetsOfAllKinds.length);
+    t.true(await page.getByRole('button', { name: 'Mic' }).isDisabled());
+    process.kill(first.pid, 'SIGCONT');
+    await waitUntil(page, noneStale);
+    return tookMs;
+  });
+  t.true(hung < limitMs, `a hub that hangs: ${Math.round(hung)} ms`);
+
+  first.process.kill('SIGTERM');
+  const stopped = await idleTimeOf(() => waitUntil(page, allStale));
+  t.true(stopped < limitMs, `a hub that stops: ${Math.round(stopped)} ms`);
+  await page.getByText('No link to the hub').first().waitFor();
+  await first.ended();
+
+  const second = await startHubProcess(t, flow);
+  await waitUntil(page, noneStale);
+  await second.get('/update?parameter=desk/text&value=again');
+  await page.locator('.widget.value').getByText('again').waitFor();
+  t.is(await page.evaluate('mark'), 1);
+});
+
+test('a momentary button that is let go while the link is down is off when it is back', async (t) => {
+  const button = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
+  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [button] } });
+  const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
+  const page = await openConsole(t, browser, hub.port, wall);
+  await waitUntil(page, noneStale);
+  await page.getByRole('button', { name: 'Talk' }).hover();
+  await page.mouse.down();
+  await page.locator('.push.lit').waitFor();
+  process.kill(hub.pid, 'SIGSTOP');
+  await waitUntil(page, allStale);
+  await page.mouse.up();
+  process.kill(hub.pid, 'SIGCONT');
+  await waitUntil(page, noneStale);
+  await page.locator('.push[aria-pressed=false]').waitFor();
+  t.is(await hub.get('/parameters/desk/mic'), 'false');
+});
