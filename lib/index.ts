@@ -1,31 +1,7 @@
-// What embedders import: a hub from flow files, the contract of connection types, and the words of the model.
+// What programs import that embed a hub: a hub from flow files, its connection types, tests, and all that flow files import.
 
-import type { ConnectionSettings } from './connections/registry.ts';
-import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
-
-export {
-  type ConnectionContext,
-  type ConnectionEvent,
-  defineConnectionType,
-  defineGatewayType,
-} from './connections/connection.ts';
-export type { HubPort } from './connections/hub-port.ts';
-export { type ConnectionSettings, connectionTypes } from './connections/registry.ts';
-export type { FlowTest, FlowTestStep } from './flow/check/tests/test-schema.ts';
-export type { DataRule, FlowRule, Installation, On, RuleFolder } from './flow/define-flow.ts';
-export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub, version } from './hub.ts';
-export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';
-export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
-export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
-export type { RuleRun, RuleRuns } from './model/rule-run.ts';
-export { convert, type Value, type ValueType } from './model/value.ts';
+export * from './authoring.ts';
+export { connectionTypes } from './connections/registry.ts';
+export { type Hub, type HubLog, type HubOptions, loadFlows, type Reload, startHub } from './hub.ts';
 export { type FlowTestOptions, type FlowTestResult, runFlowTests } from './testing/run-tests.ts';
 export { type FlowUnderTest, type TestFlowOptions, testFlow } from './testing/test-flow.ts';
-
-/** A flow file with connections of the types that the hub has. */
-export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
-
-/** Declares a flow file; its default export. */
-export function defineFlow(definition: FlowDefinition): FlowDefinition {
-  return definition;
-}

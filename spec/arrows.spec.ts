@@ -96,6 +96,18 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'pino-pretty',
     ],
   ],
+  [
+    'authoring.ts',
+    [
+      'model/',
+      'connections/connection.ts',
+      'connections/hub-port.ts',
+      'connections/registry.ts', // its types alone
+      'flow/check/tests/test-schema.ts',
+      'flow/define-flow.ts',
+      'hub/version.ts',
+    ],
+  ],
   ['index.ts', ['*']],
   ['main.ts', ['*', 'commander']],
   ['patchbay.ts', ['command/node-version.ts', 'main.ts']],

@@ -1,13 +1,13 @@
 // The thread in which a flow in TypeScript is tried before the hub imports it. Whatever the flow does, it does to this thread
-// alone. What every flow imports is loaded before the first flow is tried.
+// alone. What flows import is loaded before the first flow is tried.
 
-import { extname } from 'node:path';
 import process from 'node:process';
 import { parentPort } from 'node:worker_threads';
 import { Streams } from '../streams.ts';
 import { guardExits } from './exits.ts';
 import { lockGlobals, readGlobals } from './globals.ts';
 import { type Imports, observeImports } from './imports.ts';
+import { useLeanHub, useWholeHub, wantsMore } from './lean-hub.ts';
 import { stackOf, wordsOf } from './stack.ts';
 
 /** A flow to be tried, by the URL of its file. */
@@ -15,9 +15,10 @@ export interface TrialRequest {
   readonly href: string;
 }
 
-/** What the thread answers: that it is ready, or how a flow did. */
+/** What the thread answers: how a flow did, or whether it is ready for one. */
 export type TrialAnswer =
-  | { readonly isReady: true }
+  /** false: the flow wants more of the hub. It is to be tried again when the thread is ready, which has loaded all of it then. */
+  | { readonly isReady: boolean }
   /** What its files import, and its connections, as data. */
   | { readonly imports: Imports; readonly connections: unknown }
   /** Of a flow that failed, what its files import as far as they were read. */
@@ -34,7 +35,7 @@ const fail = (error: unknown) =>
 let fault = 'cannot be loaded';
 
 await import('rxjs');
-await import(new URL(`../../index${extname(import.meta.filename)}`, import.meta.url).href);
+await useLeanHub();
 
 const importsOf = new Map<string, Set<string>>();
 observeImports((from, to) => importsOf.set(from, (importsOf.get(from) ?? new Set()).add(to)));
@@ -42,7 +43,11 @@ guardExits(process, () => true);
 lockGlobals();
 const globals = readGlobals();
 process.on('uncaughtException', fail);
-port.on('message', ({ href }: TrialRequest) => void tryFlow(href).catch(fail));
+port.on('message', ({ href }: TrialRequest) => {
+  tryFlow(href)
+    .catch((error) => (wantsMore(error) ? loadHub() : fail(error)))
+    .catch(fail);
+});
 answer({ isReady: true });
 
 async function tryFlow(href: string): Promise<void> {
@@ -56,6 +61,12 @@ async function tryFlow(href: string): Promise<void> {
   const changed = [...globals].find(([name, value]) => now.get(name) !== value);
   if (changed !== undefined) throw new Error(`changes ${changed[0]}, which the hub needs as it is`);
   answer({ imports: imports(), connections: asData(flow?.connections) });
+}
+
+async function loadHub(): Promise<void> {
+  answer({ isReady: false });
+  await useWholeHub();
+  answer({ isReady: true });
 }
 
 /** Of all flows that were tried here. */

@@ -73,13 +73,11 @@ export class Trial {
     try {
       await this.#ready;
       this.#isHurried = false;
-      const { href } = pathToFileURL(path);
-      const answer = this.#answer();
-      const before = this.#worker.performance.eventLoopUtilization();
-      this.#worker.postMessage({ href } satisfies TrialRequest);
-      const tried = await withinTicks(answer, () => (this.#isHurried ? hurriedDeadlineMs : importDeadlineMs));
-      if (tried === undefined)
-        throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
+      let tried = await this.#ask(path, nameOf);
+      if ('isReady' in tried) {
+        await this.#answer(); // it has loaded the whole hub
+        tried = await this.#ask(path, nameOf);
+      }
       if ('message' in tried) {
         const place = placeIn(tried.stack, nameOf) ?? placeOfThrown(tried.message, path, name);
         throw new TrialError(tried.message, place, tried.imports);
@@ -92,6 +90,16 @@ export class Trial {
     } finally {
       this.#worker.unref();
     }
+  }
+
+  /** What the thread answers to a flow. Errors: `TrialError` when it does not answer in time. */
+  async #ask(path: string, nameOf: (path: string) => string | undefined): Promise<TrialAnswer> {
+    const answer = this.#answer();
+    const before = this.#worker.performance.eventLoopUtilization();
+    this.#worker.postMessage({ href: pathToFileURL(path).href } satisfies TrialRequest);
+    const tried = await withinTicks(answer, () => (this.#isHurried ? hurriedDeadlineMs : importDeadlineMs));
+    if (tried !== undefined) return tried;
+    throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
   }
 
   /** A newer save waits: the flow has less time, which only a faulty one needs. */

@@ -1,0 +1,30 @@
+// What flow files in TypeScript import: their declaration, and the words of the model. It loads none of the hub: a save of a
+// flow is tried in a thread that loads this alone.
+
+import type { ConnectionSettings } from './connections/registry.ts';
+import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
+
+export {
+  type ConnectionContext,
+  type ConnectionEvent,
+  defineConnectionType,
+  defineGatewayType,
+} from './connections/connection.ts';
+export type { HubPort } from './connections/hub-port.ts';
+export type { FlowTest, FlowTestStep } from './flow/check/tests/test-schema.ts';
+export type { DataRule, FlowRule, Installation, On, RuleFolder } from './flow/define-flow.ts';
+export { version } from './hub/version.ts';
+export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';
+export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
+export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
+export type { RuleRun, RuleRuns } from './model/rule-run.ts';
+export { convert, type Value, type ValueType } from './model/value.ts';
+export type { ConnectionSettings };
+
+/** A flow file with connections of the types that the hub has. */
+export type FlowDefinition = AnyFlowDefinition<ConnectionSettings>;
+
+/** Declares a flow file; its default export. */
+export function defineFlow(definition: FlowDefinition): FlowDefinition {
+  return definition;
+}

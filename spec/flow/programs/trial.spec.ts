@@ -1,0 +1,43 @@
+// The thread in which a flow is tried loads what flows import, and the whole hub only for one that imports more of it.
+
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { Trial } from '../../../lib/flow/programs/trial.ts';
+import { createFolder } from '../../support/folder.ts';
+
+const hub = JSON.stringify(resolve(import.meta.dirname, '../../../lib/index.ts'));
+/** The hub brings node:child_process, which this thread does not need. */
+const hasHub = "process.moduleLoadList.includes('NativeModule child_process')";
+
+/** Tries the first of the files, `flow.ts`. */
+async function tryFlow(t: ExecutionContext, files: Readonly<Record<string, string>>) {
+  const folder = await createFolder(t, { 'package.json': { type: 'module' }, ...files });
+  const trial = new Trial();
+  t.teardown(() => trial.end());
+  return { folder, tried: await trial.run(join(folder, 'flow.ts'), 'flow.ts') };
+}
+
+test('a flow that imports what flows import is tried without the hub', async (t) => {
+  const { tried } = await tryFlow(t, {
+    'flow.ts': `import { convert, defineFlow, HubError } from ${hub};
+      export default defineFlow({ connections: { hasHub: ${hasHub}, convert: typeof convert, error: typeof HubError } });`,
+  });
+  t.deepEqual(tried.connections, { hasHub: false, convert: 'function', error: 'function' });
+});
+
+test('one of whose files imports more gets it', async (t) => {
+  const { folder, tried } = await tryFlow(t, {
+    'flow.ts': `import { defineFlow } from ${hub};
+      import { types } from './_types.ts';
+      export default defineFlow({ connections: { hasHub: ${hasHub}, dummy: types.has('dummy') } });`,
+    '_types.ts': `import { connectionTypes } from ${hub}; export const types = connectionTypes;`,
+  });
+  t.deepEqual(tried.connections, { hasHub: true, dummy: true });
+  t.deepEqual(tried.imports, { [join(folder, 'flow.ts')]: [join(folder, '_types.ts')] });
+});
+
+test('a name that the hub does not have is a mistake with its place', async (t) => {
+  const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\nimport { defineFlaw } from ${hub};` }));
+  t.regex(error!.message, /^cannot be loaded: .* does not provide an export named 'defineFlaw'$/);
+  t.like(error, { place: { name: 'flow.ts', line: 2 } });
+});
