@@ -76,6 +76,8 @@ export interface RulePlan {
   readonly to: readonly string[];
   /** Every parameter that the rule reads or writes. A reload that replaces one of them starts the rule anew. */
   readonly addresses: readonly string[];
+  /** What the rule may read besides, as any rule of its flow file in TypeScript may: one list for all of them. */
+  readonly sharedAddresses: readonly string[];
   /** What the rule was made of, as text. A reload that leaves it as it is lets the rule run on. */
   readonly key: string;
   /** Its place among the rules that wait until a turn has settled: behind those whose results it reads. */

@@ -24,6 +24,7 @@ export class Streams {
   readonly asked: AskedParameter[] = [];
   readonly #flow: string;
   readonly #addressesOf = new WeakMap<Observable<unknown>, readonly string[]>();
+  #addresses: readonly string[] = [];
   #sources: Sources | undefined;
 
   /** `flow` is the name of the file: what its streams start, such as a timer, is known as its own. */
@@ -62,7 +63,13 @@ export class Streams {
       const addresses = this.#addressesOf.get(at);
       if (addresses !== undefined) return addresses;
     }
-    return this.asked.map(({ address }) => address);
+    return this.addresses;
+  }
+
+  /** The addresses of all that the file has asked for: one list, which all rules of the file share. */
+  get addresses(): readonly string[] {
+    if (this.#addresses.length !== this.asked.length) this.#addresses = this.asked.map(({ address }) => address);
+    return this.#addresses;
   }
 
   /** The same stream; what it starts once it is subscribed to is known as the flow's own. */

@@ -10,6 +10,8 @@ import type { CheckedRule, Folders } from './checked-rule.ts';
 import { compileRuleExpression, type ExpressionTypes } from './compile-expression.ts';
 import { checkPipe } from './pipe.ts';
 
+const none: readonly string[] = [];
+
 /** The rule as a list of one; none where its shape is wrong. */
 export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, find: FindDeclaration): CheckedRule[] {
   const rule = spot.parse(ruleSchema, item);
@@ -56,6 +58,7 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     body,
     to,
     addresses: [...sources, ...lookedAt, ...to],
+    sharedAddresses: none,
     key: ruleKey(file, item),
   };
   return [checked];

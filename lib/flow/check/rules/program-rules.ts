@@ -87,7 +87,8 @@ export function checkStreamRule(
       connect: (sources) => streams.connect(sources),
     },
     to,
-    addresses: [...streams.asked.map(({ address }) => address), ...to],
+    addresses: to,
+    sharedAddresses: streams.addresses,
     key: ruleKey(file, [file.version, index]),
   };
   return [checked];

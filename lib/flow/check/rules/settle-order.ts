@@ -21,16 +21,29 @@ export function settleOrderOf(
   const unsorted = new Map([...writers].map(([address, indexes]) => [address, indexes.values()]));
   const listening = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
   for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
+  /** How far lists of addresses have been gone through; rules of a flow file in TypeScript may share one. */
+  const readings = new Map<readonly string[], { at: number }>();
+  const readingOf = (addresses: readonly string[]) => {
+    const reading = readings.get(addresses) ?? { at: 0 };
+    readings.set(addresses, reading);
+    return reading;
+  };
   /**
    * What a rule, by its index, or a connection, by its ID, comes after. All readers of an address share its writers: one that was
    * met is being sorted or has been, and is not needed again. So many readers of many writers cost no more than few of few.
    */
   function* dependencies(node: number | string): Generator<number | string, void, void> {
-    for (const address of typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!)) {
-      const before = unsorted.get(address);
-      if (before !== undefined) for (let next = before.next(); !next.done; next = before.next()) yield next.value;
-      if (listening.size === 0) continue;
-      const connection = address.slice(0, address.indexOf('/'));
+    const addresses = typeof node === 'string' ? listening.get(node)! : sourcesOf(rules[node]!);
+    const reading = readingOf(addresses);
+    while (reading.at < addresses.length) {
+      const address = addresses[reading.at]!;
+      const next = unsorted.get(address)?.next();
+      if (next?.done === false) {
+        yield next.value;
+        continue;
+      }
+      reading.at++;
+      const connection = listening.size === 0 ? '' : address.slice(0, address.indexOf('/'));
       if (listening.has(connection)) yield connection;
     }
   }

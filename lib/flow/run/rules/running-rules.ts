@@ -58,8 +58,9 @@ export class RunningRules {
 
   /** Stops the rules that the plans lack, or whose parameters `gone` has; returns what starts the others of the plans. */
   stopLeaving(plans: readonly RulePlan[], gone: ReadonlySet<string>): () => Difference {
+    const isGone = goneWith(gone);
     const isStaying = ({ plan, started }: RunningRule) =>
-      started === undefined || !plan.addresses.some((address) => gone.has(address));
+      started === undefined || !(isGone(plan.addresses) || isGone(plan.sharedAddresses));
     const staying = Map.groupBy(this.#rules.filter(isStaying), ({ plan }) => plan.key);
     const coming = plans.map((plan): ComingRule => {
       const before = staying.get(plan.key)?.shift();
@@ -183,4 +184,15 @@ export class RunningRules {
 /** Whether a rule shall run: as its flow file says, or the other way round when it was switched. */
 function isWanted({ plan, switchedBy }: ComingRule): boolean {
   return plan.isEnabled === (switchedBy === undefined);
+}
+
+/** Tells whether one of a list of addresses is gone; of a list that many rules share it has found out once. */
+function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
+  if (gone.size === 0) return () => false;
+  const known = new Map<readonly string[], boolean>();
+  return (addresses) => {
+    const isGone = known.get(addresses) ?? addresses.some((address) => gone.has(address));
+    known.set(addresses, isGone);
+    return isGone;
+  };
 }
