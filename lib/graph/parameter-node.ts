@@ -1,9 +1,10 @@
 // A parameter in the graph: a subject that keeps its value when it has state, a plain Subject when it is a trigger.
 // Both carry the same fields, so that one way of writing serves both. Only the graph writes them or calls `next`.
 
-import { Subject } from 'rxjs';
+import { Subject, type Subscriber, type Subscription } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
+import { addObserver } from './observers.ts';
 import { ValueSubject } from './value-subject.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
@@ -50,6 +51,11 @@ export class TriggerNode extends Subject<Value> implements Parameter {
     this.address = address;
     this.access = declaration.access;
     this.owner = owner;
+  }
+
+  /** Overrides that of rxjs, as `ValueSubject` does. */
+  _innerSubscribe(subscriber: Subscriber<unknown>): Subscription {
+    return addObserver(this, subscriber);
   }
 }
 

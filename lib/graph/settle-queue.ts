@@ -35,11 +35,13 @@ export class SettleQueue {
   #next = 0;
   readonly #others = new Heap<Waiting>(isBefore);
   #added = 0;
+  #waiting = 0;
 
   /** Adds work, unless it waits already. */
   add(task: SettleTask, delivering: Change | undefined, earlier: Change | undefined): void {
     if (task.isWaiting) return;
     task.isWaiting = true;
+    this.#waiting++;
     const waiting: Waiting = { task, delivering, earlier, number: this.#added++ };
     const last = this.#inOrder.at(-1);
     if (last === undefined || isBefore(last, waiting)) this.#inOrder.push(waiting);
@@ -48,10 +50,12 @@ export class SettleQueue {
 
   /** Takes what comes first out; of equal orders, what was added first. */
   takeFirst(): DueTask | undefined {
+    if (this.#waiting === 0) return undefined; // as at the end of nearly every turn
+    this.#waiting--;
     const first = this.#inOrder[this.#next];
     const other = this.#others.first;
-    const taken = other !== undefined && (first === undefined || isBefore(other, first)) ? this.#others.take() : first;
-    if (taken === undefined) return undefined;
+    const isOther = other !== undefined && (first === undefined || isBefore(other, first));
+    const taken = (isOther ? this.#others.take() : first)!;
     if (taken === first && ++this.#next === this.#inOrder.length) {
       this.#inOrder = [];
       this.#next = 0;

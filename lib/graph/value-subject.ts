@@ -1,7 +1,8 @@
 // The subject of a parameter with state. Only this file knows where a BehaviorSubject of rxjs keeps its value; its spec fails
 // when rxjs keeps it elsewhere.
 
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, type Subscriber, type Subscription } from 'rxjs';
+import { addObserver } from './observers.ts';
 
 interface Kept<T> {
   _value: T;
@@ -22,5 +23,10 @@ export class ValueSubject<T> extends BehaviorSubject<T> {
     }
     (this as unknown as Kept<T>)._value = value;
     observers[0]?.next(value);
+  }
+
+  /** Overrides that of rxjs, which its types do not tell of. */
+  _innerSubscribe(subscriber: Subscriber<unknown>): Subscription {
+    return addObserver(this, subscriber);
   }
 }

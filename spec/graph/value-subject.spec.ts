@@ -38,6 +38,23 @@ test('it tells, replays and keeps as a BehaviorSubject does, with no observer, o
   );
 });
 
+test('50,000 observers leave in no time, in any order, and those that stay are told in their order', (t) => {
+  const subject = new ValueSubject(0);
+  let told: number[] = [];
+  const subscriptions = Array.from({ length: 50_000 }, (_, index) => subject.subscribe(() => told.push(index)));
+  const start = process.cpuUsage();
+  for (const [index, subscription] of subscriptions.entries()) if (index % 1000 !== 999) subscription.unsubscribe();
+  const { user } = process.cpuUsage(start);
+  told = [];
+  subject.next(1);
+  t.deepEqual(
+    told,
+    Array.from({ length: 50 }, (_, index) => index * 1000 + 999),
+  );
+  t.true(subject.observers.length <= 100);
+  t.true(user < 500_000, `${user} µs`); // by searching and moving it takes seconds
+});
+
 test('rxjs keeps the value and the observers where the subject looks for them', (t) => {
   const subject = new BehaviorSubject(1);
   const kept = subject as unknown as { _value: number };
