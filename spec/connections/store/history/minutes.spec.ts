@@ -1,6 +1,7 @@
 // Minutes and hours: what is written of each, and that a restart in the middle changes nothing.
 
 import test from 'ava';
+import { type SpanRow, Spans } from '../../../../lib/connections/store/history/database/spans.ts';
 import { makeHistory } from '../../../support/history.ts';
 
 const hour = 3_600_000;
@@ -105,4 +106,12 @@ test('a clock that is set back begins the minutes anew', async (t) => {
     { time: start, mean: 20, count: 1 },
     { time: start + hour, mean: 10, count: 1 },
   ]);
+});
+
+test('a minute that was over before the hub went down is known to its end', (t) => {
+  const rows: SpanRow[] = [];
+  const spans = new Spans(minute, (row) => rows.push(row));
+  spans.add(1, start + 30_000, 5);
+  spans.interrupt(start + 10 * minute, start + 12 * minute, true);
+  t.deepEqual(rows, [{ parameter: 1, time: start, min: 5, mean: 5, max: 5, last: 5, count: 1 }]);
 });

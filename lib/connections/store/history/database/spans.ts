@@ -89,6 +89,7 @@ export class Spans {
 
   /** Nothing counts from `start` to `end`; what a parameter was before holds afterwards, unless all is forgotten. */
   interrupt(start: number, end: number, isForgotten: boolean): void {
+    if (isForgotten) this.endBefore(start); // what was over by then is known to its end
     for (const span of this.#open.values()) {
       this.#count(span, Math.min(start, span.start + this.#lengthMs));
       if (isForgotten) span.value = Number.NaN;
