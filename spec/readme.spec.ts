@@ -2,6 +2,7 @@
 
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import { stripVTControlCharacters } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { parseDashboard } from '../lib/dashboard/parse.ts';
@@ -66,14 +67,22 @@ for (const [title, followed] of [
     }
   });
 
-for (const readme of readmes)
-  for (const [index, { text }] of blocksOf(readReadme(readme))
-    .filter(({ language }) => language === 'json5')
-    .entries())
+/** What flow files of READMEs name beside themselves. */
+env.API_TOKEN = 'dG9rZW4=';
+const named = { 'password.txt': 'secret' };
+/** The name of a template, in its first line. */
+const templateName = (text: string) => /^\/\/ (_\S+)/.exec(text)?.[1];
+
+for (const readme of readmes) {
+  const texts = blocksOf(readReadme(readme)).flatMap(({ language, text }) => (language === 'json5' ? [text] : []));
+  const templates = texts.flatMap((text) => (templateName(text) === undefined ? [] : [[templateName(text)!, text]]));
+  const beside = { ...named, ...Object.fromEntries(templates) };
+  for (const [index, text] of texts.filter((text) => templateName(text) === undefined).entries())
     test(`${readme}: file ${index + 1}, a flow file or a dashboard, has no mistake`, async (t) => {
       if (/^ {2}widgets:/m.test(text)) t.notThrows(() => parseDashboard('dashboard.json5', text));
-      else await t.notThrowsAsync(loadFlows([await createFolder(t, { 'flow.json5': text })]));
+      else await t.notThrowsAsync(loadFlows([await createFolder(t, { ...beside, 'flow.json5': text })]));
     });
+}
 
 /** What a command prints on a terminal of the clone. */
 function runIn({ folder, url }: Clone, command: string): Promise<string> {

@@ -2,7 +2,7 @@
 // and its timeline names what the rule writes.
 
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import test from 'ava';
 import JSON5 from 'json5';
 import { test as runTests } from '../../lib/command/test.ts';
@@ -16,6 +16,7 @@ interface Item {
   rules?: Item[];
   name?: string;
   to?: string | string[] | Record<string, string>;
+  instances?: { template: string };
 }
 
 function rulesOf(items: Item[] = []): Item[] {
@@ -29,30 +30,42 @@ async function resultsOf(path: string): Promise<FlowTestResult[]> {
 }
 
 const paths = await findFlowFiles(['flows'], new MistakeList());
-const files = await Promise.all(paths.map(async (path) => ({ path, text: await readFile(path, 'utf8') })));
+const files = await Promise.all(paths.map(async (path) => ({ path, parts: await partsOf(path) })));
 
-for (const { path, text } of files) {
-  const rules = rulesOf(JSON5.parse<Item>(text).rules);
+/** The texts of a flow file and of the template that it names, by their names in its folder. */
+async function partsOf(path: string): Promise<[name: string, text: string][]> {
+  const text = await readFile(path, 'utf8');
+  const { instances } = JSON5.parse<Item>(text);
+  if (instances === undefined) return [[basename(path), text]];
+  const template = join(dirname(path), instances.template);
+  return [
+    [basename(path), text],
+    [basename(template), await readFile(template, 'utf8')],
+  ];
+}
 
+for (const { path, parts } of files) {
   test(`${path}: has tests, and they pass`, async (t) => {
     const results = await resultsOf(path);
     t.true(results.length > 0);
     for (const { isPassed, name, timeline } of results) t.true(isPassed, `${name}\n${timeline}`);
   });
 
-  for (const [index, { name, to }] of rules.entries())
-    test(`${path}: without rule "${name ?? index}" a test fails and names what it writes`, async (t) => {
-      const flow = JSON5.parse<Item>(text);
-      rulesOf(flow.rules)[index]!.enabled = false;
-      const folder = await createFolder(t, { [basename(path)]: flow });
-      const failed = (await resultsOf(folder)).filter(({ isPassed }) => !isPassed);
-      t.true(failed.length > 0, 'all tests pass');
-      const [address] = typeof to === 'object' && !Array.isArray(to) ? Object.keys(to) : [to!].flat();
-      t.true(
-        failed.some(({ timeline }) => /^>> /m.test(timeline) && timeline.includes(address!)),
-        failed[0]!.timeline,
-      );
-    });
+  for (const [part, partText] of parts)
+    for (const [index, { name, to }] of rulesOf(JSON5.parse<Item>(partText).rules).entries())
+      test(`${path}: without rule "${name ?? index}" of ${part} a test fails and names what it writes`, async (t) => {
+        const flow = JSON5.parse<Item>(partText);
+        rulesOf(flow.rules)[index]!.enabled = false;
+        const folder = await createFolder(t, { ...Object.fromEntries(parts), [part]: flow });
+        const failed = (await resultsOf(folder)).filter(({ isPassed }) => !isPassed);
+        t.true(failed.length > 0, 'all tests pass');
+        const [address] = typeof to === 'object' && !Array.isArray(to) ? Object.keys(to) : [to!].flat();
+        const written = address!.split(/\$\{.*?\}/); // what is around its variables
+        t.true(
+          failed.some(({ timeline }) => /^>> /m.test(timeline) && written.every((part) => timeline.includes(part))),
+          failed[0]!.timeline,
+        );
+      });
 }
 
 test('the table of the cookbook names each recipe', async (t) => {
