@@ -10,6 +10,7 @@ import { dayMs, minuteMs } from '../../lib/console/history/timeframe.ts';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { pinch } from '../support/browser/finger.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { drawn } from '../support/browser/plot.ts';
 import { createLogRecorder } from '../support/connection.ts';
@@ -117,6 +118,10 @@ test('a plot reaches back and goes on with what comes, is moved and zoomed, and 
   await waitUntil(page, `new URLSearchParams(location.hash).has('to')`);
   await page.mouse.wheel(0, -400);
   await waitUntil(page, () => spanOf(asked.at(-1)) < 10 * 60);
+  await plot.dblclick();
+  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+  await pinch(page, { x: x + width / 2, y: y + 50 }, 100, 300);
+  await waitUntil(page, () => Math.abs(spanOf(asked.at(-1)) - 8 * 60) < 60);
   await plot.dblclick();
   await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
 

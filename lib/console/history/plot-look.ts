@@ -31,7 +31,7 @@ export function optionsOf(box: HTMLElement, look: PlotLook): uPlot.Options {
     legend: { show: false },
     cursor: { y: false, drag: { x: false, y: false }, points: { show: false } },
     scales: { x: { time: true }, y: { range: rangeOf(look.shape) } },
-    padding: [10, 12, 0, 0],
+    padding: [10, 20, 0, 0], // the last time on the axis is as wide again
     axes: [
       { ...axis, size: 28, values: timesOf, space: 64 },
       { ...axis, size: 56, ...labelsOf(look.shape) },

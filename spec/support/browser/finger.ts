@@ -31,3 +31,17 @@ export async function createFinger(page: Page): Promise<Finger> {
     up: () => touch('touchEnd'),
   };
 }
+
+/** Two fingers beside each other about a point, so many px apart at first and at last. */
+export async function pinch(page: Page, at: { x: number; y: number }, firstPx: number, lastPx: number): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const steps = 8;
+  const touch = async (type: 'touchStart' | 'touchMove' | 'touchEnd', apartPx: number) => {
+    const fingers = [-0.5, 0.5].map((side, id) => ({ x: at.x + side * apartPx, y: at.y, id }));
+    await session.send('Input.dispatchTouchEvent', { type, touchPoints: type === 'touchEnd' ? [] : fingers });
+    await page.evaluate('new Promise(requestAnimationFrame)');
+  };
+  await touch('touchStart', firstPx);
+  for (let step = 1; step <= steps; step++) await touch('touchMove', firstPx + ((lastPx - firstPx) * step) / steps);
+  await touch('touchEnd', lastPx);
+}

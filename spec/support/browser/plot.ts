@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 
 /** The room beside the drawing, for the labels of the values and at the right. */
 const leftPx = 56;
-const rightPx = 12;
+const rightPx = 20;
 
 /** An expression: how much of the width of the first plot shows a colour of the style sheet, from one share of it to another, 0..1. */
 export function drawnExpression(colour: string, from = 0, to = 1): string {
