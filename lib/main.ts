@@ -20,7 +20,7 @@ import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
 import { explain, trace } from './command/why.ts';
 import { connectionTypes } from './connections/registry.ts';
-import { dashboardJsonSchema } from './dashboard/format.ts';
+import { dashboardJsonSchema } from './dashboard/json-schema.ts';
 import { flowFileJsonSchema } from './flow/check/schema.ts';
 import { version } from './hub.ts';
 import { auditKinds } from './model/audit-entry.ts';

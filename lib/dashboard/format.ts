@@ -166,15 +166,3 @@ export interface Dashboard {
   readonly rows: number;
   readonly widgets: readonly Widget[];
 }
-
-/** The JSON Schema of dashboards, for editors that complete and check. */
-export function dashboardJsonSchema(): object {
-  const { group, ...single } = widgetSchemas;
-  const within = z.array(z.discriminatedUnion('type', Object.values(single) as unknown as [z.ZodObject]));
-  const widgets = z.array(
-    z.discriminatedUnion('type', [...Object.values(single), group.extend({ widgets: within })] as unknown as [
-      z.ZodObject,
-    ]),
-  );
-  return z.toJSONSchema(dashboardSchema.extend({ widgets }), { io: 'input', unrepresentable: 'any' });
-}

@@ -1,4 +1,4 @@
-// The shape of `instances` and of `each`.
+// The shape of `instances`.
 
 import { z } from 'zod';
 
@@ -16,12 +16,3 @@ export const instancesSchema = z.strictObject(
   },
   { error: "an object such as { template: './_studio.json5', each: { s1: { … } } }" },
 );
-
-/** What repeats the item that it stands in, for editors: the check reads it before anything else. */
-export const eachSchema = z
-  .record(
-    z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { const: 'instance' } }),
-    z.union([z.array(z.unknown()).min(1), z.string().meta({ pattern: '^\\$\\{.*\\}$' })]),
-  )
-  .meta({ minProperties: 1 })
-  .describe('Repeats this for each of the values: { n: [1, 2] } makes ${n} 1, then 2; several names are combined');

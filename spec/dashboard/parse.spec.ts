@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import JSON5 from 'json5';
-import { dashboardJsonSchema, type Group } from '../../lib/dashboard/format.ts';
+import type { Group } from '../../lib/dashboard/format.ts';
+import { dashboardJsonSchema } from '../../lib/dashboard/json-schema.ts';
 import { parseDashboard } from '../../lib/dashboard/parse.ts';
 import { HubError } from '../../lib/model/error.ts';
 
@@ -197,4 +198,17 @@ test('the examples are right, also by the JSON Schema for editors, which refuses
   }
   t.false(isValid(widget({ adress: 'desk/lamp' })));
   t.false(isValid(widget({ type: 'lmap' })));
+});
+
+test('each repeats widgets, also those of a group', (t) => {
+  const lamp = { type: 'lamp', address: 's${n}/red', label: 'Studio ${n}' };
+  const one = { type: 'group', size: [2, 1], widgets: [{ each: { n: [4, 5] }, ...lamp }] };
+  const text = JSON.stringify({ columns: 3, widgets: [{ each: { n: [1, 2, 3] }, widgets: [lamp] }, one] });
+  const [first, , third, group] = parseDashboard('desk.json5', text).widgets;
+  t.like(first, { address: 's1/red', label: 'Studio 1', at: [1, 1] });
+  t.like(third, { address: 's3/red', at: [3, 1] });
+  t.like(group, { type: 'group', widgets: [{ address: 's4/red' }, { address: 's5/red' }] });
+  t.true(new Ajv2020({ strict: false }).validate(dashboardJsonSchema(), JSON.parse(text)));
+  const mistake = t.throws(() => parseDashboard('desk.json5', text.replace('"s${n}/red"', '"s${m}/red"')));
+  t.regex(mistake.message, /^desk\.json5:1:\d+: .*unknown variable "m", the variables are n \(n = 1, and 2 more\)$/);
 });

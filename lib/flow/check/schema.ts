@@ -6,13 +6,14 @@ import type { AnyConnectionType } from '../../connections/connection.ts';
 import { commonSettings } from '../../connections/setting.ts';
 import { addressShape, connectionIdShape } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
+import { allowVariables } from '../../template/allow-variables.ts';
+import { eachSchema } from '../../template/each-schema.ts';
 import type { On } from '../define-flow.ts';
-import { eachSchema, instancesSchema } from '../instances-schema.ts';
+import { instancesSchema } from '../instances-schema.ts';
 import { hubId } from '../plan.ts';
 import { expression, stepList } from '../steps/define-step.ts';
 import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
-import { allowVariables } from './variables-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
 const variable = z

@@ -1,5 +1,5 @@
-// What the JSON Schema of flow files allows beside what the check wants: variables of templates, which are replaced before, and texts
-// from the environment and from files.
+// What a JSON Schema allows beside what the check wants: variables of templates, which are replaced before, and texts from the
+// environment and from files.
 
 /** A schema in JSON, as Zod writes it. */
 interface Schema {

@@ -1,0 +1,24 @@
+// The JSON Schema of dashboards, for editors that complete and check: widgets, and what templates allow beside them.
+
+import { z } from 'zod';
+import { allowVariables } from '../template/allow-variables.ts';
+import { eachSchema } from '../template/each-schema.ts';
+import { dashboardSchema, widgetSchemas } from './format.ts';
+
+const each = { each: eachSchema.optional() };
+
+export function dashboardJsonSchema(): object {
+  const { group, ...single } = widgetSchemas;
+  const singles = Object.values(single).map((schema) => (schema as z.ZodObject).extend(each));
+  const within = listOf(singles);
+  const widgets = listOf([...singles, group.extend({ ...each, widgets: within })]);
+  const schema = dashboardSchema.extend({ widgets });
+  return allowVariables(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }));
+}
+
+/** A list of widgets, and of lists of them that are repeated. */
+function listOf(schemas: readonly z.ZodObject[]): z.ZodType {
+  const widget = z.discriminatedUnion('type', schemas as unknown as [z.ZodObject<{ type: z.ZodLiteral<string> }>]);
+  const item: z.ZodType = z.lazy(() => z.union([widget, z.strictObject({ each: eachSchema, widgets: z.array(item) })]));
+  return z.array(item);
+}
