@@ -16,7 +16,6 @@ export interface ExpressionRuntime {
 export function bindExpression(expression: RuleExpression, runtime: ExpressionRuntime): BoundExpression {
   const { evaluate, lookedUp, readsNow, readsPrevious } = expression;
   return (scope) => {
-    if (readsPrevious && scope.previous === undefined) return undefined;
     if (readsNow) scope.now = runtime.now();
     for (const { name, address, asks } of lookedUp) {
       const value = runtime.valueOf(address);
@@ -26,7 +25,8 @@ export function bindExpression(expression: RuleExpression, runtime: ExpressionRu
     try {
       return evaluate(scope);
     } catch (error) {
-      const missing = lookedUp.length === 0 ? undefined : missingName(error);
+      const missing = lookedUp.length === 0 && !readsPrevious ? undefined : missingName(error);
+      if (missing === 'previous' && readsPrevious) return undefined;
       const unknown = lookedUp.find(({ name }) => name === missing);
       if (unknown === undefined) runtime.reportFault(error);
       else runtime.reportUnknown(unknown.address);

@@ -1,0 +1,32 @@
+// node bench/networks.ts: runs random networks of rules on a hub, and the same on a model of their own, with rules that run at the
+// start, hear all writes, write expressions to several destinations, look at what is unknown, and are switched. Exit status 1 and
+// the network where a change differs.
+
+import { Random } from './fuzz/random.ts';
+import { compareNetwork } from './networks/compare.ts';
+import { aNetwork, asFlow } from './networks/network.ts';
+import { type Numbers, runScript, tell } from './script.ts';
+
+const usage = `node bench/networks.ts [options]
+
+  --networks <n>  how many networks run (5000)
+  --seed <n>      what they are made of (1)
+`;
+
+await runScript(usage, { networks: 5000, seed: 1 }, run);
+
+async function run({ networks, seed }: Numbers<'networks' | 'seed'>): Promise<number> {
+  let all = 0;
+  for (let number = 0; number < networks; number++) {
+    const network = aNetwork(new Random(seed, number));
+    const { changes, difference } = await compareNetwork(network);
+    all += changes;
+    if (difference === undefined) continue;
+    tell(`network ${number} of seed ${seed} differs, ${difference}`);
+    tell(JSON.stringify(asFlow(network), undefined, 2));
+    tell(JSON.stringify(network.given));
+    return 1;
+  }
+  tell(`seed ${seed}: ${networks} networks, ${all} changes, no difference`);
+  return 0;
+}
