@@ -41,6 +41,8 @@ export interface Options {
   /** How many outputs a large Virtual Core has. */
   readonly coreOutputs: number;
   readonly writes: number;
+  /** How many rules a large installation has; a small one has a hundredth of them. */
+  readonly rules: number;
   readonly parameters: number;
 }
 
@@ -71,6 +73,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --idle-clients <n>         idle: sockets (10000)
   --core-outputs <n>         virtual-core: outputs of a large core (10000)
   --writes <n>               write-rule: writes (3000000)
+  --rules <n>                rule-growth: rules of a large installation (10000)
   --parameters <n>           memory: parameters (1000000)
   --help`;
 
@@ -104,6 +107,7 @@ const numberOptions = {
   'idle-clients': [[10_000], [100]],
   'core-outputs': [[10_000], [500]],
   writes: [[3_000_000], [200_000]],
+  rules: [[10_000], [200]],
   parameters: [[1_000_000], [20_000]],
 } satisfies Record<string, readonly [full: readonly number[], quick: readonly number[]]>;
 
@@ -160,6 +164,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     idleClients: number('idle-clients'),
     coreOutputs: number('core-outputs'),
     writes: number('writes'),
+    rules: number('rules'),
     parameters: number('parameters'),
   };
 }

@@ -13,6 +13,7 @@ import { memory } from './subjects/memory.ts';
 import { plainFanOut } from './subjects/plain-fan-out.ts';
 import { plainIngest } from './subjects/plain-ingest.ts';
 import { plainLatency } from './subjects/plain-latency.ts';
+import { ruleGrowth } from './subjects/rule-growth.ts';
 import { v1Dashboards, v1Stalled } from './subjects/v1-dashboards.ts';
 import { v1FanOut } from './subjects/v1-fan-out.ts';
 import { v1Ingest } from './subjects/v1-ingest.ts';
@@ -33,6 +34,7 @@ export const subjects: readonly Subject[] = [
   filterCost,
   idle,
   writeRule,
+  ruleGrowth,
   virtualCore,
   memory,
 ];

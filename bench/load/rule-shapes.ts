@@ -1,0 +1,81 @@
+// Shapes of installations with many rules. Each makes a flow of so many rules, and says what to write so that every rule runs
+// once.
+
+export interface Rule {
+  readonly from: string | readonly string[] | Readonly<Record<string, string>>;
+  readonly when?: string;
+  readonly map?: string;
+  readonly pipe?: readonly object[];
+  readonly to: string | readonly string[];
+}
+
+export interface RuleShape {
+  readonly connections: Readonly<Record<string, unknown>>;
+  readonly rules: readonly Rule[];
+  /** The addresses that one round writes, one after the other. */
+  readonly writes: readonly string[];
+}
+
+/** Fewer than the limit of hops. */
+const rulesPerChain = 50;
+
+/** Every shape by its name, made for a number of rules. */
+export const ruleShapes = {
+  copy: (rules) => shape(rules, () => ({})),
+  map: (rules) => shape(rules, () => ({ map: 'value + 1' })),
+  when: (rules) => shape(rules, () => ({ when: 'value > 0', map: 'value + 1' })),
+  param: (rules) => shape(rules, (index) => ({ map: `value + param('p/${(index * 7) % rules}')` })),
+  scan: (rules) => shape(rules, () => ({ pipe: [{ scan: { seed: 0, expression: 'sum + value' } }] })),
+  'list of 5': (rules) => shape(rules, (index) => ({ from: around(index, rules, 5), map: 'value' }), 5),
+  '2 named sources': (rules) => named(rules, 2),
+  '5 named sources': (rules) => named(rules, 5),
+  '50 named sources': (rules) => named(rules, 50),
+  'named sources on one source': (rules) =>
+    onOne(rules, (index) => ({ from: { x: 's/x', a: `a/${index}` }, map: 'x + a' })),
+  'named sources in chains': (rules) => chains(rules, (from) => ({ from: { x: from, y: 's/x' }, map: 'x + 1' })),
+  'one source': (rules) => onOne(rules, () => ({ from: 's/x', map: 'value + 1' })),
+  'one destination': (rules) => shape(rules, (index) => ({ map: `value * ${rules} + ${index}`, to: 's/x' })),
+  'many destinations': (rules) => ({
+    ...shape(rules, () => ({})),
+    rules: [{ from: 's/x', map: 'value + 1', to: Array.from({ length: rules }, (_, index) => `b/${index}`) }],
+    writes: ['s/x'],
+  }),
+  chains: (rules) => chains(rules, (from) => ({ from, map: 'value + 1' })),
+} satisfies Record<string, (rules: number) => RuleShape>;
+
+export type RuleShapeName = keyof typeof ruleShapes;
+
+/** Each rule has a source of its own unless `part` says otherwise; `every`: only one in so many sources is written. */
+function shape(rules: number, part: (index: number) => Partial<Rule>, every = 1): RuleShape {
+  const numbers = Array.from({ length: rules }, (_, index) => index);
+  const dummy = (ids: readonly (string | number)[]) => ({ type: 'dummy', parameters: ids.map((id) => `${id},F,1`) });
+  return {
+    connections: { s: dummy(['x']), a: dummy(numbers), b: dummy(numbers), p: dummy(numbers) },
+    rules: numbers.map((index) => ({ from: `a/${index}`, to: `b/${index}`, ...part(index) })),
+    writes: numbers.filter((index) => index % every === 0).map((index) => `a/${index}`),
+  };
+}
+
+function onOne(rules: number, part: (index: number) => Partial<Rule>): RuleShape {
+  return { ...shape(rules, part), writes: ['s/x'] };
+}
+
+/** A write starts as many rules as each rule has sources. */
+function named(rules: number, sources: number): RuleShape {
+  const part = (index: number): Partial<Rule> => {
+    const names = around(index, rules, sources).map((address, at) => [`n${at}`, address] as const);
+    return { from: Object.fromEntries(names), map: names.map(([name]) => name).join(' + ') };
+  };
+  return shape(rules, part, sources);
+}
+
+/** The addresses of an index and of those behind it, in a ring. */
+function around(index: number, rules: number, count: number): string[] {
+  return Array.from({ length: count }, (_, more) => `a/${(index + more) % rules}`);
+}
+
+/** Each rule feeds the next. */
+function chains(rules: number, part: (from: string) => Partial<Rule>): RuleShape {
+  const from = (index: number) => (index % rulesPerChain === 0 ? `a/${index}` : `b/${index - 1}`);
+  return shape(rules, (index) => part(from(index)), rulesPerChain);
+}

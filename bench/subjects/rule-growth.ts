@@ -1,0 +1,59 @@
+// Rules by the thousand, in every shape: whether one costs the same among 10,000 as among 100.
+
+import type { RuleGrowth, RuleGrowthTask } from '../load/rule-growth.ts';
+import { type RuleShapeName, ruleShapes } from '../load/rule-shapes.ts';
+import { performTask, profileOptions } from '../process.ts';
+import type { Subject } from '../subject.ts';
+
+const bareName = 'bare rxjs';
+
+export const ruleGrowth: Subject = {
+  name: 'rule-growth',
+  about: 'a run of a rule among many rules, and how many times as much it costs as among few; the same in bare rxjs',
+  rounds: 3,
+  async cases({ rules: many, profileFolder, hubFolder }) {
+    const few = Math.ceil(many / 100);
+    return (Object.keys(ruleShapes) as RuleShapeName[]).map((shape) => {
+      const task: RuleGrowthTask = { hubFolder, shape, few, many, runs: 20 * many, turns: 5 };
+      let shared: RuleGrowth | undefined;
+      /** One process measures both; who comes second takes what the first has measured. */
+      const measure = async () => {
+        const measured = shared ?? (await performTask<RuleGrowth>('rule-growth', task, profileOptions(profileFolder)));
+        shared = shared === undefined ? measured : undefined;
+        return measured;
+      };
+      return {
+        name: shape,
+        metrics: [
+          {
+            key: 'growth',
+            title: `growth from ${few}`,
+            digits: 2,
+            better: 'less',
+            targets: [{ against: bareName, atMost: 2 }],
+          },
+          { key: 'time', title: 'ns per run', digits: 0, better: 'less' },
+          { key: 'start', title: 'µs per rule until the hub runs', digits: 0, better: 'less' },
+        ],
+        contenders: [
+          {
+            name: 'hub',
+            role: 'hub',
+            async measure() {
+              const { hubGrowth, hubNs, startUs } = await measure();
+              return { growth: hubGrowth, time: hubNs, start: startUs };
+            },
+          },
+          {
+            name: bareName,
+            role: 'ceiling',
+            async measure() {
+              const { bareGrowth, bareNs } = await measure();
+              return { growth: bareGrowth, time: bareNs };
+            },
+          },
+        ],
+      };
+    });
+  },
+};
