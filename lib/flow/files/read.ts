@@ -11,6 +11,7 @@ import { placeOfSetting } from '../programs/places.ts';
 import { cannotRead, findFlowFiles } from './find.ts';
 import { type FlowFile, valueAt } from './flow-file.ts';
 import { expandFlowFile } from './instances.ts';
+import { isTemplate } from './template.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
@@ -52,7 +53,9 @@ function parseFlowFile(named: Omit<FlowFile, 'data' | 'positionOf'>, text: strin
     const { data, duplicates, positionOf } = readJson5(text);
     const file: FlowFile = { ...named, data, positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
-    return expandFlowFile(file, text, mistakes);
+    if (!isTemplate(named.name) || !text.includes('${')) return expandFlowFile(file, text, mistakes);
+    mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
+    return [];
   } catch (error) {
     mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
     return [];

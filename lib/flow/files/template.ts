@@ -19,6 +19,11 @@ export interface Template extends FlowFile {
   readonly defaults: Readonly<Record<string, unknown>>;
 }
 
+/** Whether a file is a template, by its name. */
+export function isTemplate(path: string): boolean {
+  return /^_.*\.json5$/.test(basename(path));
+}
+
 /** Reads the template that a flow file names at a path; undefined after it has added what is wrong. */
 export function readTemplate(
   file: FlowFile,
@@ -27,7 +32,7 @@ export function readTemplate(
   mistakes: MistakeList,
 ): Template | undefined {
   const name = isAbsolute(given) ? given : join(dirname(file.name), given);
-  if (!/^_.*\.json5$/.test(basename(given))) {
+  if (!isTemplate(given)) {
     mistakes.add(
       file,
       path,

@@ -128,6 +128,15 @@ test('a template that is not there is told where it is named, and no unknown add
   );
 });
 
+test('a template that is named as a flow file is told once', async (t) => {
+  const folder = await createFolder(t, { '_studio.json5': studio });
+  const { message } = (await t.throwsAsync(loadFlows([join(folder, '_studio.json5')])))!;
+  t.regex(
+    message,
+    /^\S+_studio\.json5:1:1: expected a flow file, got a template: name a file that has instances of it$/,
+  );
+});
+
 test('a reload restarts only the instances that have changed', async (t) => {
   const hub = await startReloading(t, { '_studio.json5': studio, 'studios.json5': studios(both) });
   hub.write('s1/mic1', true);
