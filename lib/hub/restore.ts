@@ -5,6 +5,7 @@ import { resolve } from 'node:path';
 import type { Log } from '../connections/connection.ts';
 import type { Kept } from '../connections/keeping.ts';
 import type { Plan } from '../flow/plan.ts';
+import { secretLog } from '../flow/run/connections/secret-log.ts';
 import { messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Journal } from './journal.ts';
@@ -20,10 +21,10 @@ interface Asked {
 
 /** Asks the stores of a plan for what they have kept. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
-  return connections.flatMap(({ id, enabled, type, settings, folder }) => {
+  return connections.flatMap(({ id, enabled, type, settings, secrets, folder }) => {
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
     const askedAt = performance.now();
-    const logOfStore = log.child({ connection: id });
+    const logOfStore = secretLog(log.child({ connection: id }), secrets);
     const resolvePath = (path: string) => resolve(folder, path);
     return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }), askedAt }];
   });
