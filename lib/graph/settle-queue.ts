@@ -50,7 +50,10 @@ export class SettleQueue {
 
   /** Takes what comes first out; of equal orders, what was added first. */
   takeFirst(): DueTask | undefined {
-    if (this.#waiting === 0) return undefined; // as at the end of nearly every turn
+    return this.#waiting === 0 ? undefined : this.#take(); // as little as can be: nearly every turn ends with nothing
+  }
+
+  #take(): DueTask {
     this.#waiting--;
     const first = this.#inOrder[this.#next];
     const other = this.#others.first;
