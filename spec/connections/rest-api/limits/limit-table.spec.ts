@@ -24,7 +24,7 @@ const rows = limitTable.map(([name, { default: value, unit, setting, about, told
 
 test('the README of the REST API shows the limits as they are', async (t) => {
   const text = await readFile(readme, 'utf8');
-  const shown = text.split('\n').filter((line) => line.includes('patchbay_limit_hits_total'));
+  const shown = text.split('\n').filter((line) => line.includes('patchbay_limit_hits_total{limit="'));
   t.deepEqual(shown, rows, `expected these rows:\n${rows.join('\n')}`);
 });
 
