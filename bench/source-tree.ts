@@ -25,7 +25,11 @@ export function createSourceTree(ref: string, folder: string): SourceTree {
   const packages = join(tree, 'node_modules');
   const isShared = runtimePackages(tree) === runtimePackages(root);
   if (isShared) symlinkSync(join(root, 'node_modules'), packages);
-  else execFileSync('npm', ['install', '--omit=dev', '--ignore-scripts'], { cwd: tree, stdio: ['ignore', 'ignore', 'inherit'] });
+  else
+    execFileSync('npm', ['install', '--omit=dev', '--ignore-scripts'], {
+      cwd: tree,
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
   return {
     folder: tree,
     commit,
