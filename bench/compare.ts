@@ -4,16 +4,16 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
-import { type Judgement, judgeDifference } from './judge.ts';
-import { describeMachine } from './machine.ts';
-import { type Options, readOptions, usage } from './options.ts';
-import { formatMachine, type MeasuredCase, type SubjectResult } from './report.ts';
-import { keepResults, stampOf } from './results.ts';
-import type { ContenderResult } from './rounds.ts';
-import { summaryOf } from './rounds.ts';
-import { createSourceTree, type SourceTree } from './source-tree.ts';
-import type { Case, Metric, Subject } from './subject.ts';
-import { chooseSubjects, inTemporaryFolder, runSubject } from './subjects.ts';
+import { type Judgement, judgeDifference } from './harness/judge.ts';
+import { describeMachine } from './harness/machine.ts';
+import { type Options, readOptions, usage } from './harness/options.ts';
+import { formatMachine, type MeasuredCase, type SubjectResult } from './harness/report.ts';
+import { keepResults, stampOf } from './harness/results.ts';
+import type { ContenderResult } from './harness/rounds.ts';
+import { summaryOf } from './harness/rounds.ts';
+import { createSourceTree, type SourceTree } from './harness/source-tree.ts';
+import type { Case, Metric, Subject } from './harness/subject.ts';
+import { chooseSubjects, inTemporaryFolder, runSubject } from './harness/subjects.ts';
 
 interface Row extends Judgement {
   readonly subject: string;

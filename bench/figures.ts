@@ -3,7 +3,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { style, text } from './chart.ts';
+import { style, text } from './harness/chart.ts';
 
 interface Bar {
   readonly label: string;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
-import { startHub } from './process.ts';
+import { startHub } from './harness/process.ts';
 import { smallCount, Trial } from './resume/trial.ts';
 
 const usage = `node bench/resume.ts [options]

@@ -2,13 +2,13 @@
 // Exit status 1 when any round of any contender delivered wrong answers.
 
 import { messageOf } from '../lib/model/error.ts';
-import { drawChart } from './chart.ts';
-import { describeMachine } from './machine.ts';
-import { type Options, readOptions, usage } from './options.ts';
-import { formatMachine, formatReport, type SubjectResult } from './report.ts';
-import { keepResults, stampOf } from './results.ts';
-import type { Subject } from './subject.ts';
-import { chooseSubjects, hasMistakes, runSubject } from './subjects.ts';
+import { drawChart } from './harness/chart.ts';
+import { describeMachine } from './harness/machine.ts';
+import { type Options, readOptions, usage } from './harness/options.ts';
+import { formatMachine, formatReport, type SubjectResult } from './harness/report.ts';
+import { keepResults, stampOf } from './harness/results.ts';
+import type { Subject } from './harness/subject.ts';
+import { chooseSubjects, hasMistakes, runSubject } from './harness/subjects.ts';
 
 const tell = (line: string) => void process.stderr.write(`${line}\n`);
 

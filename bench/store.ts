@@ -4,9 +4,9 @@
 
 import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
+import { summarize } from './harness/statistics.ts';
 import { residentBytesOf } from './load/used-memory.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from './processes/neighbours.ts';
-import { summarize } from './statistics.ts';
 import { type Load, resultOf, startLoad, startLoadedHub } from './store/stored-hub.ts';
 
 const usage = `node bench/store.ts [options]

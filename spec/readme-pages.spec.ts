@@ -4,9 +4,9 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { browser } from './support/browser/own-browser.ts';
-import { freePort } from './support/port.ts';
-import { start } from './support/process.ts';
 import { blocksOf, type Clone, createClone, save } from './support/readme.ts';
+import { freePort } from './support/system/port.ts';
+import { start } from './support/system/process.ts';
 
 async function startDemo(t: ExecutionContext, { folder }: Clone): Promise<void> {
   const args = ['run', 'flows/demo.json5', '--log-format', 'json'];

@@ -5,14 +5,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { drawFigures } from '../bench/figures.ts';
-import { subjects } from '../bench/subjects.ts';
+import { subjects } from '../bench/harness/subjects.ts';
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { commonSettings } from '../lib/connections/setting.ts';
 import { documentedFunctions } from '../lib/expression/functions/functions.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { api, startTestHub } from './support/hub.ts';
-import { runToEnd } from './support/process.ts';
 import { readReadme, root } from './support/readme.ts';
+import { runToEnd } from './support/system/process.ts';
 import { withTypeTable } from './support/type-table.ts';
 
 /** The names in backticks in the first cells of all tables of a text. */

@@ -8,8 +8,6 @@ import test, { type ExecutionContext } from 'ava';
 import { parseDashboard } from '../lib/dashboard/parse.ts';
 import { loadFlows } from '../lib/hub.ts';
 import { createFolder } from './support/folder.ts';
-import { freePort } from './support/port.ts';
-import { start } from './support/process.ts';
 import { needs } from './support/programs.ts';
 import {
   type Block,
@@ -22,7 +20,9 @@ import {
   save,
   shellEnvironment,
 } from './support/readme.ts';
-import { openClient } from './support/socket.ts';
+import { openClient } from './support/sockets/socket.ts';
+import { freePort } from './support/system/port.ts';
+import { start } from './support/system/process.ts';
 
 needs('curl');
 

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import test from 'ava';
-import { start } from './support/process.ts';
+import { start } from './support/system/process.ts';
 
 const specs = ['spec/console/why.spec.ts', 'spec/model/address.spec.ts'];
 const missing = /^Not run.*: for want of chromium-headless-shell: console\/why$/m;

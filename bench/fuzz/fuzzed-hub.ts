@@ -6,10 +6,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/model/error.ts';
+import { type LogEntry, startHub } from '../harness/process.ts';
 import { within } from '../load/deadline.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../load/used-memory.ts';
 import { encodeClientText, openWebSocket } from '../load/web-socket.ts';
-import { type LogEntry, startHub } from '../process.ts';
 import type { Ports } from './deliver.ts';
 
 const deadlineMs = 20_000;

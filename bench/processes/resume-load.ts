@@ -3,13 +3,13 @@
 // the writer held still, against what the hub tells over HTTP.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { percentile, sort } from '../harness/statistics.ts';
 import { parameterNumberOf } from '../load/many-parameters.ts';
 import { PictureReader } from '../load/picture.ts';
 import { RandomWriter } from '../load/random-writer.ts';
 import { ResumingClient } from '../load/resuming-client.ts';
 import { Truth } from '../load/truth.ts';
 import { Watch } from '../load/watch.ts';
-import { percentile, sort } from '../statistics.ts';
 import { runTask } from './task.ts';
 
 export interface ResumeTask {

@@ -6,7 +6,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type ServerProcess, startHub } from '../process.ts';
+import { type ServerProcess, startHub } from '../harness/process.ts';
 import type { EvenWritesTask } from '../processes/even-writes.ts';
 import type { Answer } from '../processes/task.ts';
 

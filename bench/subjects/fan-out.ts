@@ -1,8 +1,8 @@
 // What the subjects of fan-outs share: a desk with one parameter, and how a contender's fan-out is measured.
 
-import type { ServerProcess } from '../process.ts';
+import type { ServerProcess } from '../harness/process.ts';
+import type { Contender } from '../harness/subject.ts';
 import type { FanOutTask } from '../processes/fan-out-load.ts';
-import type { Contender } from '../subject.ts';
 import { loadContender } from './servers.ts';
 
 export const deskFlow = { connections: { desk: { type: 'dummy', parameters: ['level,F'] } } };

@@ -1,9 +1,9 @@
 // What filters cost: changes of one parameter of 10,000, that one of 1, 100 or 1,000 different subscriptions lets through.
 
+import { startHub } from '../harness/process.ts';
+import type { Subject } from '../harness/subject.ts';
 import { connectionId, parameterIdOf, plantOf } from '../load/many-parameters.ts';
-import { startHub } from '../process.ts';
 import type { FanOutTask } from '../processes/fan-out-load.ts';
-import type { Subject } from '../subject.ts';
 import { fanOutContender } from './fan-out.ts';
 
 const parameters = 10_000;

@@ -3,11 +3,11 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Options } from '../options.ts';
-import { type ServerProcess, startHub, startServer } from '../process.ts';
+import type { Options } from '../harness/options.ts';
+import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
+import type { Contender, Subject } from '../harness/subject.ts';
 import type { HttpAnswerTask } from '../processes/http-answer.ts';
 import type { HttpTask } from '../processes/http-load.ts';
-import type { Contender, Subject } from '../subject.ts';
 import { loadContender, relayName } from './servers.ts';
 
 const value = '0.75';

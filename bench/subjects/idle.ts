@@ -1,10 +1,10 @@
 // Clients that do nothing: what each costs the hub more than a socket costs raw uWebSockets.js, and how soon all are there.
 
+import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
+import type { Subject } from '../harness/subject.ts';
 import { openFilesLimit } from '../load/open-files.ts';
 import { tellingMemory } from '../load/used-memory.ts';
-import { type ServerProcess, startHub, startServer } from '../process.ts';
 import type { IdleResult, IdleTask } from '../processes/idle-load.ts';
-import type { Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { measureServer } from './servers.ts';
 

@@ -2,11 +2,11 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performTask, profileOptions } from '../harness/process.ts';
+import type { Case, Contender, Subject } from '../harness/subject.ts';
 import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/many-parameters.ts';
-import { performTask, profileOptions } from '../process.ts';
 import type { MemoryResult, MemoryTask } from '../processes/memory-hub.ts';
 import type { MapTask } from '../processes/memory-map.ts';
-import type { Case, Contender, Subject } from '../subject.ts';
 
 export const memory: Subject = {
   name: 'memory',

@@ -1,7 +1,7 @@
 // Plain fan-out: one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
 
-import { startHub, startServer } from '../process.ts';
-import type { Contender, Subject } from '../subject.ts';
+import { startHub, startServer } from '../harness/process.ts';
+import type { Contender, Subject } from '../harness/subject.ts';
 import { deskFlow, fanOutContender, levelAddress } from './fan-out.ts';
 import { missingNats, natsName, relayName, startNats } from './servers.ts';
 

@@ -1,9 +1,9 @@
 // Plain ingest: one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
 
-import { type ServerProcess, startHub, startServer } from '../process.ts';
+import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
+import type { Contender, Subject } from '../harness/subject.ts';
 import type { IngestTask } from '../processes/ingest-load.ts';
 import type { RelayTask } from '../processes/relay.ts';
-import type { Contender, Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { loadContender, relayName } from './servers.ts';
 

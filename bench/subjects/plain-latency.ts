@@ -1,8 +1,8 @@
 // Latency of the plain fan-out at a rate that leaves everybody time: from the write of one socket to each socket.
 
-import { startHub, startServer } from '../process.ts';
+import { startHub, startServer } from '../harness/process.ts';
+import type { Contender, Subject } from '../harness/subject.ts';
 import type { LatencyResult, LatencyTask } from '../processes/latency-load.ts';
-import type { Contender, Subject } from '../subject.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { measureServer, relayName, waitedMetric } from './servers.ts';
 

@@ -1,9 +1,9 @@
 // Rules by the thousand, in every shape: whether one costs the same among 10,000 as among 100.
 
+import { performTask, profileOptions } from '../harness/process.ts';
+import type { Subject } from '../harness/subject.ts';
 import type { RuleGrowth, RuleGrowthTask } from '../load/rule-growth.ts';
 import { type RuleShapeName, ruleShapes } from '../load/rule-shapes.ts';
-import { performTask, profileOptions } from '../process.ts';
-import type { Subject } from '../subject.ts';
 
 const bareName = 'bare rxjs';
 

@@ -4,9 +4,9 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performTask, type ServerProcess, startProgram } from '../harness/process.ts';
+import type { Contender, Metric } from '../harness/subject.ts';
 import type { Measured } from '../load/measuring-window.ts';
-import { performTask, type ServerProcess, startProgram } from '../process.ts';
-import type { Contender, Metric } from '../subject.ts';
 
 /** A latency that was measured while server and load waited for cores is that of the machine. */
 export const waitedMetric: Metric = { key: 'waited', title: 'server and load waited for a core, %', digits: 1 };

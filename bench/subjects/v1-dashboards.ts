@@ -1,12 +1,12 @@
 // Many dashboards of many parameters that change all the time: what they cost the hub, and how old is
 // what they show. And what becomes of the others while some of them read nothing.
 
+import type { Options } from '../harness/options.ts';
+import { startHub } from '../harness/process.ts';
+import type { Measurement, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/many-parameters.ts';
 import { tellingMemory } from '../load/used-memory.ts';
-import type { Options } from '../options.ts';
-import { startHub } from '../process.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
-import type { Measurement, Subject } from '../subject.ts';
 import { measureServer, waitedMetric } from './servers.ts';
 
 const noStall = 'none stalled';

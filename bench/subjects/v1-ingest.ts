@@ -1,9 +1,9 @@
 // Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
 
+import { startHub } from '../harness/process.ts';
+import type { Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/many-parameters.ts';
-import { startHub } from '../process.ts';
 import type { V1IngestTask } from '../processes/v1-ingest-load.ts';
-import type { Subject } from '../subject.ts';
 import { loadContender } from './servers.ts';
 
 const parameters = 1000;

@@ -1,10 +1,10 @@
 // A client whose link is killed again and again under load: after each resume its picture must equal the hub's, and what it is
 // sent depends on what changed and not on how many parameters there are.
 
+import { startHub } from '../harness/process.ts';
+import type { Contender, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/many-parameters.ts';
-import { startHub } from '../process.ts';
 import type { ResumeResult, ResumeTask } from '../processes/resume-load.ts';
-import type { Contender, Subject } from '../subject.ts';
 import { measureServer } from './servers.ts';
 
 const changesPerSecond = 5000;

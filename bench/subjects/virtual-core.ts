@@ -3,12 +3,12 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Options } from '../harness/options.ts';
+import { performTask, profileOptions } from '../harness/process.ts';
+import type { Case, Contender, Subject } from '../harness/subject.ts';
 import type { VirtualCoreTask } from '../load/core-load.ts';
 import { type CoreShapeName, coreFlow, coreShapes } from '../load/core-shapes.ts';
 import type { Measured } from '../load/measuring-window.ts';
-import type { Options } from '../options.ts';
-import { performTask, profileOptions } from '../process.ts';
-import type { Case, Contender, Subject } from '../subject.ts';
 
 const bareName = 'the bare graph';
 const fewOutputs = 10;

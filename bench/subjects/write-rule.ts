@@ -2,10 +2,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { performTask, profileOptions } from '../harness/process.ts';
+import type { Subject } from '../harness/subject.ts';
 import type { WriteResult, WriteTask } from '../load/timed-writes.ts';
-import { performTask, profileOptions } from '../process.ts';
 import type { WriteRuleTask } from '../processes/write-rule.ts';
-import type { Subject } from '../subject.ts';
 
 const flow = {
   connections: { desk: { type: 'dummy', parameters: ['from,I', 'to,I'] } },

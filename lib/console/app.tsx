@@ -3,11 +3,11 @@
 import { createEffect, createResource, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Health } from '../wire/http/health.ts';
-import { Help } from './help.tsx';
 import { isStale } from './hub.ts';
-import { Icon } from './icon.tsx';
 import { useKeys } from './keys.ts';
-import { LinkBanner } from './link-banner.tsx';
+import { Help } from './parts/help.tsx';
+import { Icon } from './parts/icon.tsx';
+import { LinkBanner } from './parts/link-banner.tsx';
 import { getJson, messageOf } from './request.ts';
 import { linkTo, route } from './route.ts';
 import { switchTheme, theme } from './theme.ts';

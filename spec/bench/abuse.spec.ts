@@ -4,7 +4,7 @@
 import { join, resolve } from 'node:path';
 import test from 'ava';
 import { deadlineMs } from '../support/deadline.ts';
-import { start } from '../support/process.ts';
+import { start } from '../support/system/process.ts';
 
 const program = join(resolve(import.meta.dirname, '../..'), 'bench/abuse.ts');
 

@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { start } from '../support/process.ts';
+import { start } from '../support/system/process.ts';
 
 const module = pathToFileURL(resolve('bench/dependent.ts'));
 const child = 'setInterval(() => console.log(process.ppid), 10)';

@@ -1,8 +1,8 @@
 // The load against relays that are wrong in one way each: what is lost, doubled, changed or out of order fails the round.
 
 import test from 'ava';
+import { performTask } from '../../bench/harness/process.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
-import { performTask } from '../../bench/process.ts';
 import type { FanOutTask } from '../../bench/processes/fan-out-load.ts';
 import { createApp, listen, type TemplatedApp } from '../../lib/net/uws.ts';
 

@@ -7,7 +7,7 @@ import { Random } from '../../bench/fuzz/random.ts';
 import { shrink } from '../../bench/fuzz/shrink.ts';
 import { aSocketInput } from '../../bench/fuzz/socket-input.ts';
 import { deadlineMs } from '../support/deadline.ts';
-import { start } from '../support/process.ts';
+import { start } from '../support/system/process.ts';
 
 const limitMs = 5 * deadlineMs;
 

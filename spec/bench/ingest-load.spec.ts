@@ -1,8 +1,8 @@
 // The load of an ingest against servers that are right, and that are wrong in one way each.
 
 import test from 'ava';
+import { performTask } from '../../bench/harness/process.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
-import { performTask } from '../../bench/process.ts';
 import type { IngestTask } from '../../bench/processes/ingest-load.ts';
 import { createApp, listen, type WebSocket } from '../../lib/net/uws.ts';
 

@@ -3,7 +3,7 @@
 
 import { resolve } from 'node:path';
 import test from 'ava';
-import { start } from '../support/process.ts';
+import { start } from '../support/system/process.ts';
 
 for (const client of ['careful', 'naive'])
   test(`lib/client/README.md: a ${client} client is cut at random: every revision that it keeps holds, and each resume brings every value`, async (t) => {

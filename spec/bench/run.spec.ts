@@ -5,8 +5,8 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { deadlineMs } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
-import { start } from '../support/process.ts';
 import { needs } from '../support/programs.ts';
+import { start } from '../support/system/process.ts';
 import { readXml } from '../support/xml/saxes.ts';
 
 needs('nats'); // which the fan-out is held against where it is there

@@ -9,8 +9,8 @@ import { launchBrowser } from '../support/browser/browser.ts';
 import { deadlineMs } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub } from '../support/hub.ts';
-import { startHubProcess } from '../support/hub-process.ts';
-import { freePort } from '../support/port.ts';
+import { startHubProcess } from '../support/system/hub-process.ts';
+import { freePort } from '../support/system/port.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 const [, page] = /```html\n([\s\S]*?)```/.exec(readme)!;

@@ -3,11 +3,11 @@
 import test from 'ava';
 import { firstValueFrom, from, take, toArray } from 'rxjs';
 import { WriteError } from '../../lib/client/index.ts';
-import { connectClient, until } from '../support/client.ts';
 import { within } from '../support/deadline.ts';
 import { api, expectQuietLog, startTestHub, writer } from '../support/hub.ts';
-import { openNetwork } from '../support/network.ts';
 import { startReloading } from '../support/reload.ts';
+import { connectClient, until } from '../support/sockets/client.ts';
+import { openNetwork } from '../support/system/network.ts';
 
 const connections = {
   api,

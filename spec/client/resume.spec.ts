@@ -1,12 +1,12 @@
 // The way back to a real hub: after a cut, after a silence, after another run of the hub, and after many cuts under load.
 
 import test from 'ava';
-import type { ClientUnderTest } from '../support/client.ts';
-import { connectClient, until } from '../support/client.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
-import { openNetwork } from '../support/network.ts';
-import { freePort } from '../support/port.ts';
+import type { ClientUnderTest } from '../support/sockets/client.ts';
+import { connectClient, until } from '../support/sockets/client.ts';
+import { openNetwork } from '../support/system/network.ts';
+import { freePort } from '../support/system/port.ts';
 
 const many = (count: number) => ({
   type: 'dummy',

@@ -12,7 +12,7 @@ import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { ask } from '../support/http.ts';
 import { api, portsOf, startHubFrom, writer } from '../support/hub.ts';
-import { call, runToEnd } from '../support/process.ts';
+import { call, runToEnd } from '../support/system/process.ts';
 
 const flow = (settings: object = {}) => ({
   connections: {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { check } from '../../lib/command/check.ts';
 import { createFolder } from '../support/folder.ts';
-import { call, runToEnd } from '../support/process.ts';
+import { call, runToEnd } from '../support/system/process.ts';
 
 const ten = `{
   connections: {

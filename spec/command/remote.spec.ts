@@ -5,7 +5,7 @@ import type { PacedConsole } from '../../lib/command/console.ts';
 import { get, type RemoteOptions, set, watch } from '../../lib/command/remote.ts';
 import { ask } from '../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../support/hub.ts';
-import { call, runToEnd, start } from '../support/process.ts';
+import { call, runToEnd, start } from '../support/system/process.ts';
 
 async function startDesk(t: ExecutionContext, settings: object = {}) {
   const hub = await startTestHub(t, {

@@ -8,7 +8,7 @@ import { openConsole } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
-import { bestOf, slowness } from '../support/machine.ts';
+import { bestOf, slowness } from '../support/system/machine.ts';
 
 const web = resolve(import.meta.dirname, '../../dist/web');
 const maxBytes = 150_000;

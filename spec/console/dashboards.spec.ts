@@ -12,7 +12,7 @@ import { browser } from '../support/browser/own-browser.ts';
 import { noneStale, startWall, wall, widgetsOfAllKinds } from '../support/browser/wall.ts';
 import { within } from '../support/deadline.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
-import { slowness } from '../support/machine.ts';
+import { slowness } from '../support/system/machine.ts';
 
 const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
 

@@ -8,8 +8,8 @@ import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
-import { startHubProcess } from '../support/hub-process.ts';
-import { bestOf, slowness, timeOf } from '../support/machine.ts';
+import { startHubProcess } from '../support/system/hub-process.ts';
+import { bestOf, slowness, timeOf } from '../support/system/machine.ts';
 
 const parameters = 100_000;
 const changesPerSecond = 20_000;

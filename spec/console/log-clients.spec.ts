@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { readKeptLog } from '../support/audit.ts';
 import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
-import { startHubProcess } from '../support/hub-process.ts';
-import { freePort } from '../support/port.ts';
-import { openRawClient } from '../support/socket.ts';
+import { openRawClient } from '../support/sockets/socket.ts';
+import { readKeptLog } from '../support/store/audit.ts';
+import { startHubProcess } from '../support/system/hub-process.ts';
+import { freePort } from '../support/system/port.ts';
 
 const connections = {
   api,

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { calmRate, livelyRate } from '../../lib/console/parameters/pace.ts';
+import { calmRate, livelyRate } from '../../lib/console/parameters/list/pace.ts';
 import { openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
-import { bestOf, idleTimeOf } from '../support/machine.ts';
+import { bestOf, idleTimeOf } from '../support/system/machine.ts';
 
 const count = 100_000;
 const desk = [
@@ -123,6 +123,7 @@ test('one among 100,000 is found in under a second, set, and seen to change', as
   t.true(foundMs < 1000, `found in ${foundMs} ms`);
 
   await find(99_987);
+  await page.getByText('1 of 100,000').waitFor(); // the rows stand still
   await row('rack/unit-37/level-99987').click();
   const change = changeOf(hub, 'rack/unit-37/level-99987');
   await page.getByRole('spinbutton').fill('42.5');

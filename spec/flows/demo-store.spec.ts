@@ -9,8 +9,8 @@ import { startKilledHub } from '../../bench/kills/killed-hub.ts';
 import { explain } from '../../lib/command/why.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
-import { call } from '../support/process.ts';
 import { root } from '../support/readme.ts';
+import { call } from '../support/system/process.ts';
 
 test('the demo that is killed has its red light on again, and explains it back to the client', async (t) => {
   const folder = await createFolder(t);

@@ -7,8 +7,8 @@ import test from 'ava';
 import { firstValueFrom, fromEvent, interval, type Observable } from 'rxjs';
 import { concatMap, filter, map, take, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../support/deadline.ts';
-import { startHubProcess } from '../support/hub-process.ts';
 import { startXServer } from '../support/keyboard/x-server.ts';
+import { startHubProcess } from '../support/system/hub-process.ts';
 
 const demo = await readFile(resolve(import.meta.dirname, '../../flows/demo.json5'), 'utf8');
 

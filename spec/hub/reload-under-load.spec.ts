@@ -7,9 +7,9 @@ import { firstValueFrom } from 'rxjs';
 import { filter, map, skip, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
-import { slowness } from '../support/machine.ts';
 import { startReloading } from '../support/reload.ts';
-import { openClient } from '../support/socket.ts';
+import { openClient } from '../support/sockets/socket.ts';
+import { slowness } from '../support/system/machine.ts';
 
 const changesPerSecond = 5000;
 const delayMs = 10_000;

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { describe } from '../../lib/model/error.ts';
-import { processorTimeOf } from '../support/machine.ts';
+import { processorTimeOf } from '../support/system/machine.ts';
 
 const rows: [value: unknown, expected: string][] = [
   [undefined, 'nothing'],

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import test from 'ava';
 import { peersIn, peersOf } from '../../lib/net/tcp-peers.ts';
 import { api, startTestHub } from '../support/hub.ts';
-import { openClient } from '../support/socket.ts';
+import { openClient } from '../support/sockets/socket.ts';
 
 const tables = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 00000000:4273 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 1

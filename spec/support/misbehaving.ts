@@ -8,9 +8,9 @@ import { filter, Subject } from 'rxjs';
 import { flowOf, furtherFiles, type Parts, step } from '../../bench/misbehave/flow.ts';
 import { first } from './deadline.ts';
 import { api } from './hub.ts';
-import { startHubProcess } from './hub-process.ts';
-import { slowness } from './machine.ts';
-import { openClient } from './socket.ts';
+import { openClient } from './sockets/socket.ts';
+import { startHubProcess } from './system/hub-process.ts';
+import { slowness } from './system/machine.ts';
 
 /** The pace at which the neighbour is asked. */
 const askEveryMs = 5;

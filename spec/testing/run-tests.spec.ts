@@ -8,7 +8,7 @@ import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.t
 import { maxLinesOfParameter, maxTimelineLines } from '../../lib/testing/timeline.ts';
 import { connections, ring, rules, runSteps, types } from '../support/flow-test.ts';
 import { createFolder } from '../support/folder.ts';
-import { processorTimeOf } from '../support/machine.ts';
+import { processorTimeOf } from '../support/system/machine.ts';
 
 test('the timeline tells what happened: time, address, old and new value, and who', async (t) => {
   const { timeline } = await runSteps(

@@ -2,8 +2,8 @@
 
 import { createEffect, createMemo, on, Show } from 'solid-js';
 import type { LiveValues } from '../live-values.ts';
+import { StateMark } from '../parts/state-mark.tsx';
 import { navigate } from '../route.ts';
-import { StateMark } from '../state-mark.tsx';
 import { formatValue } from '../units.ts';
 import type { GraphNode } from './graph.ts';
 import type { Installation } from './installation.ts';

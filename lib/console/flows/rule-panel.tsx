@@ -3,9 +3,9 @@
 import { For, Show } from 'solid-js';
 import type { RuleStatus } from '../../model/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/trace.ts';
+import { StateMark } from '../parts/state-mark.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
-import { StateMark } from '../state-mark.tsx';
 import { formatClock, formatValue } from '../units.ts';
 import type { Installation } from './installation.ts';
 import { Addresses } from './rule-list.tsx';

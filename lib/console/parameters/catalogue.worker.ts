@@ -2,7 +2,7 @@
 // and draws, in the order in which people look for it.
 
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { orderingKey } from './ordering.ts';
+import { orderingKey } from './list/ordering.ts';
 
 /** What the page gets. */
 export interface CatalogueMessage {

@@ -3,7 +3,7 @@
 import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { LiveText } from '../live-text.tsx';
+import { LiveText } from '../parts/live-text.tsx';
 
 interface CopyLinesProps {
   readonly address: string;

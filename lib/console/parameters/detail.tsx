@@ -4,13 +4,13 @@ import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/timeframe.ts';
 import { readableRate } from '../hub.ts';
-import { Icon } from '../icon.tsx';
-import { LiveText } from '../live-text.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { LiveText } from '../parts/live-text.tsx';
 import { linkTo } from '../route.ts';
 import { formatClock, formatDate, formatValue } from '../units.ts';
 import { CopyLines } from './copy-lines.tsx';
-import { Editor } from './editor.tsx';
-import { useLiveRows } from './live-window.ts';
+import { Editor } from './edit/editor.tsx';
+import { useLiveRows } from './list/live-window.ts';
 import { isPinned, switchPin } from './recordings.ts';
 import { typeNames } from './types.ts';
 

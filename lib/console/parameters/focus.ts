@@ -1,7 +1,7 @@
 // Which row of the list of parameters has the focus. It stays with an address when other rows come or go.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
-import type { FoundRows } from './found-rows.ts';
+import type { FoundRows } from './list/found-rows.ts';
 
 /** The place of the focus, and what sets it; -1: no row has it. A new search takes it away. */
 export function createFocus({

@@ -2,7 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import { formatValue } from '../units.ts';
-import { useLiveRows } from './live-window.ts';
+import { useLiveRows } from './list/live-window.ts';
 import { pins } from './recordings.ts';
 import { Sparkline } from './sparkline.tsx';
 

@@ -2,10 +2,10 @@
 
 import { createSignal, For, Show } from 'solid-js';
 import type { Snapshot } from '../../wire/http/snapshots.ts';
+import { Fault } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
 import { formatCount, formatValue } from '../units.ts';
-import { Fault } from '../view-bar.tsx';
 
 /** The page draws no more rows at a time. */
 const mostRows = 500;

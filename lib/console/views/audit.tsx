@@ -7,9 +7,9 @@ import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time-field.tsx';
 import { minuteMs, paramsOf } from '../history/timeframe.ts';
+import { Search, searched } from '../parts/view-bar.tsx';
 import { linkTo, route, setParams } from '../route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
-import { Search, searched } from '../view-bar.tsx';
 
 /** A link to the history of a parameter shows so much before and after the entry. */
 const aroundMs = 5 * minuteMs;

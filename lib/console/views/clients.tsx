@@ -3,11 +3,11 @@
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
 import type { Pattern } from '../../wire/pattern.ts';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
-import { StateMark } from '../state-mark.tsx';
 import { useInterval } from '../timers.ts';
 import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
-import { Fault, Search, searched } from '../view-bar.tsx';
 
 /** Over what time the rate of a client is taken. */
 const rateSeconds = 4;

@@ -2,13 +2,13 @@
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
-import { createConfirmation } from '../confirm.tsx';
+import { createConfirmation } from '../parts/confirm.tsx';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
 import { linkTo, route, setParams } from '../route.ts';
-import { StateMark } from '../state-mark.tsx';
 import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
-import { Fault, Search, searched } from '../view-bar.tsx';
 
 const states = ['failed', 'degraded', 'running', 'disabled'] as const;
 type Action = 'start' | 'stop' | 'restart';

@@ -2,12 +2,12 @@
 
 import { createMemo, createResource, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { AddressInput } from '../address-input.tsx';
 import { EventTable } from '../history/events.tsx';
 import { StoreFault } from '../history/no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/timeframe.ts';
 import { Timeline } from '../history/timeline.tsx';
 import { useEvents } from '../history/use-events.ts';
+import { AddressInput } from '../parts/address-input.tsx';
 import { getJson } from '../request.ts';
 import { linkTo, navigate, route, setParams } from '../route.ts';
 

@@ -5,10 +5,10 @@ import { isRestart, logLevels } from '../../model/log-entry.ts';
 import type { LogEntry } from '../../wire/http/log.ts';
 import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { route, setParams } from '../route.ts';
-import { StateMark } from '../state-mark.tsx';
 import { formatClock, formatCount, formatDate, formatDay } from '../units.ts';
-import { Fault, Search, searched } from '../view-bar.tsx';
 
 export default function Log() {
   const [isPaused, setPaused] = createSignal(false);

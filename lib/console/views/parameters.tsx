@@ -4,10 +4,10 @@ import { createMemo, Show } from 'solid-js';
 import { useMedia, useSize } from '../media.ts';
 import { useCatalogue } from '../parameters/catalogue.ts';
 import { Detail } from '../parameters/detail.tsx';
-import { useFoundRows } from '../parameters/found-rows.ts';
+import { useFoundRows } from '../parameters/list/found-rows.ts';
+import { SearchBar } from '../parameters/list/search-bar.tsx';
+import { Table } from '../parameters/list/table.tsx';
 import { Pinned } from '../parameters/pinned.tsx';
-import { SearchBar } from '../parameters/search-bar.tsx';
-import { Table } from '../parameters/table.tsx';
 import { route, setParams } from '../route.ts';
 
 const rowPx = 28;

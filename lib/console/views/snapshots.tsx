@@ -2,9 +2,9 @@
 
 import { createSignal, For, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/snapshots.ts';
-import { createConfirmation } from '../confirm.tsx';
 import { StoreFault } from '../history/no-store.tsx';
 import { hub, isStale } from '../hub.ts';
+import { createConfirmation } from '../parts/confirm.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf } from '../request.ts';
 import { route, setParams } from '../route.ts';

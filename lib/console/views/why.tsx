@@ -3,8 +3,8 @@
 import { createEffect, on, Show } from 'solid-js';
 import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { AddressInput } from '../address-input.tsx';
 import { createLiveValue } from '../hub.ts';
+import { AddressInput } from '../parts/address-input.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo, route, setParams } from '../route.ts';
 import { type Cause, Chain } from '../why/chain.tsx';

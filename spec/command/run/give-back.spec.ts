@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import test from 'ava';
-import { slowness } from '../../support/machine.ts';
-import { start } from '../../support/process.ts';
+import { slowness } from '../../support/system/machine.ts';
+import { start } from '../../support/system/process.ts';
 
 const program = resolve(import.meta.dirname, '../../support/burst.ts');
 /** V8 itself takes more than 40 s. */

@@ -9,8 +9,8 @@ import { maxWaitingLength } from '../../../lib/command/run/line-buffer.ts';
 import { LogOutput } from '../../../lib/command/run/log-output.ts';
 import { Inbox, within } from '../../support/deadline.ts';
 import { createFolder, makeFifo } from '../../support/folder.ts';
-import { processorTimeOf } from '../../support/machine.ts';
-import { start } from '../../support/process.ts';
+import { processorTimeOf } from '../../support/system/machine.ts';
+import { start } from '../../support/system/process.ts';
 
 /** A pipe that nobody reads until `read` is called; its end for writing does not block. */
 async function openPipe(t: ExecutionContext) {

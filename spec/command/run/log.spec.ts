@@ -5,7 +5,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync, readSync } from 'node:fs';
 import test from 'ava';
 import { makeFifo } from '../../support/folder.ts';
-import { startUnreadHub } from '../../support/unread-log.ts';
+import { startUnreadHub } from '../../support/system/unread-log.ts';
 
 const { O_RDONLY, O_NONBLOCK } = constants;
 

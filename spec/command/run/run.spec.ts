@@ -4,8 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { createFolder } from '../../support/folder.ts';
-import { type HubProcess, startHubProcess } from '../../support/hub-process.ts';
-import { start } from '../../support/process.ts';
+import { type HubProcess, startHubProcess } from '../../support/system/hub-process.ts';
+import { start } from '../../support/system/process.ts';
 
 const flow = (...parameters: string[]) => ({
   connections: { desk: { type: 'dummy', parameters: ['a', ...parameters] } },

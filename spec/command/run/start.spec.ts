@@ -7,10 +7,10 @@ import test from 'ava';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, startTestHub } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/hub-process.ts';
-import { freePort, isListening } from '../../support/port.ts';
-import { runToEnd, start } from '../../support/process.ts';
-import { openClient } from '../../support/socket.ts';
+import { openClient } from '../../support/sockets/socket.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
+import { freePort, isListening } from '../../support/system/port.ts';
+import { runToEnd, start } from '../../support/system/process.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
 

@@ -5,7 +5,7 @@ import test from 'ava';
 import { dependent } from '../../../bench/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { needs } from '../../support/programs.ts';
-import { startUnreadHub } from '../../support/unread-log.ts';
+import { startUnreadHub } from '../../support/system/unread-log.ts';
 
 needs('script');
 

@@ -3,7 +3,7 @@
 import test from 'ava';
 import { warmUp } from '../../../lib/command/run/warm-up.ts';
 import { createFolder } from '../../support/folder.ts';
-import { start } from '../../support/process.ts';
+import { start } from '../../support/system/process.ts';
 
 test.serial('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();

@@ -6,7 +6,7 @@ import { type FlowUnderTest, testFlow } from '../../../lib/index.ts';
 import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
-import { install } from '../../support/store.ts';
+import { install } from '../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['a,B,false', 'b,B,true', 'c,B'] };
 const start = (alarms: object) => testFlow({ connections: { desk, alarm: { type: 'alarms', alarms } } });

@@ -5,9 +5,9 @@ import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../../support/deadline.ts';
-import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
 import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
 import { startXServer, type XServer } from '../../support/keyboard/x-server.ts';
+import { keyboardPids, startHubProcess } from '../../support/system/hub-process.ts';
 
 const rounds = Number(process.env.KEYBOARD_ROUNDS ?? 3);
 const layouts = ['fr', 'de', 'ru', 'us'];

@@ -12,8 +12,8 @@ import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
-import { keyboardPids, startHubProcess } from '../../support/hub-process.ts';
 import { startXServer } from '../../support/keyboard/x-server.ts';
+import { keyboardPids, startHubProcess } from '../../support/system/hub-process.ts';
 
 const run = promisify(execFile);
 const root = resolve(import.meta.dirname, '../../..');

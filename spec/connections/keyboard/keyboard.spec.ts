@@ -4,9 +4,9 @@
 import test from 'ava';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { keys, physicalKeys } from '../../../lib/connections/keyboard/key-table.ts';
-import { keyboardPids } from '../../support/hub-process.ts';
 import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
 import { hideDisplay, startXServer } from '../../support/keyboard/x-server.ts';
+import { keyboardPids } from '../../support/system/hub-process.ts';
 
 const ctrlF2 = ['press Control_L 0', 'press F2 4', 'release F2 4', 'release Control_L 4'];
 

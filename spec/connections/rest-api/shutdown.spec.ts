@@ -7,10 +7,10 @@ import test, { type ExecutionContext } from 'ava';
 import { within } from '../../support/deadline.ts';
 import { ask, openWire, request } from '../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/hub-process.ts';
-import { slowness } from '../../support/machine.ts';
-import { freePort, isListening } from '../../support/port.ts';
-import { opcodes, openClient, openRawClient } from '../../support/socket.ts';
+import { opcodes, openClient, openRawClient } from '../../support/sockets/socket.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
+import { slowness } from '../../support/system/machine.ts';
+import { freePort, isListening } from '../../support/system/port.ts';
 
 const parameters = ['lamp,B,true', 'text', 'mark,I'];
 

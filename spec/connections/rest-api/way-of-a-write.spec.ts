@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { api, startTestHub } from '../../support/hub.ts';
 import { lib } from '../../support/imports.ts';
-import { openClient } from '../../support/socket.ts';
+import { openClient } from '../../support/sockets/socket.ts';
+import { openV1 } from '../../support/sockets/v1.ts';
 import { traceCalls } from '../../support/trace-calls.ts';
-import { openV1 } from '../../support/v1.ts';
 
 const room = 'connections/rest-api';
 const readme = await readFile(join(lib, room, 'README.md'), 'utf8');

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
-import { type Installation, install } from '../../support/store.ts';
+import { type Installation, install } from '../../support/store/store.ts';
 
 const count = 200;
 const desk = { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) };

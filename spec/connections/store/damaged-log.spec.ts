@@ -5,10 +5,10 @@ import { cp, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { noted } from '../../support/audit.ts';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
-import { install } from '../../support/store.ts';
+import { noted } from '../../support/store/audit.ts';
+import { install } from '../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['a,I,1'] };
 

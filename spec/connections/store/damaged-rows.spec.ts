@@ -4,7 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { statusOf, writer } from '../../support/hub.ts';
-import { install } from '../../support/store.ts';
+import { install } from '../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['a,I,1', 'b,I,1', 'c,S,none'] };
 const clock = { type: 'timer' };

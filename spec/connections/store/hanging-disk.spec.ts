@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { api } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/hub-process.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
 
 test('SIGTERM ends a hub whose store waits for the disk', async (t) => {
   const hub = await startHubProcess(t, {

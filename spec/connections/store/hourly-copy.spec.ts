@@ -5,11 +5,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { copyEveryMs, HourlyCopy } from '../../../lib/connections/store/hourly-copy.ts';
-import { filesOf } from '../../../lib/connections/store/thread/files.ts';
-import { ValuesDatabase } from '../../../lib/connections/store/thread/values-database.ts';
+import { filesOf } from '../../../lib/connections/store/thread/database/files.ts';
+import { ValuesDatabase } from '../../../lib/connections/store/thread/values/values-database.ts';
 import { createFolder } from '../../support/folder.ts';
 import { statusOf, writer } from '../../support/hub.ts';
-import { install } from '../../support/store.ts';
+import { install } from '../../support/store/store.ts';
 
 const now = () => 0;
 

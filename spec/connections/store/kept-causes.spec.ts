@@ -13,8 +13,8 @@ import {
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
 import type { Explanation } from '../../../lib/wire/http/explanation.ts';
 import { api, portsOf, writer } from '../../support/hub.ts';
-import { call } from '../../support/process.ts';
-import { install, type StoredHub } from '../../support/store.ts';
+import { install, type StoredHub } from '../../support/store/store.ts';
+import { call } from '../../support/system/process.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'light,B,false', 'other,I'] };
 const rules = [{ name: 'red light', from: 'desk/mic', to: 'desk/light' }];

@@ -5,7 +5,7 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { statusOf, writer } from '../../support/hub.ts';
-import { install } from '../../support/store.ts';
+import { install } from '../../support/store/store.ts';
 
 const files = ['values.db', 'hub.lock', 'audit.db', 'audit.lock'];
 const nobody = 65534;

@@ -8,7 +8,7 @@ import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
 import { needs } from '../../support/programs.ts';
 import { blocksOf, readReadme } from '../../support/readme.ts';
-import { installText } from '../../support/store.ts';
+import { installText } from '../../support/store/store.ts';
 
 needs('sqlite3');
 

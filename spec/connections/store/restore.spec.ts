@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
-import { install, type StoredHub } from '../../support/store.ts';
+import { install, type StoredHub } from '../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,false', 'level,F', 'count,I', 'text', 'go,T', 'far,I'] };
 

@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
-import { install, type StoredHub } from '../../support/store.ts';
+import { install, type StoredHub } from '../../support/store/store.ts';
 
 const desk = {
   type: 'dummy',

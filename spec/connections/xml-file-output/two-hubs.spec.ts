@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { createFolder } from '../../support/folder.ts';
-import { startHubProcess } from '../../support/hub-process.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
 import { readXml } from '../../support/xml/saxes.ts';
 
 const rounds = Number(process.env.XML_ROUNDS ?? 2);

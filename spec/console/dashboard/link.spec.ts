@@ -6,9 +6,9 @@ import { browser } from '../../support/browser/own-browser.ts';
 import { allStale, desk, noneStale, overlays, wall, widgetsOfAllKinds } from '../../support/browser/wall.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/hub-process.ts';
-import { bestOf, idleTimeOf } from '../../support/machine.ts';
-import { freePort } from '../../support/port.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
+import { bestOf, idleTimeOf } from '../../support/system/machine.ts';
+import { freePort } from '../../support/system/port.ts';
 
 /** A page says this soon that its values may be old. */
 const limitMs = 3000;

@@ -9,8 +9,8 @@ import { startHub } from '../../../lib/hub.ts';
 import { createLogRecorder } from '../../support/connection.ts';
 import { deadlineMs } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
-import { bestOf, slowness } from '../../support/machine.ts';
 import { startReloading } from '../../support/reload.ts';
+import { bestOf, slowness } from '../../support/system/machine.ts';
 
 const dummy = (...parameters: string[]) => ({ connections: { desk: { type: 'dummy', parameters } } });
 const limitMs = 300;

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { LogEntry, LogLevel } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import { expectRoom } from '../thread/free-room.ts';
+import { expectRoom } from '../thread/database/free-room.ts';
 import {
   checkDatabase,
   emptyLog,
@@ -12,9 +12,9 @@ import {
   OpenFile,
   openDatabase,
   readDatabase,
-} from '../thread/store-database.ts';
-import { storedText } from '../thread/stored-text.ts';
-import { troubleOf } from '../thread/trouble.ts';
+} from '../thread/database/store-database.ts';
+import { storedText } from '../thread/database/stored-text.ts';
+import { troubleOf } from '../thread/database/trouble.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
 import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
 

@@ -10,7 +10,7 @@ import type { Part } from '../parts.ts';
 import { roomOf } from '../room.ts';
 import { createSelection } from '../selection.ts';
 import type { StoreSettings } from '../settings.ts';
-import { filesOf } from '../thread/files.ts';
+import { filesOf } from '../thread/database/files.ts';
 import { AuditWriter } from './audit-writer.ts';
 import { keepAudit } from './keep-audit.ts';
 import type { OpenedAudit } from './messages.ts';

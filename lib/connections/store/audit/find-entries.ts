@@ -5,7 +5,7 @@ import type { AuditEntry, AuditKind } from '../../../model/audit-entry.ts';
 import { globToRegExp } from '../../../model/glob.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
-import { readStored } from '../thread/stored-text.ts';
+import { readStored } from '../thread/database/stored-text.ts';
 
 /** Entries of one second may stand in another order than their times. */
 const slackMs = 1000;

@@ -5,7 +5,7 @@ import type { LogEntry } from '../../../model/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { KeptLog } from '../../keeping.ts';
 import type { PackedRows } from '../packed-rows.ts';
-import type { OpenedStored, Written } from '../thread/messages.ts';
+import type { OpenedStored, Written } from '../thread/values/messages.ts';
 
 /** An entry as it is written. Whoever makes it may count further changes in it, and have it written again. */
 export interface AuditRow {

@@ -1,9 +1,9 @@
 // Opens the database of the audit and the log.
 
-import { filesOf } from '../thread/files.ts';
-import { expectRoom } from '../thread/free-room.ts';
-import { openStored, type Stored } from '../thread/open-stored.ts';
-import { createDatabase } from '../thread/store-database.ts';
+import { filesOf } from '../thread/database/files.ts';
+import { expectRoom } from '../thread/database/free-room.ts';
+import { openStored, type Stored } from '../thread/database/open-stored.ts';
+import { createDatabase } from '../thread/database/store-database.ts';
 import { AuditDatabase } from './audit-database.ts';
 import type { HeldAudit, OpenAudit } from './messages.ts';
 import { tables } from './tables.ts';

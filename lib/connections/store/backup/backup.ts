@@ -7,7 +7,7 @@ import type { Backup } from '../../archive.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { StoreThread } from '../store-thread.ts';
 import type { BackupAnswer, BackupQuestion } from '../thread/backup-messages.ts';
-import { backupWork } from '../thread/files.ts';
+import { backupWork } from '../thread/database/files.ts';
 
 export interface BackupOptions {
   readonly hub: HubPort;

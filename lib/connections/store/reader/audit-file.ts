@@ -5,7 +5,7 @@ import type { AuditPage } from '../../../wire/http/audit.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { findEntries } from '../audit/find-entries.ts';
-import { OpenFile, readDatabase } from '../thread/store-database.ts';
+import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { Deadline } from './deadline.ts';
 
 /** How long a statement waits for who writes. */

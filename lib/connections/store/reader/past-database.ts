@@ -5,9 +5,9 @@ import type { Origin } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { HistoryGap } from '../../../wire/http/history.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
-import { exists } from '../thread/files.ts';
-import { OpenFile, readDatabase } from '../thread/store-database.ts';
-import { readStored } from '../thread/stored-text.ts';
+import { exists } from '../thread/database/files.ts';
+import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
+import { readStored } from '../thread/database/stored-text.ts';
 
 /** A parameter that has a history. */
 export interface Series {

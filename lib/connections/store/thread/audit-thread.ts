@@ -6,7 +6,7 @@ import type { AuditAnswer, AuditBatch, AuditRequest, HeldAudit, PackedAuditBatch
 import { openAudit } from '../audit/open-audit.ts';
 import { rowOfCells } from '../audit/rows.ts';
 import { unpackRows } from '../packed-rows.ts';
-import { WrittenDatabase } from './written-database.ts';
+import { WrittenDatabase } from './database/written-database.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<HeldAudit, AuditDatabase>();

@@ -5,11 +5,11 @@ import { renameSync, rmSync, statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
-import { type DatabaseFiles, sync } from './files.ts';
-import { expectRoom } from './free-room.ts';
-import type { Copied } from './messages.ts';
-import { checkDatabase, readDatabase } from './store-database.ts';
-import { troubleOf } from './trouble.ts';
+import { type DatabaseFiles, sync } from './database/files.ts';
+import { expectRoom } from './database/free-room.ts';
+import { checkDatabase, readDatabase } from './database/store-database.ts';
+import { troubleOf } from './database/trouble.ts';
+import type { Copied } from './values/messages.ts';
 
 const { folder, path, copy } = workerData as DatabaseFiles;
 const part = `${copy}.part`;

@@ -13,7 +13,7 @@ import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { PastDatabase } from '../reader/past-database.ts';
-import { troubleOf } from './trouble.ts';
+import { troubleOf } from './database/trouble.ts';
 
 /** How long one question may take. */
 const longestMs = 5000;

@@ -9,8 +9,8 @@ import type { StagedFile } from '../../../backup/write-backup.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { NamedFile } from '../../installation.ts';
 import type { BackupRequest } from './backup-messages.ts';
-import { exists, filesOf, isFile } from './files.ts';
-import { expectRoom } from './free-room.ts';
+import { exists, filesOf, isFile } from './database/files.ts';
+import { expectRoom } from './database/free-room.ts';
 
 /** The values last: so the history has nothing that is later than they are. */
 const databases = ['audit', 'history', 'values'];

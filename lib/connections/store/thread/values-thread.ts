@@ -3,10 +3,10 @@
 
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
-import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './messages.ts';
-import { openValues } from './open-values.ts';
-import type { ValuesDatabase } from './values-database.ts';
-import { WrittenDatabase } from './written-database.ts';
+import { WrittenDatabase } from './database/written-database.ts';
+import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/messages.ts';
+import { openValues } from './values/open-values.ts';
+import type { ValuesDatabase } from './values/values-database.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();

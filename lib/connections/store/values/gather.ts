@@ -3,7 +3,7 @@
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { ValueRow } from '../thread/messages.ts';
+import type { ValueRow } from '../thread/values/messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
 /** How much one transaction writes at most; what is left over comes with the next. */

@@ -10,7 +10,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
-import type { Batch, Opened, Written } from '../thread/messages.ts';
+import type { Batch, Opened, Written } from '../thread/values/messages.ts';
 import { gather } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';

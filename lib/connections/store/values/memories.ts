@@ -1,7 +1,7 @@
 // What connections have under way, as it is to be written: as JSON, and only where it is another than on the disk.
 
 import type { KeepingPort } from '../../keeping.ts';
-import type { Batch } from '../thread/messages.ts';
+import type { Batch } from '../thread/values/messages.ts';
 
 type Rows = Batch['memories'];
 

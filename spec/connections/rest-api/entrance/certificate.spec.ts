@@ -5,11 +5,11 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { noticeOf, unreadable, whyInvalid } from '../../../../lib/connections/rest-api/entrance/certificate.ts';
-import { dateCertificate, makeCertificate } from '../../../support/certificate.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub, statusOf } from '../../../support/hub.ts';
 import { needs } from '../../../support/programs.ts';
+import { dateCertificate, makeCertificate } from '../../../support/system/certificate.ts';
 
 needs('openssl');
 

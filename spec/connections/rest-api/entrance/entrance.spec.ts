@@ -4,12 +4,12 @@ import { asyncScheduler, firstValueFrom, type SchedulerAction, type SchedulerLik
 import { filter } from 'rxjs/operators';
 import { Apps } from '../../../../lib/connections/rest-api/entrance/apps.ts';
 import { openEntrance } from '../../../../lib/connections/rest-api/entrance/entrance.ts';
-import { makeCertificate } from '../../../support/certificate.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request, type Wire } from '../../../support/http.ts';
 import { needs } from '../../../support/programs.ts';
+import { makeCertificate } from '../../../support/system/certificate.ts';
 
 needs('openssl');
 

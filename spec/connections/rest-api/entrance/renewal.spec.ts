@@ -4,12 +4,12 @@ import { mkdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
-import { makeCertificate } from '../../../support/certificate.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../../support/hub.ts';
 import { needs } from '../../../support/programs.ts';
-import { opcodes, openRawClient } from '../../../support/socket.ts';
+import { opcodes, openRawClient } from '../../../support/sockets/socket.ts';
+import { makeCertificate } from '../../../support/system/certificate.ts';
 
 needs('openssl');
 

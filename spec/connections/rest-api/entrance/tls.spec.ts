@@ -6,15 +6,15 @@ import { join } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import test, { type ExecutionContext } from 'ava';
 import { startHub } from '../../../../lib/hub.ts';
-import { type CertificateWish, makeCertificate } from '../../../support/certificate.ts';
-import { offerSuites } from '../../../support/client-hello.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
-import { runToEnd, start } from '../../../support/process.ts';
 import { needs } from '../../../support/programs.ts';
-import { openRawClient } from '../../../support/socket.ts';
+import { offerSuites } from '../../../support/sockets/client-hello.ts';
+import { openRawClient } from '../../../support/sockets/socket.ts';
+import { type CertificateWish, makeCertificate } from '../../../support/system/certificate.ts';
+import { runToEnd, start } from '../../../support/system/process.ts';
 
 needs('openssl');
 

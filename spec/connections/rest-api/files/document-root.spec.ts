@@ -10,7 +10,7 @@ import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
-import { startSite } from '../../../support/site.ts';
+import { startSite } from '../../../support/system/site.ts';
 
 const types: [name: string, type: string][] = [
   ['index.html', 'text/html; charset=utf-8'],

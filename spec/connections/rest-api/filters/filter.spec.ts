@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { createFilter } from '../../../../lib/connections/rest-api/filters/filter.ts';
 import { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
-import { bestOf, processorTimeOf } from '../../../support/machine.ts';
+import { bestOf, processorTimeOf } from '../../../support/system/machine.ts';
 
 const pieces = fc.array(
   fc.constantFrom('a', 'b', '/', '-', '\\.', '.', '\\/', '\\\\', '\\$', '^', '$', 'b*', '(a|b)', 'ü'),

@@ -5,8 +5,8 @@ import { loadFlows } from '../../../../lib/hub.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../support/hub.ts';
-import { processorTimeOf } from '../../../support/machine.ts';
-import { handshake, openClient } from '../../../support/socket.ts';
+import { handshake, openClient } from '../../../support/sockets/socket.ts';
+import { processorTimeOf } from '../../../support/system/machine.ts';
 
 const parameters = ['lamp,I', 'LAMP,I', 'lamps/left,I', 'fader,I', 'end,I'];
 

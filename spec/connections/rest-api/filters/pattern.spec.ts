@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createPatternFilter } from '../../../../lib/connections/rest-api/filters/pattern.ts';
-import { processorTimeOf } from '../../../support/machine.ts';
+import { processorTimeOf } from '../../../support/system/machine.ts';
 
 /** Matches by trying every way, as the document says it. */
 function matchesNaively(glob: string, address: string): boolean {

@@ -8,7 +8,7 @@ import { type ConnectionEvent, defineConnectionType } from '../../../../lib/conn
 import { connectionTypes } from '../../../../lib/connections/registry.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
-import { openClient } from '../../../support/socket.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
 
 const faulty = defineConnectionType({
   type: 'faulty',

@@ -11,9 +11,9 @@ import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
-import { freePort } from '../../../support/port.ts';
 import { needs, pathOf } from '../../../support/programs.ts';
-import { handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
+import { freePort } from '../../../support/system/port.ts';
 
 needs('nginx');
 

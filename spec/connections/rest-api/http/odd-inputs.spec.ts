@@ -5,7 +5,7 @@ import test from 'ava';
 import { oddOrigins } from '../../../../bench/fuzz/http-words.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
-import { opcodes, openRawClient } from '../../../support/socket.ts';
+import { opcodes, openRawClient } from '../../../support/sockets/socket.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'text', 'count,I'] };
 const internal = 'the hub could not do that';

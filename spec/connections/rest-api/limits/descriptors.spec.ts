@@ -8,8 +8,8 @@ import { descriptorLimit, openDescriptors } from '../../../../lib/net/descriptor
 import { eventually } from '../../../support/deadline.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api } from '../../../support/hub.ts';
-import { startHubProcess } from '../../../support/hub-process.ts';
-import { openClient } from '../../../support/socket.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+import { startHubProcess } from '../../../support/system/hub-process.ts';
 
 const flow = {
   connections: {

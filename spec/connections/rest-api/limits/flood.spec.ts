@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
-import { startHubProcess } from '../../../support/hub-process.ts';
-import { handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
+import { startHubProcess } from '../../../support/system/hub-process.ts';
 
 const flow = { connections: { api, desk: { type: 'dummy', parameters: ['lamp,B', 'i,I', 'text'] } } };
 

@@ -6,7 +6,7 @@ import { restApi } from '../../../../lib/connections/rest-api/rest-api.ts';
 import { connectionSchema } from '../../../../lib/flow/check/schema.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
-import { type Client, handshake, openClient } from '../../../support/socket.ts';
+import { type Client, handshake, openClient } from '../../../support/sockets/socket.ts';
 
 const writer = { kind: 'client', name: 'test' } as const;
 const form = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -7,7 +7,7 @@ import { Attempts } from '../../../../lib/connections/rest-api/http/guard/attemp
 import { NetworkCounts, networkOf } from '../../../../lib/connections/rest-api/limits/network.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectHits, startTestHub } from '../../../support/hub.ts';
-import { handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const desk = { type: 'dummy', parameters: ['i,I,7'] };
 const basic = (password: string) => ({ authorization: `Basic ${Buffer.from(`op:${password}`).toString('base64')}` });

@@ -10,10 +10,10 @@ import { eventually, within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub, writer } from '../../../support/hub.ts';
-import { freePort } from '../../../support/port.ts';
 import { needs, pathOf } from '../../../support/programs.ts';
-import { openClient } from '../../../support/socket.ts';
-import { openV1 } from '../../../support/v1.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+import { openV1 } from '../../../support/sockets/v1.ts';
+import { freePort } from '../../../support/system/port.ts';
 
 needs('prometheus');
 

@@ -3,8 +3,8 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, expectHits, type HubUnderTest, startTestHub } from '../../../support/hub.ts';
-import { openClient } from '../../../support/socket.ts';
-import { openV1, type V1Client } from '../../../support/v1.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+import { openV1, type V1Client } from '../../../support/sockets/v1.ts';
 
 const parameters = Array.from({ length: 2000 }, (_, index) => `group-${index % 10}/sensor-${index}/value,I,${index}`);
 const worst = '(?i)(.*){1,60}~';

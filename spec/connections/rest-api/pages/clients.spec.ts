@@ -6,7 +6,7 @@ import { filter, map, switchMap, take, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../../../support/deadline.ts';
 import { ask, openWire, request, type Wire } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
-import { handshake, opcodes, openRawClient } from '../../../support/socket.ts';
+import { handshake, opcodes, openRawClient } from '../../../support/sockets/socket.ts';
 
 interface Listed {
   readonly id: number;

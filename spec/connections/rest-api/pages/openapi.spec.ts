@@ -9,7 +9,7 @@ import { type RouteContext, routesOf } from '../../../../lib/connections/rest-ap
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, startHubFrom, writer } from '../../../support/hub.ts';
-import { openClient } from '../../../support/socket.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
 
 type Specification = Parameters<Validator['validate']>[0];
 

@@ -4,7 +4,7 @@ import { inspect } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../support/hub.ts';
-import { handshake, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[]) =>
   startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });

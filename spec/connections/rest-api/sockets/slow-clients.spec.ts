@@ -4,7 +4,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
-import { type Frame, opcodes, openClient, openRawClient, type RawClient } from '../../../support/socket.ts';
+import { type Frame, opcodes, openClient, openRawClient, type RawClient } from '../../../support/sockets/socket.ts';
 
 const writer = { kind: 'client', name: 'test' } as const;
 const padding = 'x'.repeat(1000);

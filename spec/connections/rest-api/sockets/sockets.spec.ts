@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub, writer } from '../../../support/hub.ts';
-import { type Frame, opcodes, openClient, openRawClient } from '../../../support/socket.ts';
+import { type Frame, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[], rules: object[] = []) =>
   startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } }, rules });

@@ -1,10 +1,10 @@
 // The audit: one entry for each change that came from outside and for what operators do, over restarts.
 
 import test from 'ava';
-import type { AuditLine } from '../../../support/audit.ts';
-import { noted, readAudit } from '../../../support/audit.ts';
 import { writer } from '../../../support/hub.ts';
-import { install } from '../../../support/store.ts';
+import type { AuditLine } from '../../../support/store/audit.ts';
+import { noted, readAudit } from '../../../support/store/audit.ts';
+import { install } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,false', 'bell,T', 'level,F', 'text,S', 'copy,S', 'scratch,I'] };
 const rules = [{ name: 'copies', from: 'desk/text', to: 'desk/copy' }];

@@ -9,11 +9,11 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
 import { openAudit } from '../../../../lib/connections/store/audit/open-audit.ts';
-import { noted } from '../../../support/audit.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, portsOf, statusOf, writer } from '../../../support/hub.ts';
-import { install } from '../../../support/store.ts';
+import { noted } from '../../../support/store/audit.ts';
+import { install } from '../../../support/store/store.ts';
 
 const request = { ask: 'open', maxBytes: 1e8, keepMs: 1000, isRead: true, isSuspect: false } as const;
 const now = 1_000_000;

@@ -8,7 +8,7 @@ import { AuditDatabase } from '../../../../lib/connections/store/audit/audit-dat
 import { findEntries } from '../../../../lib/connections/store/audit/find-entries.ts';
 import type { AuditRow } from '../../../../lib/connections/store/audit/messages.ts';
 import { tables } from '../../../../lib/connections/store/audit/tables.ts';
-import { createDatabase } from '../../../../lib/connections/store/thread/store-database.ts';
+import { createDatabase } from '../../../../lib/connections/store/thread/database/store-database.ts';
 import { createFolder } from '../../../support/folder.ts';
 
 const row = (n: number, more: Partial<AuditRow>): AuditRow => ({

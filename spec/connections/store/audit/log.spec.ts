@@ -2,9 +2,9 @@
 
 import test from 'ava';
 import { isRestart } from '../../../../lib/model/log-entry.ts';
-import { noted, readKeptLog } from '../../../support/audit.ts';
 import { eventually } from '../../../support/deadline.ts';
-import { install } from '../../../support/store.ts';
+import { noted, readKeptLog } from '../../../support/store/audit.ts';
+import { install } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,false'] };
 

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { type SpanRow, Spans } from '../../../../lib/connections/store/history/database/spans.ts';
-import { makeHistory } from '../../../support/history.ts';
+import { makeHistory } from '../../../support/store/history.ts';
 
 const hour = 3_600_000;
 const minute = 60_000;

@@ -3,7 +3,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { keptGaps, usualNames } from '../../../../lib/connections/store/history/database/names.ts';
-import { makeHistory } from '../../../support/history.ts';
+import { makeHistory } from '../../../support/store/history.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

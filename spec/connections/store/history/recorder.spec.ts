@@ -6,7 +6,7 @@ import { Recorder } from '../../../../lib/connections/store/history/recorder.ts'
 import { historySetting, rulesOf } from '../../../../lib/connections/store/history/settings.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
-import { makeHistory } from '../../../support/history.ts';
+import { makeHistory } from '../../../support/store/history.ts';
 
 const desk: Origin = { kind: 'connection', name: 'desk' };
 const client: Origin = { kind: 'client', name: 'ann' };

@@ -8,7 +8,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { eventually } from '../../../support/deadline.ts';
 import { statusOf, writer } from '../../../support/hub.ts';
-import { type Installation, install, type StoredHub } from '../../../support/store.ts';
+import { type Installation, install, type StoredHub } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'text', 'go,T'] };
 const out = { type: 'dummy', parameters: ['lamp,B', 'text'] };

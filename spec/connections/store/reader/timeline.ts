@@ -2,7 +2,7 @@
 
 import { rmSync } from 'node:fs';
 import { downReason, historyTables, hourMs, minuteMs } from '../../../../lib/connections/store/history/tables.ts';
-import { createDatabase, openDatabase } from '../../../../lib/connections/store/thread/store-database.ts';
+import { createDatabase, openDatabase } from '../../../../lib/connections/store/thread/database/store-database.ts';
 import type { ValueType } from '../../../../lib/model/value.ts';
 
 export interface TimelineGap {

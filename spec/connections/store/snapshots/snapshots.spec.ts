@@ -7,7 +7,7 @@ import type { Change } from '../../../../lib/model/parameter.ts';
 import type { Snapshot, SnapshotList } from '../../../../lib/wire/http/snapshots.ts';
 import { ask } from '../../../support/http.ts';
 import { api, portsOf, writer } from '../../../support/hub.ts';
-import { install, type StoredHub } from '../../../support/store.ts';
+import { install, type StoredHub } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['router,I,1', 'fader,F,0', 'title,S', 'far,B', 'go,T'] };
 const snapshots = { 'studio-1': { include: ['desk/fader', 'desk/**', 'store/**'], exclude: ['desk/title2'] } };

@@ -7,7 +7,7 @@ import { runFlowTests } from '../../../../lib/testing/run-tests.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startTestHub, writer } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';
-import { install } from '../../../support/store.ts';
+import { install } from '../../../support/store/store.ts';
 
 const desk = (...parameters: string[]) => ({ desk: { type: 'dummy', parameters } });
 

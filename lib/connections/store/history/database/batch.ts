@@ -1,7 +1,7 @@
 // Changes that were handed over, until they are written: in the order of the table, so that each page of it is written once.
 
 import type { ValueType } from '../../../../model/value.ts';
-import { storedText } from '../../thread/stored-text.ts';
+import { storedText } from '../../thread/database/stored-text.ts';
 import { Columns, columnRows } from '../columns.ts';
 import type { Changes, WriterRow } from '../messages.ts';
 import { hourMs } from '../tables.ts';

@@ -8,7 +8,7 @@ import {
   OpenFile,
   openDatabase,
   readDatabase,
-} from '../../thread/store-database.ts';
+} from '../../thread/database/store-database.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../messages.ts';
 import { historyTables } from '../tables.ts';

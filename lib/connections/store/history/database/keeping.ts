@@ -3,11 +3,11 @@
 
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
-import { exists, filesOf, setAside } from '../../thread/files.ts';
-import { hasLost, readLogIndex } from '../../thread/log-index.ts';
-import { lostLog } from '../../thread/recover.ts';
-import { checkDatabase } from '../../thread/store-database.ts';
-import { troubleOf } from '../../thread/trouble.ts';
+import { exists, filesOf, setAside } from '../../thread/database/files.ts';
+import { hasLost, readLogIndex } from '../../thread/database/log-index.ts';
+import { lostLog } from '../../thread/database/recover.ts';
+import { checkDatabase } from '../../thread/database/store-database.ts';
+import { troubleOf } from '../../thread/database/trouble.ts';
 import type { Changes, HistoryAnswer, OpenHistory } from '../messages.ts';
 import { hourMs } from '../tables.ts';
 import { Batch, type KnownParameter } from './batch.ts';

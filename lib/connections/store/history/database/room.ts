@@ -1,7 +1,7 @@
 // The room that a transaction needs is there before it begins: in the database, in the log before it, and on the disk.
 
 import { statfsSync, statSync } from 'node:fs';
-import { expectRoom, NoRoomError } from '../../thread/free-room.ts';
+import { expectRoom, NoRoomError } from '../../thread/database/free-room.ts';
 import type { HistoryRoom } from '../messages.ts';
 import type { HistoryDatabase } from './history-database.ts';
 import { makeRoom } from './make-room.ts';

@@ -2,7 +2,7 @@ import { utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
-import { startSite } from '../../../../support/site.ts';
+import { startSite } from '../../../../support/system/site.ts';
 
 test('RFC 9110 section 13: ETag and Last-Modified spare a client what it has', async (t) => {
   const hub = await startSite(t, { 'www/a.txt': 'first' });

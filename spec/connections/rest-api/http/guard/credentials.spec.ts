@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createFolder } from '../../../../support/folder.ts';
 import { ask, openWire, request } from '../../../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../../../support/hub.ts';
-import { handshake, openClient } from '../../../../support/socket.ts';
+import { handshake, openClient } from '../../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, settings: object) =>
   startTestHub(t, {

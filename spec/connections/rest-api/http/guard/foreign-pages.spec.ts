@@ -11,7 +11,7 @@ import { type ForeignPage, openForeignSite } from '../../../../support/browser/f
 import { within } from '../../../../support/deadline.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
-import { openTap, type Tap } from '../../../../support/tap.ts';
+import { openTap, type Tap } from '../../../../support/sockets/tap.ts';
 
 let browser: Browser;
 test.before(async () => {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
-import { handshake } from '../../../../support/socket.ts';
+import { handshake } from '../../../../support/sockets/socket.ts';
 
 const startDesk = (t: ExecutionContext, settings: object = {}) =>
   startTestHub(t, {

@@ -7,7 +7,7 @@ import test from 'ava';
 import { createFolder } from '../../../../support/folder.ts';
 import { ask } from '../../../../support/http.ts';
 import { api, startTestHub } from '../../../../support/hub.ts';
-import { startHubProcess } from '../../../../support/hub-process.ts';
+import { startHubProcess } from '../../../../support/system/hub-process.ts';
 
 const root = resolve(import.meta.dirname, '../../../../..');
 

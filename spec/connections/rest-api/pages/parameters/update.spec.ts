@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../../support/hub.ts';
-import { openClient } from '../../../../support/socket.ts';
+import { openClient } from '../../../../support/sockets/socket.ts';
 
 const form = 'application/x-www-form-urlencoded';
 const json = 'application/json';

@@ -5,7 +5,7 @@ import { type AuditOptions, audit } from '../../../../../lib/command/audit.ts';
 import type { AuditPage } from '../../../../../lib/wire/http/audit.ts';
 import type { Problem } from '../../../../../lib/wire/http/problem.ts';
 import { api, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
-import { install } from '../../../../support/store.ts';
+import { install } from '../../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,false', 'bell,T', 'text,S'] };
 

@@ -2,8 +2,8 @@
 
 import test from 'ava';
 import { api, startTestHub, writer } from '../../../../support/hub.ts';
-import { slowness } from '../../../../support/machine.ts';
-import { openV1, Picture } from '../../../../support/v1.ts';
+import { openV1, Picture } from '../../../../support/sockets/v1.ts';
+import { slowness } from '../../../../support/system/machine.ts';
 
 const count = 100_000;
 

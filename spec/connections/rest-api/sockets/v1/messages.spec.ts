@@ -2,8 +2,8 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { api, expectHits, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
-import { opcodes } from '../../../../support/socket.ts';
-import { openV1 } from '../../../../support/v1.ts';
+import { opcodes } from '../../../../support/sockets/socket.ts';
+import { openV1 } from '../../../../support/sockets/v1.ts';
 
 const startDesk = (t: ExecutionContext) =>
   startTestHub(t, {

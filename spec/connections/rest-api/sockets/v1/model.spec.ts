@@ -5,7 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { within } from '../../../../support/deadline.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
-import { History, ModelClient, type Wish } from '../../../../support/v1-model.ts';
+import { History, ModelClient, type Wish } from '../../../../support/sockets/v1-model.ts';
 
 const numbered = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `p${index}${suffix}`);
 const startDesk = (t: ExecutionContext) =>

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { api, startTestHub, writer } from '../../../../support/hub.ts';
-import { openV1 } from '../../../../support/v1.ts';
+import { openV1 } from '../../../../support/sockets/v1.ts';
 
 const plant = Array.from({ length: 20_000 }, (_, index) => `p${index},I,0`);
 const rare = 0.1; // times a second: what changes meanwhile waits

@@ -3,7 +3,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
-import { type Message, openV1, type V1Client } from '../../../../support/v1.ts';
+import { type Message, openV1, type V1Client } from '../../../../support/sockets/v1.ts';
 
 const largeCount = 20_000;
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index},I,0`);

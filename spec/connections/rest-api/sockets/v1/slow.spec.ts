@@ -4,7 +4,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { startReloading } from '../../../../support/reload.ts';
-import { openV1, type Picture } from '../../../../support/v1.ts';
+import { openV1, type Picture } from '../../../../support/sockets/v1.ts';
 
 const count = 300;
 const names = Array.from({ length: count }, (_, index) => `p${index}`);

@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { api, expectQuietLog, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
-import { type Message, openV1 } from '../../../../support/v1.ts';
+import { type Message, openV1 } from '../../../../support/sockets/v1.ts';
 
 const parameters = ['lamp,B', 'level,F', 'name,S', 'count,I', 'go,T', 'stop,T'];
 const startDesk = (t: ExecutionContext, settings = {}) =>

@@ -7,7 +7,7 @@ import { LatestOutbox } from '../../../../../../lib/connections/rest-api/sockets
 import { Packer } from '../../../../../../lib/connections/rest-api/sockets/v1/group/packer.ts';
 import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/group/ticker.ts';
 import type { ReceivedMessage } from '../../../../../../lib/wire/v1/hub-messages.ts';
-import { Channels } from '../../../../../support/v1-channels.ts';
+import { Channels } from '../../../../../support/sockets/v1-channels.ts';
 
 const count = 9;
 const changes = fc.array(fc.nat(count - 1), { maxLength: 80 });

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Losses, type Segment } from '../../../../../../lib/connections/rest-api/sockets/v1/members/losses.ts';
-import { Channels } from '../../../../../support/v1-channels.ts';
+import { Channels } from '../../../../../support/sockets/v1-channels.ts';
 
 const readers = 5;
 const step = fc.oneof(

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import { within } from '../../../../../support/deadline.ts';
-import { type ReaderWish, ScriptedDesk, ScriptedReader } from '../../../../../support/scripted-reader.ts';
+import { type ReaderWish, ScriptedDesk, ScriptedReader } from '../../../../../support/sockets/scripted-reader.ts';
 
 const count = 60;
 const readerCount = 4;

@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { Missed } from '../../../../../../lib/connections/rest-api/sockets/v1/members/missed.ts';
-import { Channels } from '../../../../../support/v1-channels.ts';
+import { Channels } from '../../../../../support/sockets/v1-channels.ts';
 
 const count = 300;
 

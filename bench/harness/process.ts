@@ -1,0 +1,166 @@
+// The processes of a benchmark, seen from the one that runs it: servers that are measured, tasks that measure and report.
+
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { dependent } from '../dependent.ts';
+import type { Answer } from '../processes/task.ts';
+import type { Options } from './options.ts';
+
+/** A server that is measured, in a process of its own. */
+export interface ServerProcess {
+  readonly pid: number;
+  readonly port: number;
+  /** Ends the process and waits for its end. Errors: when it did not end well. */
+  stop(): Promise<void>;
+}
+
+/** A line of the hub's log; what else it has depends on what it says. */
+export interface LogEntry {
+  readonly msg: string;
+  readonly port?: number;
+  readonly rules?: number;
+  /** A limit that a client went past, and the client's address. */
+  readonly limit?: string;
+  readonly client?: string;
+}
+
+const taskDeadlineMs = 120_000;
+const startDeadlineMs = 60_000;
+const stopDeadlineMs = 20_000;
+const processFile = (name: string) => join(import.meta.dirname, '../processes', `${name}.ts`);
+
+/** Runs `processes/<name>.ts` with a task and resolves to what it reports. Errors: what was wrong, in its words. */
+export async function performTask<Result>(
+  name: string,
+  task: object,
+  nodeOptions: readonly string[] = [],
+): Promise<Result> {
+  const child = forkProcess(name, task, nodeOptions);
+  const exited = once(child, 'exit');
+  const answer = await firstAnswer<Result>(name, child, taskDeadlineMs).finally(
+    () => child.connected && child.disconnect(),
+  );
+  await exited;
+  if ('mistake' in answer) throw new Error(answer.mistake);
+  return answer.result;
+}
+
+/** Starts `processes/<name>.ts`, a server that reports its port. */
+export async function startServer(
+  name: string,
+  task: object,
+  nodeOptions: readonly string[] = [],
+): Promise<ServerProcess> {
+  const child = forkProcess(name, task, nodeOptions);
+  const answer = await firstAnswer<number>(name, child, startDeadlineMs);
+  if ('mistake' in answer) throw new Error(answer.mistake);
+  return { pid: child.pid!, port: answer.result, stop: () => stopProcess(name, child) };
+}
+
+/**
+ * Starts the hub as its users do, `patchbay run`, with a flow of one file in the folder; its REST API is called `api`.
+ * `onEntry` hears of each entry of its log. Errors: when it does not start.
+ */
+export async function startHub(
+  flow: { connections: Record<string, unknown>; rules?: readonly unknown[] },
+  folder: string,
+  { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  nodeOptions: readonly string[] = [],
+  onEntry: (entry: LogEntry) => void = () => {},
+): Promise<ServerProcess> {
+  const file = join(folder, 'flow.json5');
+  const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
+  await writeFile(file, JSON.stringify({ ...flow, connections: { api, ...flow.connections } }));
+  const main = join(hubFolder, 'lib', 'main.ts');
+  const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
+  const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
+  const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child, onEntry));
+  return { pid: child.pid!, port, stop: () => stopProcess('the hub', child, 0) };
+}
+
+/** Starts another program that is measured; its port is what the pattern captures of what it writes to stderr. */
+export async function startProgram(
+  command: string,
+  args: readonly string[],
+  portPattern: RegExp,
+): Promise<ServerProcess> {
+  const child = spawn(...dependent(command, args), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const port = await withDeadline(`${command} to start`, startDeadlineMs, child, readLoggedPort(child, portPattern));
+  return { pid: child.pid!, port, stop: () => stopProcess(command, child) };
+}
+
+/** The options of Node that write a CPU profile at the end of a process. */
+export function profileOptions(profileFolder: string | undefined): readonly string[] {
+  return profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
+}
+
+function forkProcess(name: string, task: object, nodeOptions: readonly string[]): ChildProcess {
+  return fork(processFile(name), [JSON.stringify(task)], {
+    execArgv: [...nodeOptions],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}
+
+function firstAnswer<Result>(name: string, child: ChildProcess, deadlineMs: number): Promise<Answer<Result>> {
+  const message = once(child, 'message').then(([answer]) => answer as Answer<Result>);
+  return withDeadline(`an answer of ${name}`, deadlineMs, child, message);
+}
+
+/** The port that the hub logs; resolves once the hub says that it runs. */
+async function readPort(child: ChildProcess, onEntry: (entry: LogEntry) => void): Promise<number> {
+  const lines = createInterface({ input: child.stdout! });
+  let port: number | undefined;
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const entry = JSON.parse(line) as LogEntry;
+      onEntry(entry);
+      port ??= entry.port;
+      if (entry.rules !== undefined && port !== undefined) resolve(port);
+    });
+  });
+}
+
+async function readLoggedPort(child: ChildProcess, pattern: RegExp): Promise<number> {
+  const lines = createInterface({ input: child.stderr! });
+  return new Promise((resolve) => {
+    lines.on('line', (line) => {
+      const port = pattern.exec(line)?.[1];
+      if (port !== undefined) resolve(Number(port));
+    });
+  });
+}
+
+/** Waits for `work` as long as the process lives, and no longer than the deadline; then the process is ended. */
+async function withDeadline<Result>(
+  what: string,
+  deadlineMs: number,
+  child: ChildProcess,
+  work: Promise<Result>,
+): Promise<Result> {
+  const ended = new AbortController();
+  const exit = once(child, 'exit', { signal: ended.signal }).then(([status, signal]) => {
+    throw new Error(`expected ${what}, its process ended with ${signal ?? status}`);
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+  try {
+    return await Promise.race([work, exit]);
+  } finally {
+    clearTimeout(timer);
+    exit.catch(() => {});
+    ended.abort();
+  }
+}
+
+async function stopProcess(name: string, child: ChildProcess, expectedStatus?: number): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} had ended by itself`);
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
+  const [status] = await exited;
+  clearTimeout(timer);
+  if (expectedStatus !== undefined && status !== expectedStatus)
+    throw new Error(`expected ${name} to stop with status ${expectedStatus}, got ${status}`);
+}

@@ -1,0 +1,80 @@
+// All subjects, in the order in which they run, and how those are run that are chosen.
+
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { filterCost } from '../subjects/filter-cost.ts';
+import { httpRead } from '../subjects/http-read.ts';
+import { idle } from '../subjects/idle.ts';
+import { memory } from '../subjects/memory.ts';
+import { plainFanOut } from '../subjects/plain-fan-out.ts';
+import { plainIngest } from '../subjects/plain-ingest.ts';
+import { plainLatency } from '../subjects/plain-latency.ts';
+import { ruleGrowth } from '../subjects/rule-growth.ts';
+import { v1Dashboards, v1Stalled } from '../subjects/v1-dashboards.ts';
+import { v1FanOut } from '../subjects/v1-fan-out.ts';
+import { v1Ingest } from '../subjects/v1-ingest.ts';
+import { v1Resume } from '../subjects/v1-resume.ts';
+import { virtualCore } from '../subjects/virtual-core.ts';
+import { writeRule } from '../subjects/write-rule.ts';
+import type { MeasuredCase, SubjectResult } from './report.ts';
+import { runRounds } from './rounds.ts';
+import type { Case, Subject } from './subject.ts';
+
+export const subjects: readonly Subject[] = [
+  httpRead,
+  plainFanOut,
+  plainIngest,
+  plainLatency,
+  v1FanOut,
+  v1Dashboards,
+  v1Stalled,
+  v1Resume,
+  v1Ingest,
+  filterCost,
+  idle,
+  writeRule,
+  ruleGrowth,
+  virtualCore,
+  memory,
+];
+
+/** The subjects of these names, all when there is none. Errors: for a name that is none. */
+export function chooseSubjects(names: readonly string[]): readonly Subject[] {
+  const known = subjects.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown !== undefined) throw new Error(`expected subjects of ${known.join(', ')}, got "${unknown}"`);
+  return names.length === 0 ? subjects : subjects.filter(({ name }) => names.includes(name));
+}
+
+/** Runs a subject's cases, or what `prepare` makes of them; `tell` hears of each measurement as it is there. */
+export async function runSubject(
+  subject: Subject,
+  rounds: number,
+  prepare: (folder: string) => Promise<readonly Case[]>,
+  tell: (line: string) => void,
+): Promise<SubjectResult> {
+  return inTemporaryFolder(async (folder) => {
+    const cases: MeasuredCase[] = [];
+    for (const item of await prepare(folder)) {
+      const result = await runRounds(item, rounds, (line) => tell(`${subject.name} ${line}`));
+      cases.push({ ...result, metrics: item.metrics, notes: item.notes ?? [] });
+    }
+    return { name: subject.name, about: subject.about, cases };
+  });
+}
+
+/** Runs work with an empty folder, which is gone afterwards. */
+export async function inTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Whether any round of any contender was wrong. */
+export function hasMistakes(results: readonly SubjectResult[]): boolean {
+  return results.some(({ cases }) => cases.some(({ mistakes }) => mistakes.length > 0));
+}

@@ -1,0 +1,81 @@
+// Opens a database of a store, whatever has become of it: a damaged one is set aside and the copy of the last hour takes its place;
+// one that cannot be written is read all the same. It never throws.
+
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { messageOf } from '../../../../model/error.ts';
+import type { OpenedStored } from '../values/messages.ts';
+import { companions, type DatabaseFiles, exists, isFile } from './files.ts';
+import { FolderLock } from './folder-lock.ts';
+import { ageOf, copyText, type Recovery, readStored, recover } from './recover.ts';
+import { troubleOf } from './trouble.ts';
+
+/** How one of the databases is opened. */
+export interface Opening<Held, Database> extends Recovery<Held> {
+  /** The lock of it in its folder: `hub`. */
+  readonly lock: string;
+  /** What another hub does that has the lock: `keeps its values in this folder`. */
+  readonly others: string;
+  /** Whether what it holds is wanted also where it cannot be written. */
+  readonly isRead: boolean;
+  /** Opens the database in its place to write it. Errors: those of SQLite. */
+  open(held: Held | undefined): Database;
+}
+
+/** What is open until it is closed; `opened` says what came of it. */
+export interface Stored<Held, Database> {
+  readonly opened: OpenedStored<Held>;
+  readonly database: Database | undefined;
+  close(): void;
+}
+
+export function openStored<Held, Database extends { close(): void }>(
+  files: DatabaseFiles,
+  opening: Opening<Held, Database>,
+): Stored<Held, Database> {
+  const losses: string[] = [];
+  let lock: FolderLock | undefined;
+  let held: Held | undefined;
+  try {
+    mkdirSync(files.folder, { recursive: true });
+    lock = new FolderLock(files.folder, opening.lock);
+    held = recover(files, losses, opening);
+    const database = opening.open(held);
+    const close = () => {
+      database.close();
+      lock?.free();
+    };
+    return { opened: { losses, held, reason: undefined, copyAgeMs: ageOf(files.copy) }, database, close };
+  } catch (error) {
+    lock?.free();
+    const isBusy = lock === undefined && troubleOf(error) === 'busy';
+    if (opening.isRead && !isBusy) held ??= readElsewhere(files, losses, opening);
+    const reason = `cannot write ${files.path}: ${isBusy ? `another hub ${opening.others}` : messageOf(error)}`;
+    return { opened: { losses, held, reason, copyAgeMs: undefined }, database: undefined, close: () => {} };
+  }
+}
+
+/** Reads a database where we may write: one whose folder is read-only or full cannot be opened there. */
+function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: Recovery<Held>): Held | undefined {
+  const candidates = [files.path, files.copy].filter(isFile);
+  for (const path of candidates)
+    try {
+      const held = readIn(mkdtempSync(join(tmpdir(), 'patchbay-store-')), path, losses, recovery);
+      if (path === files.copy && recovery.lostSince !== undefined) losses.push(copyText(files, recovery.lostSince));
+      return held;
+    } catch (error) {
+      losses.push(`cannot read ${path}: ${messageOf(error)}`);
+    }
+  return undefined;
+}
+
+function readIn<Held>(folder: string, path: string, losses: string[], recovery: Recovery<Held>): Held {
+  try {
+    const place = join(folder, 'read.db');
+    for (const companion of companions) if (exists(path + companion)) copyFileSync(path + companion, place + companion);
+    return readStored(place, losses, recovery, path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,78 @@
+// What people do to a number: they type it, change it by steps, set it, or take back what they typed.
+
+import { useDelay } from '../../timers.ts';
+import { createDraft, type Draft } from './draft.ts';
+import type { FieldProps } from './field.ts';
+import { readTypedNumber } from './typed-number.ts';
+
+/** A step adds to the one before for this long: what the hub tells meanwhile may be older than the steps. */
+const settleMs = 500;
+const digits = 15;
+
+export interface NumberDraft extends Draft {
+  readonly step: number;
+  /** Sets the number in the field, if it has one. */
+  set(): void;
+  /** Changes the number by a step, and sets it. */
+  nudge(by: number): Promise<void>;
+  /** Arrow keys change the number in the field by a step; Esc takes back what was typed. */
+  press(event: KeyboardEvent): void;
+}
+
+/** Follows the value of the field's parameter, for the scope that calls it. */
+export function createNumberDraft(props: FieldProps): NumberDraft {
+  const isInteger = props.type === 'I';
+  const step = isInteger ? 1 : 0.1;
+  const draft = createDraft(() => (props.value === undefined ? undefined : String(props.value)));
+  const settling = useDelay();
+  let stepped: number | undefined;
+  const forget = () => {
+    stepped = undefined;
+  };
+  /** Returns the number in the field. Undefined: it has none, and the field says so. */
+  const read = (): number | undefined => {
+    const typed = readTypedNumber(draft.text(), isInteger);
+    if ('value' in typed) return typed.value;
+    props.refuse(typed.mistake);
+    return undefined;
+  };
+  const write = async (value: number) => {
+    const before = draft.text();
+    const isDone = await props.set(value);
+    if (isDone && draft.text() === before) draft.settle(String(value));
+    return isDone;
+  };
+  const add = (by: number) => {
+    const from = draft.isTyped() ? read() : (stepped ?? props.value ?? read());
+    if (from === undefined) return undefined;
+    return Number((Number(from) + by).toPrecision(digits));
+  };
+  return {
+    ...draft,
+    step,
+    set() {
+      const value = read();
+      if (value !== undefined) void write(value);
+    },
+    async nudge(by) {
+      const next = add(by);
+      if (next === undefined) return;
+      stepped = next;
+      settling.stop();
+      if (!(await write(next))) forget();
+      settling.start(settleMs, forget);
+    },
+    press(event) {
+      const by = { ArrowUp: step, ArrowDown: -step }[event.key];
+      if (by !== undefined) {
+        event.preventDefault();
+        const next = add(by);
+        if (next !== undefined) draft.type(String(next));
+      } else if (event.key === 'Escape' && draft.isTyped()) {
+        event.stopPropagation();
+        draft.settle(String(props.value ?? ''));
+        props.refuse('');
+      }
+    },
+  };
+}

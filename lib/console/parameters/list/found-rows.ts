@@ -1,0 +1,64 @@
+// The rows of the list of parameters: those that a search finds, as a list or as a tree whose folders open.
+
+import { type Accessor, createMemo, createSignal } from 'solid-js';
+import { messageOf } from '../../request.ts';
+import { route } from '../../route.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { listRows, type Row, type Rows, treeRows } from './rows.ts';
+import { search } from './search.ts';
+import { modeOf } from './search-bar.tsx';
+
+/** A search that finds no more than this opens all folders of the tree. */
+const openAllBelow = 200;
+
+export interface FoundRows {
+  readonly text: Accessor<string>;
+  readonly isTree: Accessor<boolean>;
+  /** How many parameters were found. */
+  readonly count: Accessor<number>;
+  /** What is wrong with the search; empty: nothing. */
+  readonly fault: Accessor<string>;
+  readonly rows: Accessor<Rows>;
+  /** The row at a place; undefined: there is none. */
+  at(place: number): Row | undefined;
+  /** Opens or closes a folder. */
+  fold(folder: Row, isOpen: boolean): void;
+}
+
+/** Searches as the address of the page says, for the scope that calls it. */
+export function useFoundRows(catalogue: Accessor<Catalogue | undefined>): FoundRows {
+  const [openFolders, setOpenFolders] = createSignal<ReadonlySet<string>>(new Set<string>());
+  const text = () => route().params.search ?? '';
+  const isTree = () => route().params.as === 'tree';
+  const found = createMemo(() => {
+    const all = catalogue();
+    if (!all) return { places: new Int32Array(), fault: '' };
+    try {
+      return { places: search(all, modeOf(route().params.mode), text()), fault: '' };
+    } catch (problem) {
+      return { places: new Int32Array(), fault: messageOf(problem) };
+    }
+  });
+  const rows = createMemo((): Rows => {
+    const all = catalogue();
+    const { places } = found();
+    if (!all) return { length: 0, at: () => undefined as never };
+    if (!isTree()) return listRows(all, places);
+    const isAllOpen = text() !== '' && places.length <= openAllBelow;
+    return treeRows(all, places, (folder) => isAllOpen || openFolders().has(folder));
+  });
+  return {
+    text,
+    isTree,
+    count: () => found().places.length,
+    fault: () => found().fault,
+    rows,
+    at: (place) => (place >= 0 && place < rows().length ? rows().at(place) : undefined),
+    fold({ address }, isOpen) {
+      const next = new Set(openFolders());
+      if (isOpen) next.add(address);
+      else next.delete(address);
+      setOpenFolders(next);
+    },
+  };
+}

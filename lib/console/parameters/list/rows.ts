@@ -1,0 +1,77 @@
+// The lines of a list or tree of parameters. Addresses are in order, so that those of a folder follow one another.
+
+import type { Catalogue } from '../catalogue.ts';
+
+export interface Row {
+  /** The address of a parameter, or of a folder, which ends in `/`. */
+  readonly address: string;
+  /** The part of it that is shown. */
+  readonly label: string;
+  readonly depth: number;
+  /** Its place in the catalogue; -1: it is a folder. */
+  readonly index: number;
+  /** How many parameters a folder has. */
+  readonly count: number;
+  readonly isOpen: boolean;
+}
+
+/** Rows by their place. A row is made when it is asked for. */
+export interface Rows {
+  readonly length: number;
+  at(place: number): Row;
+}
+
+export function listRows(catalogue: Catalogue, found: Int32Array): Rows {
+  return {
+    length: found.length,
+    at(place) {
+      const index = found[place]!;
+      const address = catalogue.addresses[index]!;
+      return { address, label: address, depth: 0, index, count: 0, isOpen: false };
+    },
+  };
+}
+
+/** Makes a tree of the addresses that were found. `isOpen` says which folders are open. */
+export function treeRows({ addresses }: Catalogue, found: Int32Array, isOpen: (folder: string) => boolean): Rows {
+  const rows: Row[] = [];
+  const addressAt = (place: number) => addresses[found[place]!]!;
+  const walk = (from: number, to: number, prefix: string, depth: number) => {
+    for (let place = from; place < to; ) {
+      const address = addressAt(place);
+      const slash = address.indexOf('/', prefix.length);
+      if (slash < 0) {
+        const label = address.slice(prefix.length);
+        rows.push({ address, label, depth, index: found[place]!, count: 0, isOpen: false });
+        place++;
+        continue;
+      }
+      const folder = address.slice(0, slash + 1);
+      const end = endOfRun(place, to, (other) => addressAt(other).startsWith(folder));
+      const open = isOpen(folder);
+      const label = folder.slice(prefix.length);
+      rows.push({ address: folder, label, depth, index: -1, count: end - place, isOpen: open });
+      if (open) walk(place, end, folder, depth + 1);
+      place = end;
+    }
+  };
+  walk(0, found.length, '', 0);
+  return { length: rows.length, at: (place) => rows[place]! };
+}
+
+/** Finds the first place from `from` on for which `isIn` is false. It goes by ever longer strides, and then by halves. */
+function endOfRun(from: number, to: number, isIn: (place: number) => boolean): number {
+  let last = from;
+  let stride = 1;
+  while (last + stride < to && isIn(last + stride)) {
+    last += stride;
+    stride *= 2;
+  }
+  let end = Math.min(to, last + stride);
+  while (last + 1 < end) {
+    const middle = (last + end) >> 1;
+    if (isIn(middle)) last = middle;
+    else end = middle;
+  }
+  return end;
+}

@@ -1,0 +1,66 @@
+// Where people say what they search for and how, and whether they want a list or a tree.
+
+import { For, Show } from 'solid-js';
+import { route, setParams } from '../../route.ts';
+import { formatCount } from '../../units.ts';
+import { type SearchMode, searchModes } from './search.ts';
+
+const hints: Readonly<Record<SearchMode, string>> = {
+  text: 'Search: desk lamp  ( / )',
+  glob: 'desk/*/lamp, desk/**  ( / )',
+  regex: '^desk/.*-lamp$  ( / )',
+};
+
+export const modeOf = (given: string | undefined): SearchMode => searchModes.find((mode) => mode === given) ?? 'text';
+
+export function SearchBar(props: {
+  readonly count: number;
+  readonly total: number | undefined;
+  readonly fault: string;
+  /** The arrow key down leads into the list. */
+  readonly onDown: () => void;
+}) {
+  const mode = () => modeOf(route().params.mode);
+  const isTree = () => route().params.as === 'tree';
+  return (
+    <div class="bar">
+      <h1>Parameters</h1>
+      <input
+        type="search"
+        class="grow mono"
+        data-search
+        placeholder={hints[mode()]}
+        aria-label="Search parameters"
+        aria-invalid={props.fault !== ''}
+        value={route().params.search ?? ''}
+        onInput={(event) => setParams({ search: event.currentTarget.value })}
+        onKeyDown={(event) => event.key === 'ArrowDown' && props.onDown()}
+      />
+      <select
+        aria-label="How to search"
+        value={mode()}
+        onChange={(event) =>
+          setParams({ mode: event.currentTarget.value === 'text' ? undefined : event.currentTarget.value })
+        }
+      >
+        <For each={searchModes}>{(one) => <option value={one}>{one}</option>}</For>
+      </select>
+      <span class="segments">
+        <button type="button" aria-pressed={!isTree()} onClick={() => setParams({ as: undefined })}>
+          List
+        </button>
+        <button type="button" aria-pressed={isTree()} onClick={() => setParams({ as: 'tree' })}>
+          Tree
+        </button>
+      </span>
+      <span class="count" role="status">
+        {formatCount(props.count)} of {formatCount(props.total ?? 0)}
+      </span>
+      <Show when={props.fault}>
+        <p role="alert" class="error">
+          {props.fault}
+        </p>
+      </Show>
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+// The list of parameters with their live values, which people walk through by mouse, finger or keys.
+
+import { createMemo, createSignal, Show } from 'solid-js';
+import { setParams } from '../../route.ts';
+import type { Catalogue } from '../catalogue.ts';
+import { createFocus } from '../focus.ts';
+import type { FoundRows } from './found-rows.ts';
+import { useLiveRows } from './live-window.ts';
+import { ParameterRow } from './row.tsx';
+import { VirtualList } from './virtual-list.tsx';
+
+interface TableProps {
+  readonly catalogue: Catalogue | undefined;
+  readonly found: FoundRows;
+  readonly rowHeight: number;
+  /** The address of the parameter that is open. */
+  readonly opened: string | undefined;
+}
+
+export function Table(props: TableProps) {
+  const { rows, at, fold, isTree } = props.found;
+  const [focused, setFocused] = createFocus(props.found);
+  const [range, setRange] = createSignal<readonly [number, number]>([0, 0]);
+  const inView = createMemo(() => {
+    const [from, to] = range();
+    const addresses: string[] = [];
+    for (let place = from; place < Math.min(to, rows().length); place++) {
+      const row = rows().at(place);
+      if (row.index >= 0) addresses.push(row.address);
+    }
+    return addresses;
+  });
+  const find = useLiveRows(inView);
+  const open = (place: number) => {
+    setFocused(place);
+    const row = at(place);
+    if (!row) return;
+    if (row.index < 0) fold(row, !row.isOpen);
+    else setParams({ address: row.address });
+  };
+  const press = (event: KeyboardEvent) => {
+    const row = at(focused());
+    if (event.key === 'Escape') setParams({ address: undefined });
+    else if (row && (event.key === 'Enter' || event.key === ' ')) open(focused());
+    else if (row && row.index < 0 && event.key === 'ArrowRight') fold(row, true);
+    else if (row && row.index < 0 && event.key === 'ArrowLeft') fold(row, false);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <VirtualList
+      label="Parameters"
+      isTree={isTree()}
+      header={<Header />}
+      length={rows().length}
+      rowHeight={props.rowHeight}
+      focused={focused()}
+      onFocus={setFocused}
+      onKey={press}
+      onRange={(from, to) => setRange([from, to])}
+    >
+      {(place) => (
+        <Show when={at(place())}>
+          {(row) => (
+            <ParameterRow
+              place={place()}
+              row={row()}
+              catalogue={props.catalogue!}
+              live={find(row().address)}
+              isTree={isTree()}
+              isFocused={place() === focused()}
+              isOpen={row().address === props.opened}
+              onOpen={() => open(place())}
+            />
+          )}
+        </Show>
+      )}
+    </VirtualList>
+  );
+}
+
+const columns = [
+  ['name', 'Address'],
+  ['value', 'Value'],
+  ['type', 'Type'],
+  ['access', 'Access'],
+  ['time', 'Changed'],
+  ['origin', 'By'],
+] as const;
+
+function Header() {
+  return (
+    <div role="row" class="row head" aria-rowindex={1}>
+      {columns.map(([name, title]) => (
+        <span role="columnheader" class={name}>
+          {title}
+        </span>
+      ))}
+    </div>
+  );
+}
