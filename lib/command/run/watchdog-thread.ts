@@ -26,6 +26,8 @@ const suspectMs = 3000;
 const condemnMs = 4000;
 /** A flow that does nothing for so long and keeps the thread, as when it waits for another program. */
 const blockedMs = 30_000;
+/** Up to so much processor time is nothing: a loop takes more, also on a busy machine. */
+const nothingMs = 1000;
 const lastWordsMs = 1000;
 
 const { beats, holder, log, pid } = workerData as WatchdogData;
@@ -59,7 +61,8 @@ for (;;) {
     suspect = found?.flow;
   }
   const holding = flows.get(Atomics.load(holder, 0));
-  if (looks * lookMs >= blockedMs && holding !== undefined && !isDebugged)
+  const isBlocked = looks * lookMs >= blockedMs && usedMs - beganAt < nothingMs;
+  if (isBlocked && holding !== undefined && !isDebugged)
     await condemn(holding, `it has kept the hub waiting for ${blockedMs / 1000} s`);
 }
 
