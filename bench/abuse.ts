@@ -89,7 +89,7 @@ async function abuse(
 function mistakesOf(scenario: Scenario, result: AbuseResult, slack: number): string[] {
   const { during, stopMs, bytesBefore, bytesAfter, told } = result;
   const most = {
-    p99: bounds.p99Ms * slack,
+    p99: (scenario.p99Ms ?? bounds.p99Ms) * slack,
     stop: bounds.stopMs * slack,
     bytes: bytesBefore * (1 + bounds.memoryShare * slack),
   };

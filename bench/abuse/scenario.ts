@@ -9,6 +9,8 @@ export interface Scenario {
   readonly limits: readonly LimitName[];
   /** Settings of the REST API that is abused, beside those of every scenario. */
   readonly settings?: object;
+  /** How late the slowest hundredth of the neighbours' changes may be, in milliseconds; left out: 100. */
+  readonly p99Ms?: number;
   /** Parameters of the connection `desk` beside `lamp,B` and `text`. */
   readonly parameters?: readonly string[];
   /** Begins the abuse, which goes on until the process is killed. */

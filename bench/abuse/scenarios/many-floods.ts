@@ -7,6 +7,7 @@ import type { Scenario } from '../scenario.ts';
 const floodersOfAKind = 17;
 
 export const manyFloods: Scenario = {
+  p99Ms: 250, // each of them comes again as soon as it has been ended
   about: '51 clients flood at once: 17 plain sockets, 17 of patchbay.v1, 17 HTTP connections',
   limits: ['backlogBytes', 'pipelinedRequests'],
   attack(port) {
