@@ -1,5 +1,6 @@
 // The file of an audit, as people read it.
 
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { eventually } from '../deadline.ts';
@@ -40,10 +41,14 @@ export async function noted(
   return found!;
 }
 
+/** The rows; none as long as there are no tables: a hub starts before its audit is open. */
 function query(folder: string, sql: string): unknown[] {
-  const database = new DatabaseSync(join(folder, 'data', 'audit.db'), { readOnly: true });
+  const file = join(folder, 'data', 'audit.db');
+  if (!existsSync(file)) return [];
+  const database = new DatabaseSync(file, { readOnly: true });
   try {
     database.exec('PRAGMA busy_timeout = 10000'); // it is locked for a moment while the hub closes it
+    if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'log'").get() === undefined) return [];
     return database.prepare(sql).all();
   } finally {
     database.close();

@@ -39,7 +39,7 @@ export class PostponedRequests {
       this.#surplus = 0;
       return true;
     }
-    return this.#surplus++ < surplusRequests && this.#pace.hasTime(0, longestMs);
+    return this.#surplus++ < surplusRequests && this.#pace.workedMs < longestMs;
   }
 
   /** Whether requests of this round are probably pipelined. */

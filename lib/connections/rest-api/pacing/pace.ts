@@ -26,6 +26,7 @@ export class Pace {
   /** When the round began, in milliseconds of a monotonic clock (0: it has not begun), and how long it had lasted at the last look. */
   #beganMs = 0;
   #spentMs = 0;
+  #workedMs = 0;
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
@@ -42,6 +43,11 @@ export class Pace {
   /** How long this round had lasted at the last look. */
   get spentMs(): number {
     return this.#spentMs;
+  }
+
+  /** How long the hub had worked in this round at the last look: what the machine did for other programs meanwhile does not count. */
+  get workedMs(): number {
+    return this.#workedMs;
   }
 
   /** Registers work that can be put off. After `request` it is done between rounds, as long as it says that there is more. */
@@ -61,19 +67,20 @@ export class Pace {
     if (this.#beganMs === 0) {
       this.#beganMs = now;
       setImmediate(this.#endRound);
-    } else if (now - this.#beganMs < wallMs) this.#spentMs = now - this.#beganMs;
+    } else if (now - this.#beganMs < wallMs) this.#spentMs = this.#workedMs = now - this.#beganMs;
     else if (now - this.#askedMs >= askEveryMs) {
       this.#askedMs = now;
       const usedMs = processorMs();
       this.#usedMs ??= usedMs;
       const passedMs = now - this.#beganMs;
-      this.#spentMs = Math.min(passedMs, Math.max(wallMs + usedMs - this.#usedMs, passedMs * leastShare));
+      this.#workedMs = Math.min(passedMs, wallMs + usedMs - this.#usedMs);
+      this.#spentMs = Math.max(this.#workedMs, passedMs * leastShare);
     }
   }
 
   readonly #endRound = () => {
     this.#beganMs = 0;
-    this.#spentMs = 0;
+    this.#spentMs = this.#workedMs = 0;
     this.#usedMs = undefined;
     this.#work = lookEvery; // the first message of a round looks at the clock
   };
