@@ -10,7 +10,7 @@ import type { RuleTrace, Traces } from './trace.ts';
 /** Tells that a rule failed on one value, or as a whole; it goes on with the next, or starts again. */
 export type ReportFault = (rule: RulePlan, message: string) => void;
 
-/** Tells that a rule does nothing for now; `isUnknown` tells whether that is still so. */
+/** Tells that a rule waits for something that is unknown; `isUnknown` tells whether it still is. */
 export type ReportWaiting = (rule: RulePlan, message: string, isUnknown: () => boolean) => void;
 
 /** What all rules of a hub share. */
