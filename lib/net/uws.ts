@@ -20,6 +20,7 @@ const require = createRequire(import.meta.url);
 const packages = ['uws-modern', 'uws-legacy'];
 
 let loaded: typeof uws | undefined;
+let loadedName: string | undefined;
 
 export interface Tls {
   readonly certFile: string;
@@ -49,6 +50,12 @@ export function encodeText(text: string): ArrayBuffer {
 const ciphers = ['ECDSA', 'RSA'].flatMap((signature) =>
   ['AES128-GCM-SHA256', 'AES256-GCM-SHA384', 'CHACHA20-POLY1305'].map((cipher) => `ECDHE-${signature}-${cipher}`),
 );
+
+/** Whether the library may close a WebSocket whose handshake is answered within the cork of its own response, later than in its handler. */
+export function closesLateUpgrades(): boolean {
+  load();
+  return loadedName === 'uws-legacy';
+}
 
 /** Creates an app that serves HTTP, or HTTPS with `tls`. Errors: `cannot-start`. */
 export function createApp(tls: Tls | undefined): uws.TemplatedApp {
@@ -90,6 +97,7 @@ function load(): typeof uws {
   for (const name of packages) {
     try {
       loaded = require(name) as typeof uws;
+      loadedName = name;
       return loaded;
     } catch (error) {
       reason ||= messageOf(error).replaceAll(/\s+/g, ' ');

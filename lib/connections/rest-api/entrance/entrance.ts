@@ -4,6 +4,7 @@
 import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
+import { holdLateUpgrades } from '../../../net/late-upgrade.ts';
 import { createApp, type Listener, listen, type TemplatedApp } from '../../../net/uws.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { Apps } from './apps.ts';
@@ -58,6 +59,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
   };
   if (tls === undefined) open();
   const renewal = tls && new Renewal(tls, log, open);
+  const giveBack = holdLateUpgrades();
 
   const running: ConnectionEvent = { state: 'running' };
   return {
@@ -73,7 +75,10 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
         )
       : concat(of(running), NEVER),
     shut,
-    close: () => apps.closeAll(),
+    close() {
+      apps.closeAll();
+      giveBack();
+    },
   };
 }
 

@@ -2,6 +2,7 @@
 // reads what it needs first. Nothing is sent once the client has gone.
 
 import type { HubError } from '../../../model/error.ts';
+import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { replyError } from './answer/reply.ts';
 import { servedHits, serveFor } from './answer/served-hits.ts';
@@ -11,6 +12,8 @@ export interface Exchange {
   readonly isAborted: boolean;
   /** Sends in one piece, unless the client has gone. */
   reply(send: (response: HttpResponse) => void): void;
+  /** Answers a handshake, unless the client has gone. */
+  upgrade(send: () => void): void;
   /** Answers with an error. If an answer has begun it cuts the connection, so that nobody takes a part for the whole. */
   fail(error: HubError, asJson: boolean): void;
   /** Resolves when the client can take more or has gone. */
@@ -27,6 +30,12 @@ export function keepResponse(response: HttpResponse): Exchange {
     isAborted = true;
     wake?.();
   });
+  const begin = () => {
+    if (isAborted) return false;
+    hasBegun = true;
+    serveFor(hits);
+    return true;
+  };
   // This is set once for all: the library would put this handler back in place of one that is set while it runs.
   const listen = () =>
     response.onWritable(() => {
@@ -39,10 +48,10 @@ export function keepResponse(response: HttpResponse): Exchange {
       return isAborted;
     },
     reply(send) {
-      if (isAborted) return;
-      hasBegun = true;
-      serveFor(hits);
-      response.cork(() => send(response));
+      if (begin()) response.cork(() => send(response));
+    },
+    upgrade(send) {
+      if (begin()) corkUpgrade(response, send);
     },
     fail(error, asJson) {
       if (isAborted) return;

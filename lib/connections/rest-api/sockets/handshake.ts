@@ -2,6 +2,7 @@
 // parameters, in turn with what other clients ask for.
 
 import type { Origin } from '../../../model/parameter.ts';
+import { canUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { acceptsJson } from '../http/answer/accept.ts';
@@ -82,7 +83,7 @@ class Handshake implements Task {
     else {
       try {
         if (this.#prepare(endMs)) return true;
-        exchange.reply(() => upgrade(this.#session!));
+        exchange.upgrade(() => upgrade(this.#session!));
       } catch (error) {
         refuse(error);
       }
@@ -93,7 +94,7 @@ class Handshake implements Task {
 
   #prepare(endMs: number): boolean {
     this.#session ??= this.#options.begin();
-    return this.#session.prepare(endMs);
+    return this.#session.prepare(endMs) || !canUpgrade();
   }
 }
 
