@@ -6,6 +6,7 @@ import { alarms } from './alarms/alarms.ts';
 import type { AnyConnectionType } from './connection.ts';
 import { dummy } from './dummy/dummy.ts';
 import { keyboard } from './keyboard/keyboard.ts';
+import { nats } from './nats/nats.ts';
 import { restApi } from './rest-api/rest-api.ts';
 import { schedule } from './schedule/schedule.ts';
 import type { commonSettings } from './setting.ts';
@@ -15,7 +16,7 @@ import { virtualCore } from './virtual-core/virtual-core.ts';
 import { xmlFileOutput } from './xml-file-output/xml-file-output.ts';
 
 /** In the order in which documents and schemas list them. */
-const types = [restApi, dummy, timer, schedule, xmlFileOutput, keyboard, virtualCore, alarms, store] as const;
+const types = [restApi, dummy, timer, schedule, xmlFileOutput, keyboard, virtualCore, alarms, store, nats] as const;
 
 /** The connection types by name. */
 export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(types.map((type) => [type.type, type]));

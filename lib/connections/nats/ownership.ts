@@ -1,0 +1,17 @@
+// What this hub owns in its domain at the moment: the hinge between the leases, which decide it, and what is shared and mirrored.
+
+import { NEVER, type Observable } from 'rxjs';
+
+export interface Ownership {
+  /** The term under which this hub runs its connections and rules; every message carries it, and terms only grow. */
+  readonly term: number;
+  /** false: another hub of the same name runs them, this one mirrors it. */
+  readonly isHolder: boolean;
+  /** Whether the claim on a Connection ID is held, so that its parameters may be shared. */
+  owns(connectionId: string): boolean;
+  /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly changed$: Observable<void>;
+}
+
+/** A hub that has no rival. */
+export const unrivalled: Ownership = { term: 1, isHolder: true, owns: () => true, changed$: NEVER };

@@ -1,0 +1,64 @@
+// The settings of a hub within a domain of hubs.
+
+import { z } from 'zod';
+
+/** What names a domain or a hub: one token of a subject of NATS. */
+const nameShape = '^[A-Za-z0-9_-]{1,64}$';
+const serverShape = '^(nats|tls)://[^\\s/]+$';
+const maxServers = 16;
+
+const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" }), {
+  error: "a list of globs of addresses, such as ['desk/**']",
+});
+
+function nameSetting(example: string) {
+  const error = `1 to 64 characters A-Z, a-z, 0-9, _ and -, such as '${example}'`;
+  return z.string({ error }).regex(new RegExp(nameShape), { error });
+}
+
+export const settingsSchema = z.strictObject({
+  servers: z
+    .array(
+      z.string().regex(new RegExp(serverShape), { error: "the address of a server such as 'nats://10.0.0.5:4222'" }),
+      { error: "a list of servers such as ['nats://10.0.0.5:4222']" },
+    )
+    .min(1, { error: 'at least one server' })
+    .max(maxServers, { error: `at most ${maxServers} servers` })
+    .default(['nats://127.0.0.1:4222'])
+    .describe('The NATS servers: one, or those of a cluster'),
+  domain: nameSetting('house').describe('The hubs that see one another have the same domain'),
+  hub: nameSetting('studio-west').describe('The name of this hub; no other hub of the domain has it, but for a pair'),
+  share: globs.default(['**']).describe('Globs of addresses of this hub that other hubs see'),
+  mirror: globs.default(['**']).describe('Globs of addresses of other hubs that this hub shows'),
+  mirrors: z
+    .string({ error: 'the path of a file' })
+    .default('')
+    .describe('A file with the parameters of other hubs, which `patchbay types --remote` writes; empty: none'),
+  pair: z.boolean().default(false).describe('true: this hub is one of two that stand in for each other'),
+  isolated: z
+    .enum(['stop', 'go-on'], { error: "'stop' or 'go-on'" })
+    .default('stop')
+    .describe('What a pair does without NATS: it stops, or goes on at the risk that both run'),
+  credentials: z
+    .strictObject({
+      user: z.string().default('').describe('The user; empty: none'),
+      password: z.string().default('').describe('The password of the user'),
+      token: z.string().default('').describe('A token in place of a user; empty: none'),
+      nkey: z.string().default('').describe('The seed of an nkey (SU…) in place of a user; empty: none'),
+    })
+    .prefault({})
+    .refine(({ user, token, nkey }) => [user, token, nkey].filter((one) => one !== '').length <= 1, {
+      error: 'expected one of user, token and nkey, got several',
+    })
+    .describe('How this hub signs in at the servers; left out: it does not'),
+  tls: z
+    .strictObject({
+      caFile: z.string().default('').describe('The certificates that sign those of the servers, PEM; empty: the usual'),
+      certFile: z.string().default('').describe('The certificate of this hub, PEM; empty: none'),
+      keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
+    })
+    .optional()
+    .describe('Speaks TLS with the servers; left out: only if a server asks for it'),
+});
+
+export type NatsSettings = z.output<typeof settingsSchema>;
