@@ -106,13 +106,14 @@ export class Adaptation {
     }
   }
 
-  /** The name in the scope: one that no author can write. */
+  /** The name in the scope: one that no author can write. All expressions over the same variables share a few of them. */
   #nameOf(asks: LookedUp['asks'], address: string, type: ValueType | undefined): string {
-    const name = `${asks === 'value' ? 'param' : 'known'}('${address}')`;
-    if (!this.lookedUp.has(name)) {
-      this.lookedUp.set(name, { name, address, asks });
-      declareVariable(this.#environment, name, type);
-    }
+    const key = `${asks} ${address}`;
+    const known = this.lookedUp.get(key);
+    if (known !== undefined) return known.name;
+    const name = `${asks} ${this.lookedUp.size} ${type ?? 'dyn'}`;
+    this.lookedUp.set(key, { name, address, asks });
+    if (!this.#environment.hasVariable(name)) declareVariable(this.#environment, name, type);
     return name;
   }
 

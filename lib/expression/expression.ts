@@ -5,6 +5,7 @@
 import type { Environment } from '@marcbachmann/cel-js';
 import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
+import { KeptResults } from './kept-results.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { explainSyntax } from './mistakes/syntax.ts';
@@ -33,11 +34,17 @@ const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_on
 const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
 const anyResult = ['string', 'bool', 'double'];
 
+/** How many compiled expressions, and how many lists of variables, are kept for others that are the same. */
+const keptExpressions = 10_000;
+const keptEnvironments = 1000;
+const compiled = new KeptResults<CompiledExpression>(keptExpressions);
+const environments = new KeptResults<Environment>(keptEnvironments);
+
 /**
  * Compiles an expression over the named variables; a type that is undefined is unknown. With `typeOf` it may look up other
- * parameters: `param('desk/level')`. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit
- * the types, and a result that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a
- * number, and T a boolean.
+ * parameters: `param('desk/level')`. The same expression over the same variables is compiled once, unless it looks
+ * something up. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result
+ * that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
  */
 export function compileExpression(
   text: string,
@@ -45,8 +52,22 @@ export function compileExpression(
   expects?: ValueType,
   typeOf?: TypeOf,
 ): CompiledExpression {
-  const names = Object.keys(variables);
-  const environment = createEnvironment(variables);
+  const signature = JSON.stringify(Object.entries(variables));
+  const key = JSON.stringify([text, expects, typeOf !== undefined, signature]);
+  const known = compiled.get(key);
+  if (known !== undefined) return known;
+  const environment = environments.get(signature) ?? environments.keep(signature, createEnvironment(variables));
+  const made = compile(text, environment, Object.keys(variables), expects, typeOf);
+  return made.lookedUp.length === 0 ? compiled.keep(key, made) : made;
+}
+
+function compile(
+  text: string,
+  environment: Environment,
+  names: readonly string[],
+  expects: ValueType | undefined,
+  typeOf: TypeOf | undefined,
+): CompiledExpression {
   const parsed = parse(environment, text, names);
   const tree = parsed.ast as unknown as Part;
   const adaptation = new Adaptation(environment, typeOf);

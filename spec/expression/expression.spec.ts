@@ -129,19 +129,33 @@ test('param and known are names that the runtime fills in, each once', (t) => {
   t.is(type, 'F');
 });
 
-for (const [expression, names, expected] of [
+for (const [expression, known, expected] of [
   ["param('a/b', 7)", {}, 7],
-  ["param('a/b', 7)", { "param('a/b')": 1, "known('a/b')": true }, 1],
+  ["param('a/b', 7)", { value: 1, known: true }, 1],
   ["flag || param('a/b') > 1", {}, true],
   ["flag ? 3 : param('a/b')", {}, 3],
   ["!flag && param('a/b') > 1", {}, false],
 ] as const)
-  test(`${expression} reads only what it needs: ${JSON.stringify(names)}`, (t) =>
-    t.is(found(expression).evaluate({ ...scope, "known('a/b')": false, ...names }), expected));
+  test(`${expression} reads only what it needs: ${JSON.stringify(known)}`, (t) => {
+    const { evaluate, lookedUp } = found(expression);
+    const asked: Record<string, Value> = { known: false, ...known };
+    const names = lookedUp.flatMap(({ name, asks }) => (asks in asked ? [[name, asked[asks]!]] : []));
+    t.is(evaluate({ ...scope, ...Object.fromEntries(names) }), expected);
+  });
 
 test('an evaluation that misses a value tells its name', (t) => {
-  const error = t.throws(() => found("flag && param('a/b') > 1").evaluate(scope));
-  t.is(missingName(error), "param('a/b')");
+  const { evaluate, lookedUp } = found("flag && param('a/b') > 1");
+  t.is(missingName(t.throws(() => evaluate(scope))), lookedUp[0]!.name);
+});
+
+test('the same expression is compiled once, unless it is over other variables, or looks something up', (t) => {
+  const { evaluate } = compileExpression('value * 2 + 1', { value: 'F' });
+  t.is(compileExpression('value * 2 + 1', { value: 'F' }).evaluate, evaluate);
+  t.not(compileExpression('value * 2 + 1', { value: undefined }).evaluate, evaluate);
+  t.throws(() => compileExpression('value * 2 + 1', { value: 'S' }));
+  t.throws(() => compileExpression('value * 2 + 1', { value: 'F' }, 'B'));
+  t.is(found("param('a/b')", { 'a/b': 'S' }).type, 'S');
+  t.is(found("param('a/b')", { 'a/b': 'F' }).type, 'F');
 });
 
 test('a trigger has no value that param could read', (t) => {
