@@ -1,23 +1,30 @@
-// node bench/cuts.ts: damages the database of a store in every way that a disk may, cut at every 4 KiB and with turned bits among
-// them, and starts a hub on each. The hub has to start, to have the values or to say that they are lost, never to have other ones,
-// and to keep new ones. It also fills the disk while a hub runs, and has the store fill it. Exit status 1 otherwise.
+// node bench/cuts.ts: damages the databases of a store in every way that a disk may, cut at every 4 KiB and with turned bits among
+// them, and starts a hub on each. The hub has to start, to have what the database has or to say that it is lost, never to have other
+// values, and to keep what is new. It also fills the disk while a hub runs, and has the store fill it. Exit status 1 otherwise.
 
 import { crowdDisk } from './cuts/crowded-disk.ts';
-import { prepareCuts } from './cuts/cuts.ts';
+import { type Cuts, prepareCuts } from './cuts/cuts.ts';
 import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
 import { fillDisk } from './cuts/full-disk.ts';
+import { prepareRecords } from './cuts/records.ts';
 import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/cuts.ts [options]
 
-  --parameters <n>  how many values the database has (10000)
+  --parameters <n>  how many values the database of the values has (10000)
+  --changes <n>     how many changes those of the history and the audit have (10000)
   --every <bytes>   at which lengths it is cut (4096)
   --turns <n>       how often bits are turned; a tenth as often bytes become noise (200)
 `;
 
-await runScript(usage, { parameters: 10_000, every: 4096, turns: 200 }, run);
+await runScript(usage, { parameters: 10_000, changes: 10_000, every: 4096, turns: 200 }, run);
 
-async function run({ parameters, every, turns }: Numbers<'parameters' | 'every' | 'turns'>): Promise<number> {
+async function run({
+  parameters,
+  changes,
+  every,
+  turns,
+}: Numbers<'parameters' | 'changes' | 'every' | 'turns'>): Promise<number> {
   let failed = 0;
   for (const [what, work] of Object.entries({ 'a full disk': fillDisk, 'a crowded disk': crowdDisk })) {
     const done = await work();
@@ -27,30 +34,42 @@ async function run({ parameters, every, turns }: Numbers<'parameters' | 'every' 
   }
   const isAdministrator = process.getuid?.() === 0;
   if (isAdministrator) process.seteuid?.('nobody'); // rights bind it
-  const cuts = await prepareCuts(parameters);
+  const databases = {
+    values: () => prepareCuts(parameters),
+    history: () => prepareRecords('history', changes),
+    audit: () => prepareRecords('audit', changes),
+  };
+  for (const [name, prepare] of Object.entries(databases))
+    failed += await damageAll(name, await prepare(), every, turns);
+  return failed === 0 ? 0 : 1;
+}
+
+/** Returns how many damages a hub did not bear. */
+async function damageAll(name: string, cuts: Cuts, every: number, turns: number): Promise<number> {
+  const damages = [
+    folderInPlace,
+    ...readOnly,
+    ...Array.from({ length: Math.ceil(cuts.bytes / every) }, (_, index) => cutAt(index * every)),
+    ...Array.from({ length: turns }, (_, index) => turnBits(1 + (index % 8) ** 2, index)),
+    ...Array.from({ length: turns / 10 }, (_, index) => noise(16 * 4 ** (index % 8), index)),
+  ];
+  let failed = 0;
+  let slowestMs = 0;
+  let costly = 0;
   try {
-    let slowestMs = 0;
-    let inPart = 0;
-    const damages = [
-      folderInPlace,
-      ...readOnly,
-      ...Array.from({ length: Math.ceil(cuts.bytes / every) }, (_, index) => cutAt(index * every)),
-      ...Array.from({ length: turns }, (_, index) => turnBits(1 + (index % 8) ** 2, index)),
-      ...Array.from({ length: turns / 10 }, (_, index) => noise(16 * 4 ** (index % 8), index)),
-    ];
     for (const { what, damage, repair } of damages) {
       const { mistakes, startMs, lost } = await cuts.start(damage, repair);
       slowestMs = Math.max(slowestMs, startMs);
-      if (lost > 0 && lost < parameters) inPart++;
+      if (lost > 0) costly++;
       if (mistakes.length > 0) failed++;
-      for (const mistake of mistakes.slice(0, 5)) tell(`${what}: ${mistake}`);
+      for (const mistake of mistakes.slice(0, 5)) tell(`${name}, ${what}: ${mistake}`);
     }
-    tell(
-      `${damages.length} damages, ${failed} of them with a mistake; ${inPart} cost some values, not all; ` +
-        `slowest start ${slowestMs.toFixed(0)} ms`,
-    );
-    return failed === 0 ? 0 : 1;
   } finally {
     await cuts.remove();
   }
+  tell(
+    `${name}: ${damages.length} damages, ${failed} of them with a mistake; ${costly} cost something; ` +
+      `slowest start ${slowestMs.toFixed(0)} ms`,
+  );
+  return failed;
 }

@@ -7,6 +7,7 @@ import type { Value, ValueType } from '../../../model/value.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import {
   checkDatabase,
+  checkSmallDatabase,
   emptyLog,
   inTransaction,
   OpenFile,
@@ -68,6 +69,7 @@ export class AuditDatabase {
     const database = readDatabase(path);
     try {
       if (isSuspect) checkDatabase(database);
+      else checkSmallDatabase(database, path);
       const last = (table: string) =>
         (database.prepare(`SELECT coalesce(max(n), 0) AS n FROM ${table}`).get() as { n: number }).n;
       const run = readRun(database);

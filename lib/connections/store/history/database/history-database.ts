@@ -2,6 +2,7 @@
 
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import {
+  checkSmallDatabase,
   createDatabase,
   emptyLog,
   inTransaction,
@@ -61,9 +62,14 @@ export class HistoryDatabase {
     createDatabase(path, historyTables);
   }
 
-  /** Looks whether a file is ours. Errors: those of SQLite and of the file system, `DamagedError`. */
-  static recognise(path: string): void {
-    readDatabase(path).close();
+  /** Looks whether a file is ours, and whole as far as is soon seen. Errors: those of SQLite and of the file system, `DamagedError`. */
+  static recognise(path: string, isChecked: boolean): void {
+    const database = readDatabase(path);
+    try {
+      if (isChecked) checkSmallDatabase(database, path);
+    } finally {
+      database.close();
+    }
   }
 
   /** How many pages one transaction writes at most, so that the log stays within its bound. */

@@ -66,7 +66,7 @@ export class HistoryKeeping {
     mkdirSync(folder, { recursive: true });
     if (!exists(path)) HistoryDatabase.create(path);
     const before = readLogIndex(path);
-    HistoryDatabase.recognise(path);
+    HistoryDatabase.recognise(path, isFirst);
     if (isFirst && hasLost(before, readLogIndex(path))) this.#losses.push(lostLog(path));
     const onDisk = roomOnDisk(folder, room);
     const database = new HistoryDatabase(path, onDisk);

@@ -1,0 +1,139 @@
+// The database of the history or of the audit, damaged again and again, and the hub that is started on each: it serves, the values
+// are whole, the damage is told when something is lost, and what happens from then on is recorded.
+
+import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as after } from 'node:timers/promises';
+import { type Hub, type HubLog, startHub } from '../../lib/hub.ts';
+import type { Origin } from '../../lib/model/parameter.ts';
+import type { AuditPage } from '../../lib/wire/http/audit.ts';
+import type { History } from '../../lib/wire/http/history.ts';
+import type { Cuts, Started } from './cuts.ts';
+
+export type RecordsName = 'history' | 'audit';
+
+const client: Origin = { kind: 'client', name: 'cuts' };
+const parameters = 100;
+const written = -8;
+const deadlineMs = 20_000;
+const pollMs = 20;
+const countQueries = { history: 'SELECT count(*) AS count FROM change', audit: 'SELECT count(*) AS count FROM entry' };
+
+/** A hub, the port of its API, and the warnings that it has logged. */
+interface Running {
+  readonly hub: Hub;
+  readonly port: string;
+  readonly told: readonly string[];
+}
+
+/** Prepares a store that has recorded so many changes. */
+export async function prepareRecords(name: RecordsName, changes: number): Promise<Cuts> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
+  const whole = join(folder, 'whole');
+  const data = join(folder, 'data');
+  const path = join(data, `${name}.db`);
+  const flow = join(folder, 'flow.json5');
+  await writeFile(flow, JSON.stringify({ connections: connections() }));
+
+  const { hub } = await start(flow);
+  for (let number = 0; number < changes; number++) {
+    hub.write(`desk/p${number % parameters}`, number, client);
+    if (number % parameters === 0) await after(10);
+  }
+  await hub.stop();
+  await cp(data, whole, { recursive: true });
+  const { size: bytes } = await stat(path);
+  const recorded = countIn(path, name)!;
+
+  return {
+    bytes,
+    async start(damage, repair) {
+      await rm(data, { recursive: true });
+      await cp(whole, data, { recursive: true });
+      await damage(path);
+      const startedAt = performance.now();
+      const damaged = await start(flow);
+      const startMs = performance.now() - startedAt;
+      const mistakes = valuesOf(damaged.hub, changes);
+      await repair?.(path);
+      damaged.hub.write('desk/p0', written, client);
+      mistakes.push(...(await isRecordedSoon(name, damaged)));
+      await damaged.hub.stop();
+      const next = await start(flow);
+      mistakes.push(...(await isRecordedSoon(name, next)).map((mistake) => `at the next start: ${mistake}`));
+      await next.hub.stop();
+      const lost = Math.max(0, recorded - (countIn(path, name) ?? recorded));
+      const told = [...damaged.told, ...next.told].join('; ');
+      if (lost > 0 && !told.includes(`${name}.db`)) mistakes.push(`${lost} rows are lost, and it was told: ${told}`);
+      return { mistakes, startMs, lost } satisfies Started;
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+function connections(): object {
+  const ids = Array.from({ length: parameters }, (_, index) => `p${index},I`);
+  return {
+    store: { type: 'store', folder: 'data' },
+    desk: { type: 'dummy', parameters: ids },
+    api: { type: 'rest-api', port: 0, bindIp: '127.0.0.1' },
+  };
+}
+
+async function start(flow: string): Promise<Running> {
+  let port = '';
+  const told: string[] = [];
+  const log: HubLog = {
+    debug: () => {},
+    info: (_fields, message) => {
+      port ||= /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? '';
+    },
+    warn: (_fields, message) => void told.push(message),
+    error: (_fields, message) => void told.push(message),
+    child: () => log,
+  };
+  const hub = await startHub({ paths: [flow], log });
+  return { hub, port, told };
+}
+
+/** The values have a database of their own. */
+function valuesOf(hub: Hub, changes: number): string[] {
+  const expected = (index: number) => changes - parameters + index;
+  const ids = Array.from({ length: parameters }, (_, index) => index);
+  const wrong = ids.filter((index) => ![expected(index), written].includes(Number(hub.find(`desk/p${index}`)!.value)));
+  return wrong.map((index) => `desk/p${index}: expected ${expected(index)}, got ${hub.find(`desk/p${index}`)!.value}`);
+}
+
+/** Waits until the API tells what was written; returns what it answered instead. */
+async function isRecordedSoon(name: RecordsName, { port }: Running): Promise<string[]> {
+  let answer = '';
+  for (const startedAt = performance.now(); performance.now() - startedAt < deadlineMs; await after(pollMs)) {
+    const path = name === 'audit' ? '/hub/audit?limit=20' : '/hub/history/desk/p0';
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: 'application/json' } });
+    const text = await response.text();
+    answer = `${response.status} ${text.slice(0, 200)}`;
+    if (response.status === 503) continue; // it says that it will know soon
+    if (response.status !== 200) return [`${path} was answered with ${answer}`];
+    if (name === 'audit' && hasEntry(JSON.parse(text))) return [];
+    if (name === 'history' && (JSON.parse(text) as History).values?.includes(written)) return [];
+  }
+  return [`expected what was written to be recorded, got ${answer}`];
+}
+
+function hasEntry({ entries }: AuditPage): boolean {
+  return entries.some(({ address, after }) => address === 'desk/p0' && after === written);
+}
+
+/** Undefined: the database does not tell. */
+function countIn(path: string, name: RecordsName): number | undefined {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return Number(database.prepare(countQueries[name]).get()!.count);
+  } catch {
+    return undefined;
+  } finally {
+    database.close();
+  }
+}
