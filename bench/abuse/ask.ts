@@ -1,6 +1,6 @@
 // Abuses that ask for more than it costs them: each connection asks again as soon as it has been answered.
 
-import { encodeClientText, openWebSocket } from '../load/web-socket.ts';
+import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { keepOpen } from './pour.ts';
 
 const reopenAfterMs = 10;

@@ -1,7 +1,7 @@
 // What abuses are made with: connections that are given bytes for as long as they take them.
 
 import { connect, type Socket } from 'node:net';
-import { openWebSocket } from '../load/web-socket.ts';
+import { openWebSocket } from '../load/sockets/web-socket.ts';
 
 const reopenAfterMs = 10;
 const pouredBytes = 256 * 1024;

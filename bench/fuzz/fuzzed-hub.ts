@@ -8,8 +8,8 @@ import { join } from 'node:path';
 import { messageOf } from '../../lib/model/error.ts';
 import { type LogEntry, startHub } from '../harness/process.ts';
 import { within } from '../load/deadline.ts';
+import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../load/used-memory.ts';
-import { encodeClientText, openWebSocket } from '../load/web-socket.ts';
 import type { Ports } from './deliver.ts';
 
 const deadlineMs = 20_000;

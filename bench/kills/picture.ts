@@ -2,7 +2,7 @@
 
 import { once } from 'node:events';
 import { within } from '../load/deadline.ts';
-import { openV1Socket, type V1Message } from '../load/v1-socket.ts';
+import { openV1Socket, type V1Message } from '../load/sockets/v1-socket.ts';
 
 const deadlineMs = 10_000;
 

@@ -2,7 +2,7 @@
 
 import { Graph } from '../../lib/graph/graph.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
-import { type TurnsTask, timeTurns } from '../load/timed-turns.ts';
+import { type TurnsTask, timeTurns } from '../load/writes/timed-turns.ts';
 import { runTask } from './task.ts';
 
 const owner: Origin = { kind: 'connection', name: 'bare' };

@@ -4,12 +4,12 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { busyMsOfAll, waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
-import { Dashboard, type DashboardSettings } from '../load/dashboard.ts';
-import { EvenWriter } from '../load/even-writer.ts';
 import { Histogram } from '../load/histogram.ts';
-import { PictureReader } from '../load/picture.ts';
+import { PictureReader } from '../load/received/picture.ts';
+import { Dashboard, type DashboardSettings } from '../load/sockets/dashboard.ts';
 import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
 import { Watch } from '../load/watch.ts';
+import { EvenWriter } from '../load/writes/even-writer.ts';
 import { runTask } from './task.ts';
 
 export interface DashboardsTask {

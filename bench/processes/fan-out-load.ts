@@ -7,8 +7,8 @@ import { createNatsDialect } from '../load/dialects/nats.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
 import { createV1Dialect } from '../load/dialects/v1.ts';
 import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { ReceivedBatches } from '../load/received-batches.ts';
-import { countMistake, openSubscribers, type Subscribers } from '../load/subscribers.ts';
+import { ReceivedBatches } from '../load/received/received-batches.ts';
+import { countMistake, openSubscribers, type Subscribers } from '../load/sockets/subscribers.ts';
 import { Watch } from '../load/watch.ts';
 import { runTask } from './task.ts';
 

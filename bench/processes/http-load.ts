@@ -3,8 +3,8 @@
 
 import { connect, type Socket } from 'node:net';
 import { keepApart } from '../load/cores.ts';
-import { ExpectedAnswers } from '../load/expected-answers.ts';
 import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
+import { ExpectedAnswers } from '../load/received/expected-answers.ts';
 import { Watch } from '../load/watch.ts';
 import { runTask } from './task.ts';
 

@@ -1,11 +1,11 @@
 // Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
 // counted from the moment it was handed to the network.
 
-import { type ArrivalFigures, Arrivals } from '../load/arrivals.ts';
 import { waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
-import { countMistake, openSubscribers } from '../load/subscribers.ts';
+import { type ArrivalFigures, Arrivals } from '../load/received/arrivals.ts';
+import { countMistake, openSubscribers } from '../load/sockets/subscribers.ts';
 import { Watch } from '../load/watch.ts';
 import { runTask } from './task.ts';
 

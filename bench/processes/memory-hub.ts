@@ -2,7 +2,7 @@
 
 import type { Hub } from '../../lib/hub.ts';
 import { busyMs } from '../load/busy-time.ts';
-import { importHub } from '../load/hub-module.ts';
+import { importHub } from '../load/flows/hub-module.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { usedMemory } from '../load/used-memory.ts';
 import { runTask } from './task.ts';

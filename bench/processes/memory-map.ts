@@ -2,7 +2,7 @@
 
 import { BehaviorSubject } from 'rxjs';
 import { busyMs } from '../load/busy-time.ts';
-import { connectionId, parameterIdOf } from '../load/many-parameters.ts';
+import { connectionId, parameterIdOf } from '../load/flows/many-parameters.ts';
 import { usedMemory } from '../load/used-memory.ts';
 import type { MemoryResult } from './memory-hub.ts';
 import { runTask } from './task.ts';

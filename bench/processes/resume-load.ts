@@ -4,12 +4,12 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { percentile, sort } from '../harness/statistics.ts';
-import { parameterNumberOf } from '../load/many-parameters.ts';
-import { PictureReader } from '../load/picture.ts';
-import { RandomWriter } from '../load/random-writer.ts';
-import { ResumingClient } from '../load/resuming-client.ts';
-import { Truth } from '../load/truth.ts';
+import { parameterNumberOf } from '../load/flows/many-parameters.ts';
+import { PictureReader } from '../load/received/picture.ts';
+import { Truth } from '../load/received/truth.ts';
+import { ResumingClient } from '../load/sockets/resuming-client.ts';
 import { Watch } from '../load/watch.ts';
+import { RandomWriter } from '../load/writes/random-writer.ts';
 import { runTask } from './task.ts';
 
 export interface ResumeTask {

@@ -2,12 +2,12 @@
 // of them under way. In the end the hub must hold the last values and have counted every change.
 
 import { keepApart } from '../load/cores.ts';
-import { connectionId, parameterIdOf } from '../load/many-parameters.ts';
+import { connectionId, parameterIdOf } from '../load/flows/many-parameters.ts';
 import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { PictureReader } from '../load/picture.ts';
-import { openV1Socket } from '../load/v1-socket.ts';
+import { PictureReader } from '../load/received/picture.ts';
+import { openV1Socket } from '../load/sockets/v1-socket.ts';
+import { encodeClientText } from '../load/sockets/web-socket.ts';
 import { Watch } from '../load/watch.ts';
-import { encodeClientText } from '../load/web-socket.ts';
 import { runTask } from './task.ts';
 
 export interface V1IngestTask extends WindowTask {

@@ -3,7 +3,7 @@
 // which ends it waits for.
 
 import { WebSocket } from 'ws';
-import type { V1Message } from '../load/v1-socket.ts';
+import type { V1Message } from '../load/sockets/v1-socket.ts';
 
 /** A subscription. */
 export interface Wish {

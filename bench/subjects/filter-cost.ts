@@ -2,7 +2,7 @@
 
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import { connectionId, parameterIdOf, plantOf } from '../load/many-parameters.ts';
+import { connectionId, parameterIdOf, plantOf } from '../load/flows/many-parameters.ts';
 import type { FanOutTask } from '../processes/fan-out-load.ts';
 import { fanOutContender } from './fan-out.ts';
 

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
-import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/many-parameters.ts';
+import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/flows/many-parameters.ts';
 import type { MemoryResult, MemoryTask } from '../processes/memory-hub.ts';
 import type { MapTask } from '../processes/memory-map.ts';
 

@@ -2,8 +2,8 @@
 
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import type { RuleGrowth, RuleGrowthTask } from '../load/rule-growth.ts';
-import { type RuleShapeName, ruleShapes } from '../load/rule-shapes.ts';
+import type { RuleGrowth, RuleGrowthTask } from '../load/flows/rule-growth.ts';
+import { type RuleShapeName, ruleShapes } from '../load/flows/rule-shapes.ts';
 
 const bareName = 'bare rxjs';
 

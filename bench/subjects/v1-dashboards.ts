@@ -4,7 +4,7 @@
 import type { Options } from '../harness/options.ts';
 import { startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/many-parameters.ts';
+import { plantOf } from '../load/flows/many-parameters.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
 import { measureServer, waitedMetric } from './servers.ts';

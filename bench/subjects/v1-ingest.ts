@@ -2,7 +2,7 @@
 
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/many-parameters.ts';
+import { plantOf } from '../load/flows/many-parameters.ts';
 import type { V1IngestTask } from '../processes/v1-ingest-load.ts';
 import { loadContender } from './servers.ts';
 

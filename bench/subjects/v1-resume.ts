@@ -3,7 +3,7 @@
 
 import { startHub } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import { plantOf } from '../load/many-parameters.ts';
+import { plantOf } from '../load/flows/many-parameters.ts';
 import type { ResumeResult, ResumeTask } from '../processes/resume-load.ts';
 import { measureServer } from './servers.ts';
 

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import type { Options } from '../harness/options.ts';
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
-import type { VirtualCoreTask } from '../load/core-load.ts';
-import { type CoreShapeName, coreFlow, coreShapes } from '../load/core-shapes.ts';
+import type { VirtualCoreTask } from '../load/flows/core-load.ts';
+import { type CoreShapeName, coreFlow, coreShapes } from '../load/flows/core-shapes.ts';
 import type { Measured } from '../load/measuring-window.ts';
 
 const bareName = 'the bare graph';

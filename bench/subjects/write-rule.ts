@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import type { WriteResult, WriteTask } from '../load/timed-writes.ts';
+import type { WriteResult, WriteTask } from '../load/writes/timed-writes.ts';
 import type { WriteRuleTask } from '../processes/write-rule.ts';
 
 const flow = {

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import test from 'ava';
-import { measureRuleGrowth } from '../../bench/load/rule-growth.ts';
+import { measureRuleGrowth } from '../../bench/load/flows/rule-growth.ts';
 
 const hubFolder = resolve(import.meta.dirname, '../..');
 

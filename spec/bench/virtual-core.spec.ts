@@ -2,8 +2,8 @@
 
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { loadCore, type VirtualCoreTask } from '../../bench/load/core-load.ts';
-import { type CoreShapeName, coreFlow, coreShapes } from '../../bench/load/core-shapes.ts';
+import { loadCore, type VirtualCoreTask } from '../../bench/load/flows/core-load.ts';
+import { type CoreShapeName, coreFlow, coreShapes } from '../../bench/load/flows/core-shapes.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
 import { createFolder } from '../support/folder.ts';
 

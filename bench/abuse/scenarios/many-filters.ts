@@ -1,6 +1,6 @@
 // A filter of its own for each of a thousand sockets, while all parameters change.
 
-import { encodeClientText } from '../../load/web-socket.ts';
+import { encodeClientText } from '../../load/sockets/web-socket.ts';
 import { manyParameters } from '../many-parameters.ts';
 import { keepWebSocketOpen } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';

@@ -1,6 +1,6 @@
 // Many clients that flood at once, in every way that one of them can.
 
-import { encodeClientText } from '../../load/web-socket.ts';
+import { encodeClientText } from '../../load/sockets/web-socket.ts';
 import { keepOpen, keepWebSocketOpen, pour } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';
 

@@ -1,6 +1,6 @@
 // One WebSocket that sends as fast as it can.
 
-import { encodeClientFrame, encodeClientText } from '../../load/web-socket.ts';
+import { encodeClientFrame, encodeClientText } from '../../load/sockets/web-socket.ts';
 import { keepWebSocketOpen, pour } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';
 

@@ -1,9 +1,9 @@
 // NATS over WebSocket (docs.nats.io "Client Protocol"): its protocol as bytes in binary frames, which the server cuts as it
 // likes. The subject is the address, the payload the value; a socket hears its own changes as well, as with the hub.
 
-import { ExpectedStream } from '../expected-stream.ts';
-import { FrameReader } from '../frame-reader.ts';
-import { encodeClientFrame } from '../web-socket.ts';
+import { ExpectedStream } from '../received/expected-stream.ts';
+import { FrameReader } from '../received/frame-reader.ts';
+import { encodeClientFrame } from '../sockets/web-socket.ts';
 import type { Dialect, Entry } from './dialect.ts';
 import { StreamReceiver } from './plain.ts';
 

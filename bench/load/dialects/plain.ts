@@ -1,8 +1,8 @@
 // The plain socket of the hub, and relays: a text frame per change in, the same out. What comes is known to the byte.
 
-import { createChanges } from '../changes.ts';
-import type { ExpectedStream } from '../expected-stream.ts';
-import { filteredGroup } from '../filtered-groups.ts';
+import type { ExpectedStream } from '../received/expected-stream.ts';
+import { filteredGroup } from '../sockets/filtered-groups.ts';
+import { createChanges } from '../writes/changes.ts';
 import type { Dialect, Receiver } from './dialect.ts';
 
 /** Creates the dialect for changes of a parameter in batches; a socket hears of all there is, or of what a filter lets through. */

@@ -1,11 +1,11 @@
 // patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, a batch in each, and come out in frames that
 // the hub cuts as it likes. Each distinct frame is read in full; each socket must be sent every change once and in order.
 
-import { filteredGroup } from '../filtered-groups.ts';
-import { FrameCache } from '../frame-cache.ts';
-import { FrameReader } from '../frame-reader.ts';
-import { readMessage, v1Protocol } from '../v1-socket.ts';
-import { encodeClientText } from '../web-socket.ts';
+import { FrameCache } from '../received/frame-cache.ts';
+import { FrameReader } from '../received/frame-reader.ts';
+import { filteredGroup } from '../sockets/filtered-groups.ts';
+import { readMessage, v1Protocol } from '../sockets/v1-socket.ts';
+import { encodeClientText } from '../sockets/web-socket.ts';
 import type { Dialect, Entry, Receiver } from './dialect.ts';
 
 const leastCycle = 4096;

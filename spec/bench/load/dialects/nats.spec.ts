@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createNatsDialect } from '../../../../bench/load/dialects/nats.ts';
-import { encodeServerText } from '../../../../bench/load/web-socket.ts';
+import { encodeServerText } from '../../../../bench/load/sockets/web-socket.ts';
 
 const batch = 4;
 const welcome = ['INFO {}\r\n', 'PONG\r\n'];

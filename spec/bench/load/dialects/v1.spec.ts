@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { createV1Dialect } from '../../../../bench/load/dialects/v1.ts';
-import { encodeServerText } from '../../../../bench/load/web-socket.ts';
+import { encodeServerText } from '../../../../bench/load/sockets/web-socket.ts';
 
 const picture = [
   '{"hello":{"epoch":"e"}}',

@@ -1,7 +1,7 @@
 // A socket of patchbay.v1 (lib/client/README.md), as far as loads need it: frames in, messages out, subscriptions.
 
 import type { Socket } from 'node:net';
-import { type FrameListener, FrameReader } from './frame-reader.ts';
+import { type FrameListener, FrameReader } from '../received/frame-reader.ts';
 import { encodeClientFrame, encodeClientText, openWebSocket } from './web-socket.ts';
 
 export const v1Protocol = 'patchbay.v1';

@@ -1,9 +1,9 @@
 // Sockets that must all receive the same changes. Each has a receiver, which checks all that comes as it comes.
 
 import type { Socket } from 'node:net';
-import { messageOf } from '../../lib/model/error.ts';
-import type { Entry, Receiver } from './dialects/dialect.ts';
-import type { Watch } from './watch.ts';
+import { messageOf } from '../../../lib/model/error.ts';
+import type { Entry, Receiver } from '../dialects/dialect.ts';
+import type { Watch } from '../watch.ts';
 import { openWebSocket } from './web-socket.ts';
 
 export interface Subscribers {

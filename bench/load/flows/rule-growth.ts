@@ -4,12 +4,12 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Hub } from '../../lib/hub.ts';
-import type { Origin } from '../../lib/model/parameter.ts';
+import type { Hub } from '../../../lib/hub.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import { silentLog } from '../silent-log.ts';
 import { createBareRules } from './bare-rules.ts';
 import { importHub } from './hub-module.ts';
 import { type RuleShapeName, ruleShapes } from './rule-shapes.ts';
-import { silentLog } from './silent-log.ts';
 
 export interface RuleGrowthTask {
   readonly hubFolder: string;

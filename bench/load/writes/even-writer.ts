@@ -1,8 +1,8 @@
 // A writer of all parameters in turn, evenly: a value is the time at which it was written.
 
-import type { PictureReader } from './picture.ts';
-import { openV1Socket, type V1Socket } from './v1-socket.ts';
-import type { Watch } from './watch.ts';
+import type { PictureReader } from '../received/picture.ts';
+import { openV1Socket, type V1Socket } from '../sockets/v1-socket.ts';
+import type { Watch } from '../watch.ts';
 
 const tickMs = 1;
 const longestBatch = 2000;

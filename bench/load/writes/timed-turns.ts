@@ -1,6 +1,6 @@
 // Turns of a graph within one process, one after the other, for as long as a window measures.
 
-import { type Measured, MeasuringWindow } from './measuring-window.ts';
+import { type Measured, MeasuringWindow } from '../measuring-window.ts';
 
 export interface TurnsTask {
   /** How many parameters change with each turn. */

@@ -1,11 +1,11 @@
 // Writes to an input of a Virtual Core, in the process of a hub that was started from a flow file.
 
-import type { Origin } from '../../lib/model/parameter.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import type { Measured } from '../measuring-window.ts';
+import { silentLog } from '../silent-log.ts';
+import { type TurnsTask, timeTurns } from '../writes/timed-turns.ts';
 import { type CoreShapeName, coreShapes } from './core-shapes.ts';
 import { importHub } from './hub-module.ts';
-import type { Measured } from './measuring-window.ts';
-import { silentLog } from './silent-log.ts';
-import { type TurnsTask, timeTurns } from './timed-turns.ts';
 
 export interface VirtualCoreTask extends TurnsTask {
   readonly hubFolder: string;

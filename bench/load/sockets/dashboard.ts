@@ -1,8 +1,8 @@
 // A dashboard: a socket of patchbay.v1 with the delivery `latest`, and what it shows.
 
-import type { Histogram } from './histogram.ts';
-import { connectionId } from './many-parameters.ts';
-import type { PictureReader } from './picture.ts';
+import { connectionId } from '../flows/many-parameters.ts';
+import type { Histogram } from '../histogram.ts';
+import type { PictureReader } from '../received/picture.ts';
 import { openV1Socket, type V1Socket } from './v1-socket.ts';
 
 export interface DashboardSettings {

@@ -1,8 +1,8 @@
 // What clients of patchbay.v1 hold of many parameters, by number. Frames that many sockets receive alike are read once.
 
+import { parameterNumberOf } from '../flows/many-parameters.ts';
+import { readMessage, type V1Message } from '../sockets/v1-socket.ts';
 import { FrameCache } from './frame-cache.ts';
-import { parameterNumberOf } from './many-parameters.ts';
-import { readMessage, type V1Message } from './v1-socket.ts';
 
 /** A message, its values by the numbers of their parameters. */
 export interface PictureMessage extends Omit<V1Message, 'set' | 'def'> {
