@@ -1,5 +1,5 @@
 import test from 'ava';
-import { Truth } from '../../../bench/load/received/truth.ts';
+import { Truth } from '../../../../bench/load/received/truth.ts';
 
 function createTruth(): Truth {
   const truth = new Truth(3, 100);

@@ -1,7 +1,7 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { FrameReader } from '../../../bench/load/received/frame-reader.ts';
-import { encodeClientText, encodeServerText } from '../../../bench/load/sockets/web-socket.ts';
+import { FrameReader } from '../../../../bench/load/received/frame-reader.ts';
+import { encodeClientText, encodeServerText } from '../../../../bench/load/sockets/web-socket.ts';
 
 /** What a reader hands on of a stream that comes in pieces; pieces lie in a buffer that is used again for each. */
 function read(stream: Buffer, cuts: readonly number[]): string[] {

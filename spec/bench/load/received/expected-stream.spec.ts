@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ExpectedStream } from '../../../bench/load/received/expected-stream.ts';
+import { ExpectedStream } from '../../../../bench/load/received/expected-stream.ts';
 
 const parts = fc.array(fc.uint8Array({ minLength: 1, maxLength: 9 }), { minLength: 1, maxLength: 9 });
 

@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { ReceivedBatches } from '../../../bench/load/received/received-batches.ts';
+import { ReceivedBatches } from '../../../../bench/load/received/received-batches.ts';
 
 test('a batch is received by all once the last socket has it', (t) => {
   const received = new ReceivedBatches(2);

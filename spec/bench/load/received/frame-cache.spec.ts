@@ -1,5 +1,5 @@
 import test from 'ava';
-import { FrameCache } from '../../../bench/load/received/frame-cache.ts';
+import { FrameCache } from '../../../../bench/load/received/frame-cache.ts';
 
 test('a frame that many receive is parsed once, and each goes on where it was', (t) => {
   const parsed: string[] = [];

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { ExpectedAnswers } from '../../../bench/load/received/expected-answers.ts';
+import { ExpectedAnswers } from '../../../../bench/load/received/expected-answers.ts';
 
 const answerAt = (second: number, body = '0.75') =>
   `HTTP/1.1 200 OK\r\nCache-Control: no-store\r\nDate: Sat, 21 Nov 2026 07:00:0${second} GMT\r\n` +
