@@ -20,7 +20,7 @@ const hinge = [
   'test-plan',
 ].map((name) => `flow/${name}.ts`);
 /** The contract of connection types, which stands on the floor above their folders. */
-const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'archive', 'installation'].map(
+const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'archive', 'installation', 'mirroring'].map(
   (name) => `connections/${name}.ts`,
 );
 

@@ -5,11 +5,12 @@ import type { ConnectionAction, ConnectionStatus } from '../model/connection-sta
 import type { Durations } from '../model/durations.ts';
 import type { LoadReport } from '../model/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
-import type { Change, Origin, Parameter } from '../model/parameter.ts';
+import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value } from '../model/value.ts';
 import type { KeepingPort } from './keeping.ts';
+import type { MirroringPort } from './mirroring.ts';
 
 /** The whole graph, as gateways see it. */
 export interface HubPort {
@@ -37,6 +38,11 @@ export interface HubPort {
   write(address: string, input: unknown, origin: Origin): Value;
   /** Writes to a parameter that was found. Errors: as `write`, but for `unknown-parameter`. */
   writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;
+  /**
+   * Has another hub write parameters that it owns, as one turn there. Never rejects: it resolves to the value that each has got, or
+   * to its error. `write` and `writeTo` send such a write as well, and nobody hears what becomes of it.
+   */
+  writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]>;
   /** Makes one turn of all that `work` writes. Errors: those of `work`. */
   turn(work: () => void): void;
   connections(): readonly ConnectionStatus[];
@@ -66,4 +72,6 @@ export interface HubPort {
   runsOf(rule: string): readonly RuleRuns[];
   /** What a store keeps. */
   readonly keeping: KeepingPort;
+  /** The parameters of other hubs. */
+  readonly mirroring: MirroringPort;
 }

@@ -6,7 +6,7 @@ import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { Durations } from '../model/durations.ts';
 import { HubError } from '../model/error.ts';
-import type { Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { Change, Origin, Parameter, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
 import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';
@@ -29,6 +29,7 @@ export class Graph {
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
+  readonly #mirrored = new Subject<void>();
   readonly #queue: (PendingChange | undefined)[] = [];
   #queued = 0;
   #writesInTurn = 0;
@@ -51,6 +52,9 @@ export class Graph {
   /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter> = this.#removed.asObservable();
 
+  /** After parameters of other hubs have come or gone. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
+
   /** How long turns take; of one in 64. */
   readonly turnDurations = new Durations();
 
@@ -69,6 +73,11 @@ export class Graph {
 
   get size(): number {
     return this.#parameters.size;
+  }
+
+  /** Another number for each turn. */
+  get turnNumber(): number {
+    return this.#turns;
   }
 
   /** The cause of what is written at this moment: the change that is being told, or on whose behalf work runs. */
@@ -91,7 +100,11 @@ export class Graph {
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     for (const declaration of declarations) {
       const address = formatAddress(owner.name, declaration.id);
-      const known = this.#parameters.get(address);
+      let known = this.#parameters.get(address);
+      if (known?.remote !== undefined && known.owner.hub !== undefined) {
+        this.remove([known]); // what this hub declares is its own
+        known = undefined;
+      }
       if (known !== undefined) {
         if (known.type !== 'T') known.accept = declaration.accept;
         continue;
@@ -110,6 +123,25 @@ export class Graph {
       if (node.type !== 'T') this.#byRevision.remove(node as StateNode);
       this.#removed.next(node);
     }
+  }
+
+  /** Adds a parameter of another hub, unless there is one of its address; `owner` names the connection there. */
+  declareMirrored(
+    remote: Remote,
+    owner: Origin,
+    { address, type, access }: Pick<Parameter, 'address' | 'type' | 'access'>,
+  ): ParameterNode | undefined {
+    if (this.#parameters.has(address)) return undefined;
+    const node = createNode(owner, address, { id: '', type, access });
+    node.remote = remote;
+    this.#parameters.set(address, node);
+    this.#declared.next(node);
+    return node;
+  }
+
+  /** Says that parameters of other hubs have come or gone, so that rules which wait for them start. To be called between turns. */
+  tellMirrored(): void {
+    this.#mirrored.next();
   }
 
   find(address: string): ParameterNode | undefined {
@@ -154,13 +186,26 @@ export class Graph {
     return this.writeTo(this.get(address), input, origin);
   }
 
-  /** The one way in. Returns the converted value. Errors: `read-only`, `not-convertible`, `out-of-range`. */
-  writeTo(node: ParameterNode, input: unknown, origin: Origin, cause = this.#delivering ?? this.#earlier): Value {
+  /**
+   * The one way in. Returns the converted value. What another hub owns is only sent there: it has changed once that hub tells so.
+   * Errors: `read-only`, `not-convertible`, `out-of-range`.
+   */
+  writeTo(
+    node: ParameterNode,
+    input: unknown,
+    origin: Origin,
+    cause = this.#delivering ?? this.#earlier,
+    hop = this.#nextHop(),
+  ): Value {
     const isOwner = origin === node.owner;
-    if (!isOwner && node.access === 'read-only')
-      throw new HubError('read-only', `${node.address}: expected a writable parameter, this one is read-only`);
+    if (!isOwner) {
+      if (node.access === 'read-only') throw readOnly(node);
+      if (node.remote !== undefined) {
+        void this.writeRemote(node.remote, [{ parameter: node, input }], origin);
+        return convert(node.type, input);
+      }
+    }
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
-    const hop = this.#delivering === undefined ? 0 : this.#delivering.hop + 1;
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
     if (!this.#isInTurn) {
       this.#beginTurn();
@@ -173,6 +218,38 @@ export class Graph {
       this.#queue[this.#queued++] = change;
     }
     return value;
+  }
+
+  /**
+   * Has the hub that owns parameters write them, as one turn there. It never rejects: it resolves to the value that each has got,
+   * or to its error.
+   */
+  writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
+    const hop = this.#nextHop();
+    const cause = this.#delivering ?? this.#earlier;
+    if (hop <= maxHops) return remote.write(writes, { origin, cause, hop });
+    return Promise.resolve(
+      writes.map(({ parameter }) => {
+        const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
+        this.#dropped.next(droppedBy('hops', change));
+        return tooManyHops(parameter.address);
+      }),
+    );
+  }
+
+  /** Writes what another hub asks for, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
+  writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
+    if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
+    this.#dropped.next(droppedBy('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
+    throw tooManyHops(node.address);
+  }
+
+  /** Takes over a change that the owner of a mirrored parameter tells: within a turn, whose limit of writes does not count it. */
+  mirror(node: ParameterNode, told: ToldChange): Change {
+    const { value, origin, cause, hop, time } = told;
+    const change = new PendingChange(node, value, origin, cause, hop, time);
+    this.#queue[this.#queued++] = change;
+    return change;
   }
 
   /**
@@ -204,6 +281,10 @@ export class Graph {
   atSettle(task: SettleTask): void {
     this.#settling.add(task, this.#delivering, this.#earlier);
     if (!this.#isInTurn) this.turn(() => {});
+  }
+
+  #nextHop(): number {
+    return this.#delivering === undefined ? 0 : this.#delivering.hop + 1;
   }
 
   #beginTurn(): void {
@@ -249,4 +330,18 @@ export class Graph {
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
   }
+}
+
+/** A change as its owner tells it. */
+export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
+
+function readOnly({ address }: ParameterNode): HubError {
+  return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);
+}
+
+function tooManyHops(address: string): HubError {
+  return new HubError(
+    'conflict',
+    `${address}: expected at most ${maxHops} hops, the rules that led to this write loop`,
+  );
 }

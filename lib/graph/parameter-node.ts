@@ -2,7 +2,7 @@
 // Both carry the same fields, so that one way of writing serves both. Only the graph writes them or calls `next`.
 
 import { Subject, type Subscriber, type Subscription } from 'rxjs';
-import type { Access, Change, Origin, Parameter, ParameterDeclaration } from '../model/parameter.ts';
+import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import { addObserver } from './observers.ts';
 import { ValueSubject } from './value-subject.ts';
@@ -19,6 +19,8 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
   lastChange: Change | undefined = undefined;
   older: StateNode | undefined = undefined;
   newer: StateNode | undefined = undefined;
+  /** The hub that owns it; undefined: this one does. */
+  remote: Remote | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
   /** Tells of writes that change nothing, once somebody has asked for them. */
   repeats: Subject<Value> | undefined = undefined;
@@ -42,6 +44,8 @@ export class TriggerNode extends Subject<Value> implements Parameter {
   readonly accept = undefined;
   readonly value = undefined;
   lastChange: Change | undefined = undefined;
+  /** The hub that owns it; undefined: this one does. */
+  remote: Remote | undefined = undefined;
   inbox: Subject<Value> | undefined = undefined;
   /** Tells of writes that change nothing, once somebody has asked for them. */
   repeats: Subject<Value> | undefined = undefined;

@@ -48,6 +48,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     earlierLog: () => log.earlier,
     logStatus: () => log.status(),
     keeping,
+    isLocal: (id) => connections.isLocal(id),
   });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, logOf });

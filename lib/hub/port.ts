@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import type { HubPort } from '../connections/hub-port.ts';
+import type { MirroringPort } from '../connections/mirroring.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { version } from './version.ts';
@@ -20,9 +21,9 @@ export type Operation = Pick<
   | 'earlierLog'
   | 'logStatus'
   | 'keeping'
->;
+> & { readonly isLocal: MirroringPort['isLocal'] };
 
-export function createPort(graph: Graph, operation: Operation): HubPort {
+export function createPort(graph: Graph, { isLocal, ...operation }: Operation): HubPort {
   return {
     version,
     epoch: randomUUID(),
@@ -42,7 +43,27 @@ export function createPort(graph: Graph, operation: Operation): HubPort {
     changedSince: (revision) => graph.changedSince(revision),
     write: (address, input, origin) => graph.write(address, input, origin),
     writeTo: (parameter, input, origin) => graph.writeTo(parameter as ParameterNode, input, origin),
+    writeRemote: (remote, writes, origin) => graph.writeRemote(remote, writes, origin),
     turn: (work) => graph.turn(work),
+    mirroring: createMirroring(graph, isLocal),
     ...operation,
+  };
+}
+
+function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): MirroringPort {
+  return {
+    get turnNumber() {
+      return graph.turnNumber;
+    },
+    isLocal,
+    declare: (remote, owner, declaration) => graph.declareMirrored(remote, owner, declaration),
+    withdraw: (parameters) => graph.remove(parameters as Iterable<ParameterNode>),
+    tell: () => graph.tellMirrored(),
+    mirror: (parameter, told) => graph.mirror(parameter as ParameterNode, told),
+    entrust(parameter, remote) {
+      (parameter as ParameterNode).remote = remote;
+    },
+    writeFor: (parameter, input, origin, cause, hop) =>
+      graph.writeFor(parameter as ParameterNode, input, origin, cause, hop),
   };
 }

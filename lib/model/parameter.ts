@@ -23,6 +23,33 @@ export interface Origin {
   readonly name: string;
   /** The flow file of a rule. */
   readonly file?: string;
+  /** The hub where it wrote; left out: this one. */
+  readonly hub?: string;
+}
+
+/** The hub that owns a mirrored parameter, for as long as that hub has not changed. */
+export interface Remote {
+  readonly hub: string;
+  /** Since when nothing is heard of it, in milliseconds since 1970; undefined: the values are fresh. */
+  readonly staleSince: number | undefined;
+  /**
+   * Has the owner write values, as one turn; resolves to what each of them became, or why it was refused. Never rejects: what is
+   * not answered in time is refused as `unavailable`.
+   */
+  write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]>;
+}
+
+export interface RemoteWrite {
+  readonly parameter: Parameter;
+  readonly input: unknown;
+}
+
+/** Who has a mirrored parameter written, and why. */
+export interface RemoteCause {
+  readonly origin: Origin;
+  readonly cause: Change | undefined;
+  /** How many changes led to it without a pause, on all hubs. */
+  readonly hop: number;
 }
 
 /** A parameter as others see it. `value` is undefined while the state is unknown, and always for a trigger. */
@@ -32,6 +59,8 @@ export interface Parameter {
   readonly access: Access;
   /** Replaces the conversion of D-02 for writes from outside; undefined: nothing does. */
   readonly accept?: ParameterDeclaration['accept'] | undefined;
+  /** The hub that owns it; undefined: this one does. */
+  readonly remote?: Remote | undefined;
   readonly value: Value | undefined;
   /** The change that set the present value. Of a trigger: its last fire. */
   readonly lastChange: Change | undefined;

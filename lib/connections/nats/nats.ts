@@ -2,8 +2,12 @@
 
 import { Observable } from 'rxjs';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import { selectBy } from './globs.ts';
 import { openLink } from './link/link.ts';
+import { Mirrors } from './mirrors/mirrors.ts';
+import { unrivalled } from './ownership.ts';
 import { settingsSchema } from './settings.ts';
+import { Sharer } from './sharing/sharer.ts';
 
 export const nats = defineGatewayType({
   type: 'nats',
@@ -11,19 +15,34 @@ export const nats = defineGatewayType({
   settingsSchema,
   parameters: () => [],
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
-  run: (context) =>
+  run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
+      const { settings, scheduler, timeOfDay, log, finish } = context;
+      const shared = { hub, name: settings, ownership: unrivalled, scheduler };
+      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), timeOfDay, log });
+      const sharer = new Sharer({ ...shared, isSelected: selectBy(settings.share), soon: setImmediate });
       const link = openLink(context);
       const following = link.state$.subscribe({
         next: (state) => {
-          if (state.session !== undefined) subscriber.next({ state: 'running' });
-          else if (state.reason !== '') subscriber.next({ state: 'degraded', reason: state.reason });
+          if (state.session !== undefined) {
+            const { transport } = state.session;
+            mirrors.attach(transport);
+            sharer.attach(transport);
+            subscriber.next({ state: 'running' });
+          } else {
+            sharer.detach();
+            mirrors.detach();
+            if (state.reason !== '') subscriber.next({ state: 'degraded', reason: state.reason });
+          }
         },
         error: (error) => subscriber.error(error),
       });
       return () => {
+        sharer.flush();
         following.unsubscribe();
-        context.finish(link.close());
+        sharer.stop();
+        mirrors.stop();
+        finish(link.close());
       };
     }),
 });

@@ -103,6 +103,7 @@ function optionsOf(
     servers: servers.map((server) => server.replace(/^\w+:\/\//, '')),
     name: `patchbay ${domain}/${hub}`,
     inboxPrefix: inboxPrefixOf(settings),
+    noEcho: true,
     reconnect: false,
     timeout: connectMs,
     pingInterval: pingIntervalMs,

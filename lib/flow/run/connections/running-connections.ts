@@ -10,7 +10,7 @@ import type { ConnectionAction, ConnectionStatus } from '../../../model/connecti
 import { within } from '../../../model/deadline.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
-import type { ConnectionPlan } from '../../plan.ts';
+import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
@@ -52,6 +52,12 @@ export class RunningConnections {
 
   statuses(): ConnectionStatus[] {
     return [...this.#running.values()].map(statusOf);
+  }
+
+  /** Whether the parameters of a connection concern this hub alone: those of gateways and of the hub itself. */
+  isLocal(id: string): boolean {
+    const found = this.#running.get(id);
+    return found === undefined || id === hubId || isGateway(found.plan);
   }
 
   /** The supervisors of gateways. */

@@ -1,0 +1,31 @@
+// What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
+
+import type { Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
+import type { Value } from '../model/value.ts';
+
+/** A parameter of another hub, as that hub tells it. */
+export interface MirroredDeclaration extends Pick<ParameterDeclaration, 'type' | 'access'> {
+  readonly address: string;
+}
+
+/** A change as its owner tells it. */
+export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
+
+export interface MirroringPort {
+  /** Another number for each turn of this hub. */
+  readonly turnNumber: number;
+  /** Whether a connection of this hub is a gateway, or the hub itself: what is theirs is not shared. */
+  isLocal(connectionId: string): boolean;
+  /** Shows a parameter of another hub; undefined when there is one of its address already. To be called between turns. */
+  declare(remote: Remote, owner: Origin, declaration: MirroredDeclaration): Parameter | undefined;
+  /** Takes parameters of other hubs out. To be called between turns. */
+  withdraw(parameters: Iterable<Parameter>): void;
+  /** To be called after `declare` and `withdraw`, and before the values: rules that wait for them start. */
+  tell(): void;
+  /** Takes over a change of the owner, within a turn. */
+  mirror(parameter: Parameter, told: ToldChange): Change;
+  /** Hands a parameter that this hub declares over to another hub, or takes it back. */
+  entrust(parameter: Parameter, remote: Remote | undefined): void;
+  /** Writes what another hub asks for. Errors: as `HubPort.writeTo`, and `conflict` past the limit of hops. */
+  writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value;
+}

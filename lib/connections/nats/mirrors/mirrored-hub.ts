@@ -1,0 +1,246 @@
+// Mirrors one other hub. It takes over what follows on what it has. Where something is missing, it asks the owner for the rest, keeps what
+// comes meanwhile, and goes on there.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import { Backoff } from '../../../model/backoff.ts';
+import { messageOf } from '../../../model/error.ts';
+import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { Log } from '../../connection.ts';
+import type { HubName } from '../link/subjects.ts';
+import type { Transport } from '../link/transport.ts';
+import type { Told } from '../wire/messages.ts';
+import { fetchMending, type Mending, type Position } from './mend.ts';
+import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
+import type { RemoteWrites } from './remote-writes.ts';
+
+/** After this long without its owner a mirror is stale. */
+export const staleAfterMs = 3000;
+/** How many messages are kept while something is asked for; beyond, all of them are let go, and it is asked again. */
+export const maxKeptMessages = 4096;
+
+export interface MirroredHubContext {
+  readonly hub: MirrorPort;
+  readonly owner: HubName;
+  readonly isOwn: boolean;
+  readonly isSelected: (address: string) => boolean;
+  readonly writes: RemoteWrites;
+  readonly scheduler: SchedulerLike;
+  /** Milliseconds since 1970. */
+  readonly timeOfDay: () => number;
+  readonly log: Log;
+  /** Is told when the hub has become stale or fresh. */
+  readonly onStale: (hub: MirroredHub) => void;
+}
+
+export class MirroredHub implements Remote {
+  readonly hub: string;
+  staleSince: number | undefined;
+  readonly #context: MirroredHubContext;
+  readonly #parameters: MirroredParameters;
+  readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
+  #transport: Transport | undefined;
+  #position: Position | undefined;
+  #term = 0;
+  /** When this hub last had all that its owner had told, on the monotonic clock. */
+  #freshAtMs: number;
+  #kept: Told[] = [];
+  /** Counts what is asked for, so that an answer to an earlier question is known as such. */
+  #asking = 0;
+  #isMending = false;
+  #waiting = Subscription.EMPTY;
+  /** By the number of a trigger. */
+  readonly #fires = new Map<number, number>();
+  /** What happened since the hub started, for those who look. */
+  readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
+
+  constructor(context: MirroredHubContext) {
+    const { hub, owner, isSelected, isOwn } = context;
+    this.#context = context;
+    this.hub = owner.hub;
+    this.staleSince = context.timeOfDay();
+    this.#freshAtMs = context.scheduler.now();
+    this.#parameters = new MirroredParameters({ hub, owner: owner.hub, remote: this, isSelected, isOwn });
+  }
+
+  get size(): number {
+    return this.#parameters.size;
+  }
+
+  get term(): number {
+    return this.#term;
+  }
+
+  get epoch(): string | undefined {
+    return this.#position?.epoch;
+  }
+
+  /** For how long this hub has not had all that its owner tells, in milliseconds. */
+  get lagMs(): number {
+    return this.#context.scheduler.now() - this.#freshAtMs;
+  }
+
+  attach(transport: Transport | undefined): void {
+    this.#transport = transport;
+    this.#stopMending();
+  }
+
+  write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
+    return this.#context.writes.send(this, this.#transport, writes, by);
+  }
+
+  /** Takes over what the owner tells. */
+  take(told: Told): void {
+    if (told.term < this.#term) {
+      this.counts.refused++;
+      return;
+    }
+    this.#term = told.term;
+    if (this.#isMending) this.#keep(told);
+    else this.#follow(told);
+  }
+
+  /** Looks whether the owner is heard of; to be called some times a second. */
+  look(): void {
+    if (this.lagMs < staleAfterMs || this.staleSince !== undefined) return;
+    const { timeOfDay, log, onStale } = this.#context;
+    this.staleSince = timeOfDay() - this.lagMs;
+    log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
+    onStale(this);
+  }
+
+  /** Something that it told was not understood: what it has is asked for again. */
+  mistrust(reason: string): void {
+    this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
+    this.#position = undefined;
+    if (!this.#isMending) this.#mend();
+  }
+
+  /** Parameters that could not be shown before may be shown with the next message. */
+  lookAgain(): void {
+    this.#position = undefined;
+  }
+
+  /** Shows its parameters no longer. */
+  end(): void {
+    this.#stopMending();
+    this.#transport = undefined;
+    this.#position = undefined;
+    this.#parameters.clear();
+  }
+
+  #follow(told: Told): void {
+    const position = this.#position;
+    if (position === undefined || told.epoch !== position.epoch) {
+      this.#position = undefined;
+      this.#mend();
+    } else if (told.rev <= position.rev) {
+      if (told.rev === position.rev) this.#refresh();
+    } else if (told.prev !== position.rev || told.turns.length === 0) {
+      this.counts.gaps++;
+      this.#mend();
+    } else this.#takeOver(told, position);
+  }
+
+  #takeOver({ turns, rev }: Told, { epoch, structure }: Position): void {
+    try {
+      this.#parameters.take(turns);
+    } catch (error) {
+      this.mistrust(messageOf(error).split('\n', 1)[0]!);
+      return;
+    }
+    this.#countFires(turns);
+    this.counts.turns += turns.length;
+    const changed = turns.filter((turn) => !Array.isArray(turn)).length;
+    this.#position = { epoch, structure: structure + changed, rev };
+    this.#refresh();
+  }
+
+  #refresh(): void {
+    this.#freshAtMs = this.#context.scheduler.now();
+    if (this.staleSince === undefined) return;
+    this.staleSince = undefined;
+    const { log, onStale } = this.#context;
+    log.info({ hub: this.hub }, `hub "${this.hub}" is heard of: its ${this.size} parameters are fresh`);
+    onStale(this);
+  }
+
+  #keep(told: Told): void {
+    if (this.#kept.length >= maxKeptMessages) this.#kept = [];
+    this.#kept.push(told);
+  }
+
+  #mend(): void {
+    const transport = this.#transport;
+    if (transport === undefined) return;
+    this.#isMending = true;
+    const asking = ++this.#asking;
+    const isCurrent = () => asking === this.#asking;
+    fetchMending(transport, this.#context.owner, this.#position).then(
+      (mending) => {
+        if (isCurrent()) this.#takeMending(mending);
+      },
+      () => {
+        if (!isCurrent()) return;
+        this.#waiting = this.#context.scheduler.schedule(() => {
+          if (isCurrent()) this.#mend();
+        }, this.#backoff.next());
+      },
+    );
+  }
+
+  #takeMending({ definitions, changes, fires, epoch, structure, rev, term }: Mending): void {
+    this.#stopMending(false);
+    this.#backoff.reset();
+    if (term < this.#term) return; // who has answered holds no longer
+    try {
+      if (definitions !== undefined) {
+        this.counts.snapshots++;
+        this.#parameters.replace(definitions);
+        this.#fires.clear();
+      }
+      this.#parameters.takeTurn(changes);
+    } catch (error) {
+      this.mistrust(messageOf(error).split('\n', 1)[0]!);
+      return;
+    }
+    this.#countLost(fires, definitions !== undefined);
+    this.#term = term;
+    this.#position = { epoch, structure, rev };
+    this.#refresh();
+    const kept = this.#kept;
+    this.#kept = [];
+    for (const told of kept) this.take(told);
+  }
+
+  #stopMending(forgets = true): void {
+    this.#asking++;
+    this.#isMending = false;
+    this.#waiting.unsubscribe();
+    if (forgets) this.#kept = [];
+  }
+
+  #countFires(turns: Told['turns']): void {
+    for (const turn of turns) {
+      if (!Array.isArray(turn)) continue;
+      for (let index = 0; index < turn.length; index++) {
+        const number = turn[index];
+        if (typeof number !== 'number') continue;
+        index++;
+        if (this.#parameters.at(number)?.type === 'T') this.#fires.set(number, (this.#fires.get(number) ?? 0) + 1);
+      }
+    }
+  }
+
+  #countLost(fires: readonly number[], isNew: boolean): void {
+    let lost = 0;
+    for (let index = 0; index + 1 < fires.length; index += 2) {
+      const [number, count] = [fires[index]!, fires[index + 1]!];
+      if (!isNew && this.#parameters.at(number) !== undefined) lost += count - (this.#fires.get(number) ?? 0);
+      this.#fires.set(number, count);
+    }
+    if (lost <= 0) return;
+    this.counts.lostFires += lost;
+    this.#context.log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
+  }
+}

@@ -1,0 +1,207 @@
+// The parameters of one other hub, as this hub shows them, by the numbers of their owner.
+
+import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { readLinks, readOrigin, type ToldLinks, type ToldOrigin } from '../wire/causes.ts';
+import {
+  type Context,
+  type Definition,
+  readContext,
+  readStructure,
+  type Told,
+  type ToldTurn,
+} from '../wire/messages.ts';
+
+/** How many parameters of one hub are shown; what comes beyond is not. */
+export const maxMirrored = 1_000_000;
+/** How many writers of a hub are told apart; beyond, they are learnt anew. */
+const maxOrigins = 10_000;
+
+export type MirrorPort = Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
+
+export interface MirroredContext {
+  readonly hub: MirrorPort;
+  /** The hub of this name. */
+  readonly owner: string;
+  readonly remote: Remote;
+  readonly isSelected: (address: string) => boolean;
+  /** Whether this hub declares the same parameters, and stands by. */
+  readonly isOwn: boolean;
+}
+
+export class MirroredParameters {
+  readonly #context: MirroredContext;
+  /** By the number of the owner; undefined: it is not shown here. */
+  #byNumber: (Parameter | undefined)[] = [];
+  #size = 0;
+  readonly #origins = new Map<string, Origin>();
+  readonly #connections = new Map<string, Origin>();
+  /** Who writes, and when, unless a context says otherwise. */
+  #by: Origin;
+  #at = 0;
+
+  constructor(context: MirroredContext) {
+    this.#context = context;
+    this.#by = { kind: 'connection', name: '', hub: context.owner };
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Takes over all definitions of an owner; what is none of them any more is withdrawn. */
+  replace(definitions: readonly Definition[]): void {
+    const { mirroring } = this.#context.hub;
+    const next = new Map(definitions.map((one) => [one[1], one]));
+    const leaving: Parameter[] = [];
+    for (const parameter of this.#byNumber) {
+      if (parameter === undefined) continue;
+      const definition = next.get(parameter.address);
+      const isSame = definition?.[2] === parameter.type && definition[3] === parameter.access;
+      if (!isSame || this.#context.hub.find(parameter.address) !== parameter) leaving.push(parameter);
+    }
+    const before = this.#known();
+    for (const { address } of leaving) before.delete(address);
+    this.#byNumber = [];
+    this.#size = 0;
+    this.#release(leaving);
+    for (const definition of definitions) this.#add(definition, before.get(definition[1]));
+    mirroring.tell();
+  }
+
+  /** Takes over turns, each as one turn of this hub. Errors: what was told makes no sense. */
+  take(turns: Told['turns']): void {
+    for (const turn of turns) {
+      if (Array.isArray(turn)) this.takeTurn(turn);
+      else this.#restructure(turn);
+    }
+  }
+
+  /** Takes over changes as one turn. Errors: what was told makes no sense. */
+  takeTurn(turn: ToldTurn): void {
+    const { hub } = this.#context;
+    hub.turn(() => this.#takeChanges(turn));
+  }
+
+  /** The parameter of a number of the owner. */
+  at(number: number): Parameter | undefined {
+    return this.#byNumber[number];
+  }
+
+  /** Shows none of them any more; those that this hub declares itself are its own again. */
+  clear(): void {
+    const all = [...this.#known().values()];
+    this.#byNumber = [];
+    this.#size = 0;
+    this.#release(all);
+    this.#context.hub.mirroring.tell();
+  }
+
+  #takeChanges(turn: ToldTurn): void {
+    const { mirroring } = this.#context.hub;
+    const changes: (Change | undefined)[] = [];
+    let why: Change | undefined;
+    let hop = 0;
+    for (let index = 0; index < turn.length; index++) {
+      const item = turn[index];
+      if (typeof item === 'object') {
+        const context = readContext(item);
+        why = this.#whyOf(context, changes);
+        hop = (context.hop ?? 0) + 1;
+        continue;
+      }
+      const value = turn[++index];
+      const parameter = this.#byNumber[item as number];
+      if (parameter === undefined) changes.push(undefined);
+      else {
+        if (!fits(parameter, value))
+          throw new Error(`${parameter.address}: expected a value of type ${parameter.type}`);
+        const told = { value: value as Value, origin: this.#by, cause: why, hop, time: this.#at };
+        changes.push(mirroring.mirror(parameter, told));
+      }
+      why = undefined;
+      hop = 1;
+    }
+  }
+
+  #whyOf({ by, at, why }: Context, changes: readonly (Change | undefined)[]): Change | undefined {
+    if (by !== undefined) this.#by = this.#originOf(by as ToldOrigin);
+    if (at !== undefined) this.#at = at;
+    if (why === undefined) return undefined;
+    if (typeof why === 'number') return changes[why];
+    return readLinks(why as ToldLinks, this.#context.owner, (address) => this.#context.hub.find(address));
+  }
+
+  #originOf(by: ToldOrigin): Origin {
+    const key = by.join('\n');
+    const known = this.#origins.get(key);
+    if (known !== undefined) return known;
+    if (this.#origins.size >= maxOrigins) this.#origins.clear();
+    const origin = readOrigin(by, this.#context.owner);
+    this.#origins.set(key, origin);
+    return origin;
+  }
+
+  #restructure(item: unknown): void {
+    const structure = readStructure(item);
+    if ('withdrawn' in structure) {
+      const gone = structure.withdrawn.flatMap((number) => this.#byNumber[number] ?? []);
+      for (const number of structure.withdrawn) this.#forget(number);
+      this.#release(gone);
+      this.#context.hub.mirroring.tell();
+      return;
+    }
+    for (const definition of structure.declared) this.#add(definition, undefined);
+    this.#context.hub.mirroring.tell();
+    this.takeTurn(structure.changes);
+  }
+
+  #forget(number: number): void {
+    if (this.#byNumber[number] !== undefined) this.#size--;
+    this.#byNumber[number] = undefined;
+  }
+
+  /** Shows a parameter: one that is shown already, or a new one, unless this hub has its address for itself. */
+  #add([number, address, type, access]: Definition, known: Parameter | undefined): void {
+    const { hub, remote, isSelected, isOwn } = this.#context;
+    if (number >= 2 * maxMirrored || this.#size >= maxMirrored || !isSelected(address)) return;
+    let parameter = known;
+    if (parameter === undefined && isOwn) {
+      const found = hub.find(address);
+      if (found?.type === type && found.access === access) parameter = found;
+    }
+    if (parameter !== undefined && isOwn) hub.mirroring.entrust(parameter, remote);
+    parameter ??= hub.mirroring.declare(remote, this.#connectionOf(address), { address, type, access });
+    if (parameter === undefined) return;
+    this.#byNumber[number] = parameter;
+    this.#size++;
+  }
+
+  #connectionOf(address: string): Origin {
+    const name = address.slice(0, address.indexOf('/'));
+    const known = this.#connections.get(name);
+    if (known !== undefined) return known;
+    if (this.#connections.size >= maxOrigins) this.#connections.clear();
+    const connection: Origin = { kind: 'connection', name, hub: this.#context.owner };
+    this.#connections.set(name, connection);
+    return connection;
+  }
+
+  #known(): Map<string, Parameter> {
+    return new Map(this.#byNumber.flatMap((one) => (one === undefined ? [] : [[one.address, one] as const])));
+  }
+
+  #release(parameters: readonly Parameter[]): void {
+    const { hub, isOwn } = this.#context;
+    const present = parameters.filter((parameter) => hub.find(parameter.address) === parameter);
+    if (isOwn) for (const parameter of present) hub.mirroring.entrust(parameter, undefined);
+    else hub.mirroring.withdraw(present);
+  }
+}
+
+function fits({ type }: Parameter, value: unknown): boolean {
+  if (type === 'B') return typeof value === 'boolean';
+  if (type === 'S') return typeof value === 'string';
+  return typeof value === 'number';
+}

@@ -1,0 +1,155 @@
+// All other hubs of the domain, as this one mirrors them.
+
+import { type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
+import type { Parameter, Remote } from '../../../model/parameter.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { type HubName, subjectOfAll } from '../link/subjects.ts';
+import type { Message, Transport } from '../link/transport.ts';
+import type { Ownership } from '../ownership.ts';
+import { readTold, type Told } from '../wire/messages.ts';
+import { MirroredHub } from './mirrored-hub.ts';
+import { RemoteWrites } from './remote-writes.ts';
+
+/** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
+export const maxHubs = 256;
+const lookEveryMs = 250;
+/** When nothing comes over the subscription for so long, although the link is there, it is made anew. */
+const silentMs = 2000;
+
+export interface MirrorsContext {
+  readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'removed$'>;
+  readonly name: HubName;
+  readonly ownership: Ownership;
+  readonly isSelected: (address: string) => boolean;
+  readonly scheduler: SchedulerLike;
+  readonly timeOfDay: () => number;
+  readonly log: Log;
+}
+
+export class Mirrors {
+  readonly #context: MirrorsContext;
+  readonly #writes: RemoteWrites;
+  readonly #hubs = new Map<string, MirroredHub>();
+  readonly #stale = new Subject<Remote>();
+  readonly #running = new Subscription();
+  #transport: Transport | undefined;
+  #unsubscribe = () => {};
+  #heardAtMs = 0;
+
+  /** Hubs that have become stale or fresh. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly stale$: Observable<Remote> = this.#stale.asObservable();
+
+  constructor(context: MirrorsContext) {
+    const { scheduler, name, ownership, hub } = context;
+    this.#context = context;
+    this.#writes = new RemoteWrites(name);
+    const look = () => this.#look();
+    this.#running.add(
+      scheduler.schedule(function () {
+        look();
+        this.schedule(undefined, lookEveryMs);
+      }, lookEveryMs),
+    );
+    const follow = { next: () => this.#own(), error: () => {} };
+    this.#running.add(ownership.changed$.subscribe(follow));
+    this.#running.add(hub.removed$.subscribe({ next: (parameter) => this.#makeRoom(parameter), error: () => {} }));
+  }
+
+  hubs(): Iterable<MirroredHub> {
+    return this.#hubs.values();
+  }
+
+  attach(transport: Transport): void {
+    this.#transport = transport;
+    this.#subscribe(transport);
+    for (const hub of this.#hubs.values()) hub.attach(transport);
+  }
+
+  detach(): void {
+    this.#unsubscribe();
+    this.#transport = undefined;
+    for (const hub of this.#hubs.values()) hub.attach(undefined);
+  }
+
+  stop(): void {
+    this.detach();
+    this.#running.unsubscribe();
+    for (const hub of this.#hubs.values()) hub.end();
+    this.#hubs.clear();
+  }
+
+  #subscribe(transport: Transport): void {
+    this.#unsubscribe();
+    this.#heardAtMs = this.#context.scheduler.now();
+    const subject = subjectOfAll(this.#context.name.domain, 'turns');
+    this.#unsubscribe = transport.subscribe(subject, (message) => this.#take(message));
+  }
+
+  #take({ data, subject }: Message): void {
+    this.#heardAtMs = this.#context.scheduler.now();
+    let told: Told;
+    try {
+      told = readTold(data);
+    } catch {
+      this.#hubs.get(subject.split('.')[2]!)?.mistrust('a message is no JSON of the right shape');
+      return;
+    }
+    if (!told.epoch.startsWith(this.#context.hub.epoch)) this.#hubOf(told.hub)?.take(told);
+  }
+
+  #hubOf(name: string): MirroredHub | undefined {
+    const known = this.#hubs.get(name);
+    if (known !== undefined) return known;
+    const { name: own, ownership, hub, isSelected, scheduler, timeOfDay, log } = this.#context;
+    const isOwn = name === own.hub;
+    if (isOwn && ownership.isHolder) return undefined;
+    if (this.#hubs.size >= maxHubs && !this.#forgetStalest()) {
+      log.warn({ hub: name }, `hub "${name}" is not mirrored: there are ${maxHubs} others`, 'too many hubs');
+      return undefined;
+    }
+    const mirrored = new MirroredHub({
+      hub,
+      owner: { domain: own.domain, hub: name },
+      isOwn,
+      isSelected: isOwn ? () => true : isSelected,
+      writes: this.#writes,
+      scheduler,
+      timeOfDay,
+      log,
+      onStale: (one) => this.#stale.next(one),
+    });
+    mirrored.attach(this.#transport);
+    this.#hubs.set(name, mirrored);
+    return mirrored;
+  }
+
+  #forgetStalest(): boolean {
+    const [stalest] = [...this.#hubs.values()]
+      .filter(({ staleSince }) => staleSince !== undefined)
+      .sort((one, other) => one.staleSince! - other.staleSince!);
+    if (stalest === undefined) return false;
+    stalest.end();
+    return this.#hubs.delete(stalest.hub);
+  }
+
+  /** A hub that holds its own name mirrors no other of that name. */
+  #own(): void {
+    const { ownership, name } = this.#context;
+    if (!ownership.isHolder) return;
+    this.#hubs.get(name.hub)?.end();
+    this.#hubs.delete(name.hub);
+  }
+
+  /** What this hub had for itself is gone: the parameter of another hub may be shown in its place. */
+  #makeRoom({ remote }: Parameter): void {
+    if (remote === undefined) for (const hub of this.#hubs.values()) hub.lookAgain();
+  }
+
+  #look(): void {
+    const transport = this.#transport;
+    const isSilent = this.#context.scheduler.now() - this.#heardAtMs > silentMs;
+    if (transport !== undefined && isSilent && this.#hubs.size > 0) this.#subscribe(transport);
+    for (const hub of this.#hubs.values()) hub.look();
+  }
+}

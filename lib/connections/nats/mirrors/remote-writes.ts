@@ -1,0 +1,82 @@
+// Sends writes to the hub that owns the parameters. A request that may be lost is sent again with the same ID, so that the owner writes
+// it once. Nothing waits for later: what has no answer in time is refused.
+
+import { randomUUID } from 'node:crypto';
+import { HubError } from '../../../model/error.ts';
+import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import { type HubName, subjectOf } from '../link/subjects.ts';
+import type { Transport } from '../link/transport.ts';
+import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { read, writeAnswer } from '../wire/messages.ts';
+
+/** How long a write waits for its answer, and after how long it is sent again. */
+export const writeTimeoutMs = 2000;
+const tryMs = 650;
+/** How many requests may wait for their answers at a time. */
+export const maxWaiting = 10_000;
+/** How many writes one request has at most. */
+const maxItems = 10_000;
+
+export class RemoteWrites {
+  readonly #name: HubName;
+  readonly #run = randomUUID();
+  #number = 0;
+  #waiting = 0;
+
+  /** `name` is this hub. */
+  constructor(name: HubName) {
+    this.#name = name;
+  }
+
+  /** Never rejects. */
+  async send(
+    remote: Remote,
+    transport: Transport | undefined,
+    writes: readonly RemoteWrite[],
+    by: RemoteCause,
+  ): Promise<readonly (Value | Error)[]> {
+    const refuse = (why: string) => writes.map(({ parameter }) => unavailable(`${parameter.address}: ${why}`));
+    if (transport === undefined || remote.staleSince !== undefined)
+      return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
+    if (this.#waiting >= maxWaiting || writes.length > maxItems)
+      return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
+    this.#waiting++;
+    try {
+      const answer = await this.#ask(transport, remote.hub, this.#encode(writes, by));
+      if (answer.results.length !== writes.length) throw new Error('the answer is that of another request');
+      return answer.results.map((result) => ('v' in result ? result.v : new HubError(result.code, result.message)));
+    } catch {
+      return refuse(`not confirmed by hub "${remote.hub}"; it may have taken effect`);
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #encode(writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string {
+    return JSON.stringify({
+      id: `${this.#run} ${this.#number++}`,
+      hub: this.#name.hub,
+      by: tellOrigin(origin),
+      hop,
+      why: tellLinks(cause),
+      items: writes.map(({ parameter, input }) => [parameter.address, input ?? null]),
+    });
+  }
+
+  /** Errors: no try was answered. */
+  async #ask(transport: Transport, hub: string, request: string) {
+    const subject = subjectOf({ ...this.#name, hub }, 'write');
+    for (let leftMs = writeTimeoutMs; ; leftMs -= tryMs) {
+      try {
+        return read(writeAnswer, await transport.request(subject, request, Math.min(leftMs, tryMs)));
+      } catch (error) {
+        if (leftMs <= tryMs) throw error;
+      }
+    }
+  }
+}
+
+function unavailable(message: string): HubError {
+  return new HubError('unavailable', message);
+}

@@ -1,0 +1,228 @@
+// Shares the parameters of this hub: tells their changes in whole turns, once per round of the event loop, and every half a second
+// how far it has told.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { type HubName, subjectOf } from '../link/subjects.ts';
+import type { Message, Transport } from '../link/transport.ts';
+import type { Ownership } from '../ownership.ts';
+import { SharedParameters } from './shared-parameters.ts';
+import { TurnWriter, type Written } from './turn-writer.ts';
+import { answerWalk, tellState } from './walk.ts';
+import { WriteDesk } from './write-desk.ts';
+
+export const heartbeatMs = 500;
+
+export interface SharerContext {
+  readonly hub: Pick<
+    HubPort,
+    | 'epoch'
+    | 'revision'
+    | 'changes$'
+    | 'declared$'
+    | 'removed$'
+    | 'parameters'
+    | 'changedSince'
+    | 'find'
+    | 'turn'
+    | 'mirroring'
+  >;
+  readonly name: HubName;
+  readonly ownership: Ownership;
+  readonly isSelected: (address: string) => boolean;
+  readonly scheduler: SchedulerLike;
+  /** Runs work after this round of the event loop. */
+  readonly soon: (work: () => void) => void;
+}
+
+export class Sharer {
+  readonly #context: SharerContext;
+  readonly #shared: SharedParameters;
+  readonly #writer = new TurnWriter();
+  readonly #desk: WriteDesk;
+  readonly #running = new Subscription();
+  #session = Subscription.EMPTY;
+  #transport: Transport | undefined;
+  #isFlushDue = false;
+  /** Of which it is not known yet whether they are shared. */
+  #came: Parameter[] = [];
+  /** Other hubs have been told everything up to this revision. */
+  #told = 0;
+  /** How often each trigger has fired. */
+  readonly #fires = new Map<Parameter, number>();
+
+  constructor(context: SharerContext) {
+    const { hub, ownership } = context;
+    this.#context = context;
+    this.#shared = new SharedParameters(hub.epoch);
+    this.#desk = new WriteDesk(context);
+    const follow = <T>(stream$: { subscribe(o: object): Subscription }, next: (one: T) => void) =>
+      this.#running.add(stream$.subscribe({ next, error: () => {} }));
+    follow(hub.changes$, (change: Change) => this.#tell(change));
+    follow(hub.declared$, (parameter: Parameter) => this.#declare(parameter));
+    follow(hub.removed$, (parameter: Parameter) => this.#withdraw([parameter]));
+    follow(ownership.changed$, () => this.#compare());
+  }
+
+  /** How many parameters are shared. */
+  get size(): number {
+    return this.#shared.size;
+  }
+
+  /** Tells other hubs what happens from now on; what happened before they ask for. */
+  attach(transport: Transport): void {
+    const { name, scheduler, hub } = this.#context;
+    this.detach();
+    this.#compare();
+    this.#transport = transport;
+    this.#told = hub.revision;
+    this.#session = new Subscription();
+    this.#session.add(transport.subscribe(subjectOf(name, 'walk'), (message) => this.#answer(message)));
+    this.#session.add(
+      transport.subscribe(subjectOf(name, 'write'), (message) => {
+        if (this.#context.ownership.isHolder) this.#desk.take(message);
+      }),
+    );
+    const beat = () => {
+      this.flush();
+      if (this.#context.ownership.isHolder) this.#publish(this.#told, '');
+    };
+    beat();
+    this.#session.add(
+      scheduler.schedule(function () {
+        beat();
+        this.schedule(undefined, heartbeatMs);
+      }, heartbeatMs),
+    );
+  }
+
+  /** There is nobody to be told. */
+  detach(): void {
+    this.#session.unsubscribe();
+    this.#transport = undefined;
+    this.#writer.take();
+  }
+
+  stop(): void {
+    this.detach();
+    this.#running.unsubscribe();
+  }
+
+  /** Tells what has not been told yet; between turns. */
+  flush(): void {
+    this.#isFlushDue = false;
+    this.#addCome();
+    if (this.#shared.tidy()) {
+      this.#writer.take();
+      this.#told = this.#context.hub.revision;
+    }
+    if (!this.#writer.isEmpty) this.#send(this.#writer.take());
+  }
+
+  #tell(change: Change): void {
+    const { parameter } = change;
+    const number = this.#shared.numberOf(parameter);
+    if (number === undefined) return;
+    if (parameter.type === 'T') this.#fires.set(parameter, (this.#fires.get(parameter) ?? 0) + 1);
+    if (this.#transport === undefined) return;
+    const full = this.#writer.add(number, change, this.#context.hub.mirroring.turnNumber);
+    if (full !== undefined) this.#send(full);
+    this.#flushSoon();
+  }
+
+  #flushSoon(): void {
+    if (this.#isFlushDue) return;
+    this.#isFlushDue = true;
+    this.#context.soon(() => {
+      if (this.#isFlushDue) this.flush();
+    });
+  }
+
+  #send({ turns, rev }: Written): void {
+    const { isHolder } = this.#context.ownership;
+    if (turns !== undefined && isHolder) this.#publish(rev, turns);
+    else this.#told = Math.max(this.#told, rev);
+  }
+
+  #publish(rev: number, turns: string): void {
+    const { name, ownership } = this.#context;
+    const prev = this.#told;
+    this.#told = Math.max(prev, rev);
+    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term}`;
+    this.#transport?.publish(
+      subjectOf(name, 'turns'),
+      `{${head},"prev":${prev},"rev":${this.#told},"turns":[${turns}]}`,
+    );
+  }
+
+  #answer(message: Message): void {
+    const { name, ownership, hub } = this.#context;
+    if (!ownership.isHolder) return;
+    this.flush();
+    const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told };
+    const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
+    if (answer !== undefined) message.reply(JSON.stringify(answer));
+  }
+
+  #isShared({ address, remote }: Parameter): boolean {
+    const { hub, ownership, isSelected } = this.#context;
+    const connection = address.slice(0, address.indexOf('/'));
+    if (remote !== undefined || hub.mirroring.isLocal(connection)) return false;
+    return ownership.owns(connection) && isSelected(address);
+  }
+
+  #declare(parameter: Parameter): void {
+    if (parameter.remote !== undefined) return;
+    this.#came.push(parameter);
+    this.#flushSoon();
+  }
+
+  /** Parameters that have come are looked at when the hub has all of their connection; what they are by then is told with them. */
+  #addCome(): void {
+    if (this.#came.length === 0) return;
+    const { hub } = this.#context;
+    const came = this.#came.filter(
+      (parameter) =>
+        hub.find(parameter.address) === parameter &&
+        this.#shared.numberOf(parameter) === undefined &&
+        this.#isShared(parameter),
+    );
+    this.#came = [];
+    this.#share(came);
+  }
+
+  #share(came: readonly Parameter[]): void {
+    if (came.length === 0) return;
+    const { hub } = this.#context;
+    const declared = came.map((parameter) => this.#shared.add(parameter));
+    this.#shared.structure++;
+    if (this.#transport === undefined) return;
+    const changes = came.flatMap((parameter) => tellState(parameter, this.#shared.numberOf(parameter)!));
+    this.#writer.addStructure(JSON.stringify({ declared, changes }), hub.revision);
+    this.#flushSoon();
+  }
+
+  #withdraw(parameters: Iterable<Parameter>): void {
+    const withdrawn: number[] = [];
+    for (const parameter of parameters) {
+      const number = this.#shared.delete(parameter);
+      this.#fires.delete(parameter);
+      if (number !== undefined) withdrawn.push(number);
+    }
+    if (withdrawn.length === 0) return;
+    this.#shared.structure++;
+    if (this.#transport === undefined) return;
+    this.#writer.addStructure(JSON.stringify({ withdrawn }), this.#context.hub.revision);
+    this.#flushSoon();
+  }
+
+  /** Compares what is shared with what this hub owns by now. */
+  #compare(): void {
+    this.#withdraw([...this.#shared.parameters()].filter((parameter) => !this.#isShared(parameter)));
+    const came = [...this.#context.hub.parameters()].filter(
+      (parameter) => this.#shared.numberOf(parameter) === undefined && this.#isShared(parameter),
+    );
+    this.#share(came);
+  }
+}

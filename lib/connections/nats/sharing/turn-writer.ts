@@ -1,0 +1,110 @@
+// Writes turns as text while they happen. A turn ends when a change of another one comes, or when all is taken.
+
+import type { Change, Origin } from '../../../model/parameter.ts';
+import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { maxMessageBytes, messageBytes } from '../wire/messages.ts';
+
+/** Whole turns; undefined: they are too long to be sent. */
+export interface Written {
+  readonly turns: string | undefined;
+  readonly rev: number;
+}
+
+export class TurnWriter {
+  #turns = '';
+  #turn = '';
+  #turnNumber = -1;
+  /** The revisions of the changes of this turn, which only grow. */
+  #revisions: number[] = [];
+  #isTooLong = false;
+  #origin: Origin | undefined = undefined;
+  #time = -1;
+  /** The revision of the last change. */
+  #rev = 0;
+
+  get isEmpty(): boolean {
+    return this.#turns === '' && this.#turn === '' && !this.#isTooLong;
+  }
+
+  /** Adds a change; returns the turns before it when they are enough for a message. */
+  add(number: number, change: Change, turnNumber: number): Written | undefined {
+    let written: Written | undefined;
+    if (turnNumber !== this.#turnNumber) {
+      this.#endTurn();
+      if (this.#turns.length >= messageBytes || this.#isTooLong) written = this.take();
+      this.#turnNumber = turnNumber;
+    }
+    this.#rev = change.revision;
+    if (this.#isTooLong) return written;
+    const { value } = change;
+    let text = this.#turn === '' ? '' : ',';
+    if (change.origin !== this.#origin || change.time !== this.#time || change.hop > 0 || change.cause !== undefined)
+      text += `${JSON.stringify(this.#contextOf(change))},`;
+    this.#turn += `${text}${number},${typeof value === 'string' ? JSON.stringify(value) : value}`;
+    this.#revisions.push(change.revision);
+    if (this.#turn.length > maxMessageBytes) this.#giveUp();
+    return written;
+  }
+
+  /** Adds parameters that have come or gone, `{"withdrawn":[7]}`. */
+  addStructure(text: string, revision: number): void {
+    this.#endTurn();
+    this.#append(text);
+    this.#rev = revision;
+  }
+
+  /** Takes all that was added; to be called between turns. */
+  take(): Written {
+    this.#endTurn();
+    const written = { turns: this.#isTooLong ? undefined : this.#turns, rev: this.#rev };
+    this.#turns = '';
+    this.#isTooLong = false;
+    this.#origin = undefined;
+    this.#time = -1;
+    return written;
+  }
+
+  #endTurn(): void {
+    if (this.#turn !== '') this.#append(`[${this.#turn}]`);
+    this.#turn = '';
+    this.#turnNumber = -1;
+    if (this.#revisions.length > 0) this.#revisions = [];
+  }
+
+  #append(text: string): void {
+    if (this.#isTooLong) return;
+    this.#turns = this.#turns === '' ? text : `${this.#turns},${text}`;
+    if (this.#turns.length > maxMessageBytes) this.#giveUp();
+  }
+
+  #giveUp(): void {
+    this.#isTooLong = true;
+    this.#turns = '';
+    this.#turn = '';
+    this.#revisions = [];
+  }
+
+  #contextOf({ origin, time, hop, cause }: Change): object {
+    const isSameOrigin = origin === this.#origin;
+    const isSameTime = time === this.#time;
+    this.#origin = origin;
+    this.#time = time;
+    return {
+      ...(!isSameOrigin && { by: tellOrigin(origin) }),
+      ...(!isSameTime && { at: time }),
+      ...(cause !== undefined && { why: this.#placeOf(cause) ?? tellLinks(cause) }),
+      ...(hop > 0 && { hop }),
+    };
+  }
+
+  /** The place of a change in this turn; undefined: it is not in it. */
+  #placeOf({ revision }: Change): number | undefined {
+    let [low, high] = [0, this.#revisions.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.#revisions[middle]! < revision) low = middle + 1;
+      else high = middle;
+    }
+    return revision > 0 && this.#revisions[low] === revision ? low : undefined;
+  }
+}

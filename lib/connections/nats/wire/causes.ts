@@ -1,0 +1,71 @@
+// What led to a change, as hubs tell it to one another: the newest links of the chain, each with who wrote and on which hub.
+
+import { z } from 'zod';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { type Value, valueTypes } from '../../../model/value.ts';
+
+/** How many of the changes that led to a change are told. */
+export const maxLinks = 16;
+const maxNameLength = 1000;
+
+const name = z.string().max(maxNameLength);
+
+/** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub; what is not known at the end is left out. */
+export const toldOrigin = z.tuple([z.enum(['connection', 'rule', 'client', 'restored']), name], name);
+export type ToldOrigin = readonly [Origin['kind'], string, ...string[]];
+
+/** `[address, type, value, origin, time, hop]`. */
+const toldLink = z.tuple([
+  name,
+  z.enum(valueTypes),
+  z.union([z.string(), z.number(), z.boolean()]),
+  toldOrigin,
+  z.number(),
+  z.int().min(0),
+]);
+/** From the newest to the oldest. */
+export const toldLinks = z.array(toldLink).max(maxLinks);
+export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, ToldOrigin, number, number])[];
+
+export function tellOrigin({ kind, name, file, hub }: Origin): ToldOrigin {
+  if (hub !== undefined) return [kind, name, file ?? '', hub];
+  return file === undefined ? [kind, name] : [kind, name, file];
+}
+
+/** The origin, on the hub that tells it unless it names another. */
+export function readOrigin([kind, name, file = '', hub]: ToldOrigin, teller: string): Origin {
+  return { kind, name, ...(file !== '' && { file }), hub: hub ?? teller };
+}
+
+/** Tells a change and what led to it. */
+export function tellLinks(newest: Change | undefined): ToldLinks {
+  const links: ToldLinks[number][] = [];
+  for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {
+    const { parameter, value, origin, time, hop } = link;
+    links.push([parameter.address, parameter.type, value, tellOrigin(origin), time, hop]);
+  }
+  return links;
+}
+
+/** The newest of the changes that were told, with the others as its causes; undefined: none was. */
+export function readLinks(
+  links: ToldLinks,
+  teller: string,
+  find: (address: string) => Parameter | undefined,
+): Change | undefined {
+  return links.reduceRight<Change | undefined>((cause, [address, type, value, origin, time, hop]) => {
+    const parameter = find(address) ?? { address, type, access: 'read-only', value: undefined, lastChange: undefined };
+    const depth = cause === undefined ? 0 : cause.depth + 1;
+    return {
+      parameter,
+      value,
+      previous: undefined,
+      origin: readOrigin(origin, teller),
+      cause,
+      depth,
+      hop,
+      revision: 0,
+      time,
+    };
+  }, undefined);
+}

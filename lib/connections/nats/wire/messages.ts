@@ -1,0 +1,123 @@
+// What hubs tell and ask one another, JSON in every direction. What comes from others is checked before it is used.
+
+import { z } from 'zod';
+import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
+import { valueTypes } from '../../../model/value.ts';
+import { toldLinks, toldOrigin } from './causes.ts';
+
+/** A message is ended when it has grown this long, at the end of a turn. */
+export const messageBytes = 200_000;
+/** What is longer is not sent: NATS takes a megabyte. Other hubs then ask for a walk. */
+export const maxMessageBytes = 900_000;
+
+const name = z.string().max(1000);
+const count = z.int().min(0);
+
+/** Which run of which hub tells something, in which term, and up to which revision. */
+const head = { hub: name, epoch: name, term: count, rev: count };
+
+/** A number of the owner, address, type and access. */
+export const definition = z.tuple([count, name, z.enum(valueTypes), z.enum(['read-only', 'write-only', 'read-write'])]);
+export type Definition = z.output<typeof definition>;
+
+/** What stands in front of changes: who and when for all that follow, why and at which hop for the next alone. */
+const context = z.strictObject({
+  by: toldOrigin.optional(),
+  at: z.number().optional(),
+  /** Why: a change of this turn, by its place, or what led to it. */
+  why: z.union([count, toldLinks]).optional(),
+  hop: count.optional(),
+});
+export type Context = z.output<typeof context>;
+
+/** A turn: a number and a value for each change, with contexts in between. It is read by hand. */
+export type ToldTurn = readonly unknown[];
+
+/** Parameters that have come, with their values, or that have gone. */
+const structure = z.union([
+  z.strictObject({ declared: z.array(definition), changes: z.array(z.unknown()) }),
+  z.strictObject({ withdrawn: z.array(count) }),
+]);
+export type ToldStructure = z.output<typeof structure>;
+
+/**
+ * `{"hub":"west","epoch":"…","term":1,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the same number twice.
+ */
+export interface Told {
+  readonly hub: string;
+  readonly epoch: string;
+  readonly term: number;
+  readonly prev: number;
+  readonly rev: number;
+  readonly turns: readonly (ToldTurn | ToldStructure)[];
+}
+const told = z.strictObject({ ...head, prev: count, turns: z.array(z.unknown()) });
+
+/** Asks the owner for definitions from a place on, or for what changed since a revision. */
+export const walkRequest = z.union([
+  z.strictObject({ from: count }),
+  z.strictObject({ since: count, epoch: name, structure: count }),
+]);
+export type WalkRequest = z.output<typeof walkRequest>;
+
+/**
+ * Answers it: a page of definitions, and where the next one begins; or a page of values, the newest of each parameter, `to` which
+ * revision it goes, and how often triggers have fired. Without any of these, what was asked for is not to be had: ask for
+ * definitions.
+ */
+export const walkAnswer = z.strictObject({
+  ...head,
+  structure: count,
+  definitions: z.array(definition).optional(),
+  next: count.optional(),
+  changes: z.array(z.unknown()).optional(),
+  to: count.optional(),
+  fires: z.array(count).optional(),
+});
+export type WalkAnswer = z.output<typeof walkAnswer>;
+
+/** Asks the owner to write, as one turn; the same `id` again is the same request. */
+export const writeRequest = z.strictObject({
+  id: name,
+  hub: name,
+  by: toldOrigin,
+  hop: count,
+  why: toldLinks,
+  items: z.array(z.tuple([name, z.unknown()])).min(1),
+});
+export type WriteRequest = z.output<typeof writeRequest>;
+
+const errorCodes = Object.keys(errorCatalogue) as ErrorCode[];
+
+/** For each item the value that it has become, or the code and the sentence of its error. */
+export const writeAnswer = z.strictObject({
+  results: z.array(
+    z.union([
+      z.strictObject({ v: z.union([z.string(), z.number(), z.boolean()]) }),
+      z.strictObject({ code: z.enum(errorCodes), message: z.string() }),
+    ]),
+  ),
+});
+export type WriteAnswer = z.output<typeof writeAnswer>;
+
+const decoder = new TextDecoder();
+
+/** Reads a message. Errors: it is none. */
+export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array): z.output<Schema> {
+  return schema.parse(JSON.parse(decoder.decode(data)));
+}
+
+/** Reads what an owner tells; its turns are looked at when they are taken over. Errors: it is none. */
+export function readTold(data: Uint8Array): Told {
+  return told.parse(JSON.parse(decoder.decode(data))) as Told;
+}
+
+/** Reads what stands in front of changes. Errors: it is none. */
+export function readContext(item: unknown): Context {
+  return context.parse(item);
+}
+
+/** Reads parameters that come or go. Errors: it is none. */
+export function readStructure(item: unknown): ToldStructure {
+  return structure.parse(item);
+}
