@@ -42,9 +42,8 @@ export class WriteDesk {
     this.#forget(nowMs);
     const key = `${request.hub} ${request.id}`;
     const known = this.#known.get(key);
-    if (known !== undefined) return message.reply(known.answer);
-    const answer = JSON.stringify(this.#write(request));
-    this.#known.set(key, { atMs: nowMs, answer });
+    const answer = known?.answer ?? JSON.stringify(this.#write(request));
+    if (known === undefined) this.#known.set(key, { atMs: nowMs, answer });
     message.reply(answer);
   }
 
