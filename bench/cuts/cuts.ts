@@ -34,40 +34,43 @@ export interface Cuts {
 export async function prepareCuts(parameters: number): Promise<Cuts> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
   const whole = join(folder, 'whole.db');
-  const data = join(folder, 'data');
-  const path = join(data, 'values.db');
-  const flow = join(folder, 'flow.json5');
   const lines = Array.from({ length: parameters }, (_, index) => `p${index},${types[index % types.length]}`);
-  const connections = { store: { type: 'store', folder: 'data' }, desk: { type: 'dummy', parameters: lines } };
-  await writeFile(flow, JSON.stringify({ connections }));
-  const start = () => startHub({ paths: [flow], log: silentLog });
+  const start = async (place: string) => {
+    const flow = join(place, 'flow.json5');
+    const connections = { store: { type: 'store', folder: 'data' }, desk: { type: 'dummy', parameters: lines } };
+    await writeFile(flow, JSON.stringify({ connections }));
+    return startHub({ paths: [flow], log: silentLog });
+  };
 
-  const hub = await start();
+  const hub = await start(folder);
   hub.turn(() => {
     for (let index = 0; index < parameters; index++) hub.write(`desk/p${index}`, keptIn(index), client);
   });
   await hub.stop();
-  await copyFile(path, whole);
+  await copyFile(join(folder, 'data', 'values.db'), whole);
   const { size: bytes } = await stat(whole);
 
   return {
     bytes,
     async start(damage, repair) {
-      await rm(data, { recursive: true });
+      const place = await mkdtemp(join(folder, 'damaged-'));
+      const data = join(place, 'data');
+      const path = join(data, 'values.db');
       await mkdir(data);
       await copyFile(whole, path);
       await damage(path);
       const startedAt = performance.now();
-      const damagedHub = await start();
+      const damagedHub = await start(place);
       const startMs = performance.now() - startedAt;
       const { lost, mistakes } = await look(damagedHub, data, parameters);
       await repair?.(path);
       if (repair !== undefined && !(await isWellSoon(damagedHub))) mistakes.push(storeOf(damagedHub).reason);
       damagedHub.write('desk/p0', written, client);
       await damagedHub.stop();
-      const next = await start();
+      const next = await start(place);
       if (next.find('desk/p0')!.value !== written) mistakes.push('what was written afterwards is not there');
       await next.stop();
+      await rm(place, { recursive: true, force: true });
       return { mistakes, startMs, lost };
     },
     remove: () => rm(folder, { recursive: true, force: true }),

@@ -31,42 +31,38 @@ interface Running {
 /** Prepares a store that has recorded so many changes. */
 export async function prepareRecords(name: RecordsName, changes: number): Promise<Cuts> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
-  const whole = join(folder, 'whole');
-  const data = join(folder, 'data');
-  const path = join(data, `${name}.db`);
-  const flow = join(folder, 'flow.json5');
-  await writeFile(flow, JSON.stringify({ connections: connections() }));
-
-  const { hub } = await start(flow);
+  const whole = join(folder, 'data');
+  const { hub } = await start(folder);
   for (let number = 0; number < changes; number++) {
     hub.write(`desk/p${number % parameters}`, number, client);
     if (number % parameters === 0) await after(10);
   }
   await hub.stop();
-  await cp(data, whole, { recursive: true });
-  const { size: bytes } = await stat(path);
-  const recorded = countIn(path, name)!;
+  const { size: bytes } = await stat(join(whole, `${name}.db`));
+  const recorded = countIn(join(whole, `${name}.db`), name)!;
 
   return {
     bytes,
     async start(damage, repair) {
-      await rm(data, { recursive: true });
-      await cp(whole, data, { recursive: true });
+      const place = await mkdtemp(join(folder, 'damaged-'));
+      const path = join(place, 'data', `${name}.db`);
+      await cp(whole, join(place, 'data'), { recursive: true });
       await damage(path);
       const startedAt = performance.now();
-      const damaged = await start(flow);
+      const damaged = await start(place);
       const startMs = performance.now() - startedAt;
       const mistakes = valuesOf(damaged.hub, changes);
       await repair?.(path);
       damaged.hub.write('desk/p0', written, client);
       mistakes.push(...(await isRecordedSoon(name, damaged)));
       await damaged.hub.stop();
-      const next = await start(flow);
+      const next = await start(place);
       mistakes.push(...(await isRecordedSoon(name, next)).map((mistake) => `at the next start: ${mistake}`));
       await next.hub.stop();
       const lost = Math.max(0, recorded - (countIn(path, name) ?? recorded));
       const told = [...damaged.told, ...next.told].join('; ');
       if (lost > 0 && !told.includes(`${name}.db`)) mistakes.push(`${lost} rows are lost, and it was told: ${told}`);
+      await rm(place, { recursive: true, force: true });
       return { mistakes, startMs, lost } satisfies Started;
     },
     remove: () => rm(folder, { recursive: true, force: true }),
@@ -82,7 +78,10 @@ function connections(): object {
   };
 }
 
-async function start(flow: string): Promise<Running> {
+/** Starts a hub whose store is in `data` of a folder. */
+async function start(folder: string): Promise<Running> {
+  const flow = join(folder, 'flow.json5');
+  await writeFile(flow, JSON.stringify({ connections: connections() }));
   let port = '';
   const told: string[] = [];
   const log: HubLog = {
