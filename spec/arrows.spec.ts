@@ -20,9 +20,17 @@ const hinge = [
   'test-plan',
 ].map((name) => `flow/${name}.ts`);
 /** The contract of connection types, which stands on the floor above their folders. */
-const contract = ['connection', 'claim', 'setting', 'hub-port', 'keeping', 'archive', 'installation', 'mirroring'].map(
-  (name) => `connections/${name}.ts`,
-);
+const contract = [
+  'connection',
+  'claim',
+  'setting',
+  'duty',
+  'hub-port',
+  'keeping',
+  'archive',
+  'installation',
+  'mirroring',
+].map((name) => `connections/${name}.ts`);
 
 /** A connection type imports the contract, the model and packages, never another type or what runs it; some import more. */
 const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {

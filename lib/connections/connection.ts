@@ -76,6 +76,8 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
    * end soon, and never rejects.
    */
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
+  /** Tells why no other connection and no rule runs before the gateway has them begin; pure. Left out, undefined: they run at once. */
+  holdsBack?(settings: Settings): string | undefined;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
 }
 

@@ -9,6 +9,7 @@ import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/pa
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
 import type { Value } from '../model/value.ts';
+import type { Duty } from './duty.ts';
 import type { KeepingPort } from './keeping.ts';
 import type { MirroringPort } from './mirroring.ts';
 
@@ -74,4 +75,6 @@ export interface HubPort {
   readonly keeping: KeepingPort;
   /** The parameters of other hubs. */
   readonly mirroring: MirroringPort;
+  /** Whether connections and rules run. */
+  readonly duty: Duty;
 }

@@ -4,15 +4,18 @@
 import type { SchedulerAction, SchedulerLike } from 'rxjs';
 import type { Graph } from './graph.ts';
 
-/** Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was told when it was scheduled. */
-export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike): SchedulerLike {
+/**
+ * Creates a scheduler on the clock of another one. Its work runs on behalf of the change that was told when it was scheduled, and
+ * not at all when `mayAct` says so by then.
+ */
+export function createCausalScheduler(graph: Graph, scheduler: SchedulerLike, mayAct = () => true): SchedulerLike {
   return {
     now: () => scheduler.now(),
     schedule<State>(work: (this: SchedulerAction<State>, state?: State) => void, delayMs?: number, state?: State) {
       const { cause } = graph;
       return scheduler.schedule<State>(
         function (state) {
-          graph.onBehalfOf(cause, () => work.call(this, state as State));
+          if (mayAct()) graph.onBehalfOf(cause, () => work.call(this, state as State));
         },
         delayMs,
         state,

@@ -61,6 +61,9 @@ export class Graph {
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
 
+  /** Looks whether rules and connections may go on, before each turn; undefined: nobody has to look. */
+  mayAct: (() => boolean) | undefined = undefined;
+
   /** `now` tells the time of a change in milliseconds since 1970. */
   constructor(now: () => number = createRoundClock()) {
     this.now = now;
@@ -288,6 +291,7 @@ export class Graph {
   }
 
   #beginTurn(): void {
+    if (this.mayAct !== undefined) this.mayAct();
     this.#isInTurn = true;
     if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
   }

@@ -2,12 +2,15 @@
 
 import type { SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
+import { hubId, startedId } from '../flow/plan.ts';
 import { Keeping } from '../flow/run/connections/keeping.ts';
 import { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import { RuleStates } from '../flow/run/rules/rule-states.ts';
 import { RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
+import { formatAddress } from '../model/address.ts';
+import { HubDuty } from './duty.ts';
 import type { Journal } from './journal.ts';
 import { createPort, type Operation } from './port.ts';
 import { createRuleReports } from './rule-reports.ts';
@@ -28,6 +31,7 @@ export interface Parts {
   readonly connections: RunningConnections;
   readonly rules: RunningRules;
   readonly states: RuleStates;
+  readonly duty: HubDuty;
 }
 
 export function createParts({ log, scheduler, now, files }: PartOptions): Parts {
@@ -36,6 +40,10 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
   const states = new RuleStates(() => scheduler.now());
   const reports = createRuleReports(log, states);
   const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), ...reports }, states);
+  const duty = new HubDuty(
+    () => ({ graph, connections, rules }),
+    () => tellStarted(graph),
+  );
   const port = createPort(graph, {
     connections: () => connections.statuses(),
     control: (id, action, by) => connections.control(id, action, by),
@@ -49,10 +57,17 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     logStatus: () => log.status(),
     keeping,
     isLocal: (id) => connections.isLocal(id),
+    duty,
   });
   const logOf = (connection: string) => log.child({ connection });
   const connections = new RunningConnections({ graph, hub: port, scheduler, keeping, logOf });
-  return { log, graph, port, keeping, connections, rules, states };
+  return { log, graph, port, keeping, connections, rules, states, duty };
+}
+
+/** Fires the hub's own trigger, where a flow file names it. */
+function tellStarted(graph: Graph): void {
+  const started = graph.find(formatAddress(hubId, startedId));
+  if (started !== undefined) graph.writeTo(started, true, started.owner);
 }
 
 /** Switches a rule, and says so in the log and to the store. */

@@ -21,6 +21,7 @@ export type Operation = Pick<
   | 'earlierLog'
   | 'logStatus'
   | 'keeping'
+  | 'duty'
 > & { readonly isLocal: MirroringPort['isLocal'] };
 
 export function createPort(graph: Graph, { isLocal, ...operation }: Operation): HubPort {

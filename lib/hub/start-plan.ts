@@ -4,12 +4,11 @@ import { filter, firstValueFrom, type SchedulerLike } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
 import type { Deed } from '../connections/keeping.ts';
 import { reportOf } from '../flow/load.ts';
-import { hubId, type Plan, startedId } from '../flow/plan.ts';
+import type { Plan } from '../flow/plan.ts';
 import type { FlowFault } from '../flow/programs/flow-code.ts';
 import type { SupervisedStatus } from '../flow/run/connections/live-status.ts';
 import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
-import { formatAddress } from '../model/address.ts';
 import { within } from '../model/deadline.ts';
 import { HubError } from '../model/error.ts';
 import { reportDroppedWrite } from './dropped-write.ts';
@@ -54,10 +53,11 @@ const stopDeadlineMs = 1800;
 export async function startPlan(plan: Plan, options: StartOptions): Promise<PlanHub> {
   const { scheduler = monotonicScheduler, safe: isSafe = false, now, files = () => reportOf(plan, []) } = options;
   const parts = createParts({ log: Journal.of(options.log), scheduler, now, files });
-  const { log, graph, keeping, connections, rules, states, port } = parts;
+  const { log, graph, keeping, connections, rules, states, duty, port } = parts;
   const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
   const stop = async () => {
     drops.unsubscribe();
+    duty.stop();
     rules.stop();
     keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await within(connections.stop(), stopDeadlineMs);
@@ -71,7 +71,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     swapPlan(parts, plan, isSafe);
     const gateways = connections.gateways();
     if (gateways.length > 0) await expectGateways(gateways);
-    tellStarted(graph);
+    duty.started();
   } catch (error) {
     await stop();
     throw error;
@@ -86,19 +86,13 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
 }
 
 /** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
-function swapPlan({ keeping, connections, rules }: Parts, plan: Plan, isSafe: boolean): Reload {
+function swapPlan({ keeping, connections, rules, duty }: Parts, plan: Plan, isSafe: boolean): Reload {
   const swap = connections.compare(plan.connections);
-  connections.swapGateways(swap);
+  duty.swap(plan, () => connections.swapGateways(swap));
   keeping.plan(plan);
   const plans = isSafe ? plan.rules.map((rule) => ({ ...rule, isEnabled: false })) : plan.rules;
   const startRules = rules.stopLeaving(plans, swap.gone);
   return { connections: connections.swapOthers(swap), rules: startRules() };
-}
-
-/** Fires the hub's own trigger, where a flow file names it. */
-function tellStarted(graph: Graph): void {
-  const started = graph.find(formatAddress(hubId, startedId));
-  if (started !== undefined) graph.writeTo(started, true, started.owner);
 }
 
 /** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */

@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
 import type { ConnectionStatus } from '../../../model/connection-status.ts';
 import type { ConnectionPlan } from '../../plan.ts';
+import type { Hold } from './hold.ts';
 import type { Supervisor } from './supervisor.ts';
 
 export interface RunningConnection {
@@ -14,10 +15,12 @@ export interface RunningConnection {
   /** How many parameters it has. */
   readonly parameters: number;
   readonly supervisor: Supervisor;
+  /** Why it is not started; undefined: nothing holds it back. */
+  readonly hold: Hold | undefined;
 }
 
 /** A connection that is to be started. */
-export type ComingConnection = Omit<RunningConnection, 'supervisor'>;
+export type ComingConnection = Omit<RunningConnection, 'supervisor' | 'hold'>;
 
 /** What is kept of a plan while it runs; a gateway keeps all, since a reload that is refused declares it again. */
 export function toRun(plan: ConnectionPlan): ComingConnection {

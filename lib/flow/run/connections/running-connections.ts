@@ -14,6 +14,7 @@ import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
+import { Holds, isSame } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import {
   type ComingConnection,
@@ -42,6 +43,9 @@ export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
+  /** Of those that stop, the ones that are no gateways. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #holds = new Holds();
   /** By Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
@@ -75,19 +79,25 @@ export class RunningConnections {
       throw new HubError('not-found', unknownName('connection', id, [...this.#running.keys()]));
     const { state } = connection.supervisor.status;
     const isStopped = state === 'disabled';
+    const { hold } = connection;
+    if (hold !== undefined && action !== 'stop')
+      throw new HubError(
+        'conflict',
+        `${action}: expected a connection that is not held back, "${id}" is: ${hold.reason}`,
+      );
     if (isStopped !== (action === 'start'))
       throw new HubError(
         'conflict',
         `${action}: expected a connection that is ${isStopped ? 'not ' : ''}disabled, "${id}" is ${state}`,
       );
-    const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' } };
+    const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' }, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
     // a store hears of its own start after it, and of its own end before
     const note = () =>
       this.#runtime.keeping.note({ kind: 'connection', user: by.name, address: id, after: action, cause: '' });
     if (!isStopped) note();
     if (action === 'stop') {
-      this.#stop(connection.supervisor, `stopped by ${by.name}`);
+      this.#stop(connection, `stopped by ${by.name}`);
       this.#running = new Map(this.#running).set(id, changed);
     } else this.#start([changed], this.#stopAll([connection]));
     if (isStopped) note();
@@ -97,6 +107,29 @@ export class RunningConnections {
   /** Declares the parameters of connections before anything runs. */
   declare(plans: readonly ConnectionPlan[]): void {
     for (const plan of plans) this.#parameters.declare(plan);
+  }
+
+  /** Holds all connections that are no gateways back, for a reason; undefined: no longer. */
+  holdAll(reason: string | undefined): void {
+    this.#holds.all = reason;
+    this.#follow();
+  }
+
+  /** Holds single connections back, each by its ID and for a reason, and starts those that nothing holds back any more. */
+  holdSome(some: ReadonlyMap<string, string>): void {
+    this.#holds.some = some;
+    this.#follow();
+  }
+
+  /** Resolves when connections that stop have finished what they had begun, but for gateways, or after a while. */
+  async whenQuiet(): Promise<void> {
+    await within(Promise.all(this.#leaving), longestWaitMs);
+  }
+
+  /** Starts and stops what is held back otherwise than before. */
+  #follow(): void {
+    const changed = [...this.#running.values()].filter(({ plan, hold }) => !isSame(hold, this.#holds.of(plan)));
+    this.#start(changed, this.#stopAll(changed));
   }
 
   /** Compares plans with what runs. */
@@ -118,10 +151,10 @@ export class RunningConnections {
     this.#exchange(others);
     this.#running = new Map(
       plans.map((plan) => {
-        const { supervisor, plan: before } = this.#running.get(plan.id)!;
+        const { supervisor, hold, plan: before } = this.#running.get(plan.id)!;
         supervisor.settleAt(plan.settleOrder);
         const next = toRun(plan);
-        return [plan.id, { ...next, supervisor, plan: { ...next.plan, enabled: before.enabled } }];
+        return [plan.id, { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } }];
       }),
     );
     return difference;
@@ -129,7 +162,7 @@ export class RunningConnections {
 
   /** Stops all; resolves when they have finished what they had begun. */
   async stop(): Promise<void> {
-    for (const { supervisor } of this.#running.values()) this.#stop(supervisor);
+    for (const connection of this.#running.values()) this.#stop(connection);
     await Promise.all(this.#stopping);
   }
 
@@ -146,10 +179,15 @@ export class RunningConnections {
 
   /** Starts connections whose parameters are declared, in one turn; those that claim something once `ready` resolves. */
   #start(coming: readonly ComingConnection[], ready: Promise<unknown> | undefined): RunningConnection[] {
-    const started = coming.map((connection) => ({ ...connection, supervisor: this.#supervise(connection.plan) }));
+    const started = coming.map((connection) => ({
+      ...connection,
+      supervisor: this.#supervise(connection.plan),
+      hold: this.#holds.of(connection.plan),
+    }));
     this.#runtime.graph.turn(() => {
-      for (const { plan, supervisor } of started)
-        supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
+      for (const { plan, supervisor, hold } of started)
+        if (hold !== undefined) supervisor.hold(hold);
+        else supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
     });
     this.#running = new Map([...this.#running, ...started.map((one) => [one.plan.id, one] as const)]);
     return started;
@@ -157,17 +195,19 @@ export class RunningConnections {
 
   /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */
   #stopAll(leaving: readonly RunningConnection[]): Promise<unknown> | undefined {
-    const ends = leaving.flatMap(({ plan, supervisor }) => {
-      const end = this.#stop(supervisor);
-      return supervisor.isBusy && !isGateway(plan) ? [end] : [];
+    const ends = leaving.flatMap((connection) => {
+      const end = this.#stop(connection);
+      return connection.supervisor.isBusy && !isGateway(connection.plan) ? [end] : [];
     });
     return ends.length === 0 ? undefined : within(Promise.all(ends), longestWaitMs);
   }
 
-  #stop(supervisor: Supervisor, reason?: string): Promise<void> {
+  #stop({ supervisor, plan }: Pick<RunningConnection, 'supervisor' | 'plan'>, reason?: string): Promise<void> {
     const end = supervisor.stop(reason);
-    this.#stopping.add(end);
-    end.finally(() => this.#stopping.delete(end));
+    for (const ends of isGateway(plan) ? [this.#stopping] : [this.#stopping, this.#leaving]) {
+      ends.add(end);
+      end.finally(() => ends.delete(end));
+    }
     return end;
   }
 

@@ -2,7 +2,7 @@
 // backoff when it crashes. Its neighbours never notice.
 
 import { concat, defer, from, type Observable, type SchedulerLike, Subscription, throwError, timer } from 'rxjs';
-import { finalize, retry, switchMap, tap } from 'rxjs/operators';
+import { filter, finalize, retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
@@ -11,8 +11,10 @@ import type { SettlePlace } from '../../../graph/settle-queue.ts';
 import { Backoff } from '../../../model/backoff.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 import { HeldWrites } from './held-writes.ts';
+import type { Hold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import { LiveStatus, type SupervisedStatus } from './live-status.ts';
 import { OwnParameters } from './own-parameters.ts';
@@ -67,6 +69,11 @@ export class Supervisor {
     return !this.#unfinished.isEmpty;
   }
 
+  /** Shows why the connection is not started, though its settings have it run. */
+  hold({ state, reason }: Hold): void {
+    this.#status.enter(state, reason);
+  }
+
   /** Starts the connection, or when `ready` resolves; what is written to it until then is held. */
   start(ready?: Promise<unknown>): void {
     if (!this.#options.plan.enabled) {
@@ -118,9 +125,16 @@ export class Supervisor {
   }
 
   #handle(event: ConnectionEvent): void {
+    if (!this.#mayAct()) return;
     if ('set' in event)
       this.#parameters.set(event.set, event.value, 'because' in event ? event.because : this.#options.graph.cause);
     else this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
+  }
+
+  /** Whether it is not past the time at which it has to have ended. */
+  #mayAct(): boolean {
+    const { graph, plan } = this.#options;
+    return graph.mayAct === undefined || plan.type.isGateway === true || graph.mayAct();
   }
 
   #backOff(error: unknown): Observable<unknown> {
@@ -136,11 +150,11 @@ export class Supervisor {
     return {
       id: plan.id,
       settings: plan.settings,
-      scheduler: createCausalScheduler(graph, scheduler),
+      scheduler: createCausalScheduler(graph, scheduler, () => this.#mayAct()),
       timeOfDay: () => graph.now(),
       log,
       resolvePath,
-      inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#held.inbox(parameterId)),
+      inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#inbox(parameterId)),
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
       lastChange: (name) => graph.find(plan.inputs[name]!)?.lastChange,
@@ -150,6 +164,11 @@ export class Supervisor {
       restored: keeping.valuesOf(plan),
       memory: keeping.memoryOf(plan.id),
     };
+  }
+
+  #inbox(parameterId: string): Observable<Value> {
+    const inbox = this.#held.inbox(parameterId);
+    return this.#options.graph.mayAct === undefined ? inbox : inbox.pipe(filter(() => this.#mayAct()));
   }
 
   #prepareToSettle(settle: () => void): () => void {

@@ -24,6 +24,7 @@ export function createOutput(
     reportFault(plan, message);
   };
   const writeTo = (destination: ParameterNode, value: unknown) => {
+    if (graph.mayAct !== undefined && !graph.mayAct()) return; // the rule has ended
     try {
       graph.writeTo(destination, value, origin);
     } catch (error) {

@@ -35,6 +35,8 @@ export class RunningRules {
   readonly #states: RuleStates;
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
+  /** Why none of them runs; undefined: they run. */
+  #held: string | undefined = undefined;
 
   constructor(runtime: RuleRuntime, states: RuleStates) {
     this.#runtime = runtime;
@@ -86,6 +88,12 @@ export class RunningRules {
     return this.#statusOf(this.#rules.find(({ plan }) => plan === found.plan)!);
   }
 
+  /** Has no rule run, for a reason, or all that shall run; `begins`: those that run at the start do so now. */
+  hold(reason: string | undefined, begins: boolean): void {
+    this.#held = reason;
+    this.#stopFor(this.#rules.map((before) => ({ ...before, before })))(begins);
+  }
+
   stop(): void {
     for (const { started } of this.#rules) started?.stop();
     this.#rules = [];
@@ -94,7 +102,7 @@ export class RunningRules {
   #statusOf({ plan, started, switchedBy }: RunningRule): RuleStatus {
     const { name, file, folder, to } = plan;
     const state = this.#states.stateOf(plan);
-    const by = switchedBy === undefined ? '' : `disabled by ${switchedBy.name}`;
+    const by = switchedBy === undefined ? (this.#held ?? '') : `disabled by ${switchedBy.name}`;
     return {
       name,
       file,
@@ -130,16 +138,16 @@ export class RunningRules {
   }
 
   /** Stops what does not run on; returns what starts the rest. */
-  #stopFor(coming: readonly ComingRule[]): () => Difference {
-    const runOn = new Set(coming.filter(isWanted).map(({ before }) => before));
+  #stopFor(coming: readonly ComingRule[]): (begins?: boolean) => Difference {
+    const runOn = new Set(coming.filter((rule) => this.#shallRun(rule)).map(({ before }) => before));
     const leaving = this.#rules.filter((rule) => rule.started !== undefined && !runOn.has(rule));
     for (const { started } of leaving) started!.stop();
-    return () => this.#start(coming, leaving);
+    return (begins = true) => this.#start(coming, leaving, begins);
   }
 
-  #start(coming: readonly ComingRule[], left: readonly RunningRule[]): Difference {
+  #start(coming: readonly ComingRule[], left: readonly RunningRule[], begins: boolean): Difference {
     const before = this.#rules.filter(({ started }) => started !== undefined);
-    const wanted = coming.filter(isWanted);
+    const wanted = coming.filter((rule) => this.#shallRun(rule));
     const isOrderKept = wanted.every(
       ({ plan, before: rule }, place) =>
         rule?.started !== undefined && rule === before[place] && rule.plan.settleOrder === plan.settleOrder,
@@ -147,7 +155,7 @@ export class RunningRules {
     this.#startInTurns(() => {
       this.#rules = coming.map((rule) => this.#run(rule));
       if (!isOrderKept) for (const { plan, started } of this.#rules) started?.moveLast(plan.settleOrder);
-      return this.#rules.filter((_, place) => coming[place]!.before?.started === undefined);
+      return begins ? this.#rules.filter((_, place) => coming[place]!.before?.started === undefined) : [];
     });
     const come = wanted.filter(({ before: rule }) => rule?.started === undefined);
     const names = (rules: readonly { plan: RulePlan }[]) => rules.map(({ plan }) => plan.name);
@@ -171,10 +179,14 @@ export class RunningRules {
     while (begins.length > 0) graph.turn(beginSome);
   }
 
+  #shallRun(rule: ComingRule): boolean {
+    return this.#held === undefined && isWanted(rule);
+  }
+
   /** The same rule where it runs on, else one that is started or switched off. */
   #run(coming: ComingRule): RunningRule {
     const { plan, switchedBy, before } = coming;
-    if (!isWanted(coming)) return { plan, switchedBy, started: undefined };
+    if (!this.#shallRun(coming)) return { plan, switchedBy, started: undefined };
     if (before?.started !== undefined) return { plan, switchedBy, started: before.started };
     this.#states.started(plan);
     return { plan, switchedBy, started: startRule(plan, this.#runtime) };

@@ -1,0 +1,26 @@
+// Whether a hub does its work: runs its connections and rules. It always does, unless a gateway that shares the work among several
+// hubs decides it, and has another hub do it meanwhile.
+
+/** The work from when it begins to when it ends. */
+export interface Watch {
+  /** Counts whose turn it is, of all hubs that may do the work; every firing of a rule belongs to a term. */
+  readonly term: number;
+  /** Whether the hub goes on with values of another hub, or of its own from before: no rule runs because the work begins. */
+  readonly goesOn: boolean;
+  /**
+   * Looks whether the work may go on at this moment; what returns false has ended it by then. The hub asks before each turn and
+   * before each effect outside. Left out: nothing ends it by itself.
+   */
+  readonly mayAct?: () => boolean;
+}
+
+export interface Duty {
+  /** What the hub does at the moment; undefined: its connections and rules do not run. */
+  readonly watch: Pick<Watch, 'term'> | undefined;
+  /** Begins the work: connections first, then rules. */
+  begin(watch: Watch): void;
+  /** Ends it, rules first; `reason` tells why connections do not run. Resolves when they have finished what they had begun. */
+  end(reason: string): Promise<void>;
+  /** Has single connections not run, each by its ID and for a reason, as *failed* ones; those of before that are not among them go on. */
+  holdBack(connections: ReadonlyMap<string, string>): void;
+}

@@ -1,0 +1,17 @@
+// One value that hubs share: whoever wants to replace it must know the newest one, so that of several who try at once one wins.
+
+/** What a cell holds; `sequence` grows with each value, 0: it has never held one. */
+export interface Held<T> {
+  readonly sequence: number;
+  readonly value: T | undefined;
+}
+
+export interface Cell<T> {
+  /** Reads the newest value. Rejects when the servers do not answer. */
+  read(): Promise<Held<T>>;
+  /**
+   * Replaces the value of a sequence, and resolves with the new sequence; undefined: there is a newer value. After a rejection
+   * nobody knows whether the value was replaced, and it may still be.
+   */
+  replace(value: T, sequence: number): Promise<number | undefined>;
+}

@@ -1,0 +1,231 @@
+// Who of several hubs may do something: at most one at a time, whatever stops, dies or is cut off. A holder renews its lease each
+// second; another one takes it when it has seen no renewal for 4 s by a clock of its own, which no setting of the time moves. The
+// holder stops at its fence 3 s after it asked for the last renewal that succeeded, so it is over before anybody else begins.
+
+import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
+import { distinctUntilChanged } from 'rxjs/operators';
+import { z } from 'zod';
+import { messageOf } from '../../../model/error.ts';
+import type { Cell } from './cell.ts';
+
+export const leaseTimes = {
+  renewMs: 1000,
+  fenceMs: 3000,
+  expiryMs: 4000,
+  /** How often the others look. */
+  lookMs: 500,
+  /** When the servers answer again, the holder has this long to renew before its lease is taken. */
+  graceMs: 1500,
+  /** The pause before servers that did not answer are asked again. */
+  retryMs: 200,
+  /** Servers that have not answered for this long are in trouble. */
+  troubleMs: 2000,
+} as const;
+
+/** What the cell of a lease holds. Each holder has a greater term than the one before. */
+const leaseRecord = z.strictObject({
+  term: z.int().positive(),
+  holder: z.string(),
+  name: z.string(),
+  isReleased: z.boolean(),
+});
+export type LeaseRecord = z.infer<typeof leaseRecord>;
+
+/** Reads what a cell holds. Errors: what it is not. */
+export function parseLease(data: unknown): LeaseRecord {
+  return leaseRecord.parse(data);
+}
+
+/** Who asks for the lease: `id` is of this run of the program alone, `name` tells people which one it is. */
+export interface Holder {
+  readonly id: string;
+  readonly name: string;
+}
+
+/**
+ * - *unknown*: the servers have not answered yet.
+ * - *held*: it is this hub's.
+ * - *fenced*: it was this hub's, who has it now is not known.
+ * - *taken*: another one has it.
+ */
+export type LeaseState =
+  | { readonly is: 'unknown' }
+  | { readonly is: 'held' | 'fenced'; readonly term: number }
+  | { readonly is: 'taken'; readonly term: number; readonly name: string };
+
+export class Lease {
+  readonly #cell: Cell<LeaseRecord>;
+  readonly #me: Holder;
+  readonly #clock: SchedulerLike;
+  readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
+  #fenceTimer = Subscription.EMPTY;
+  #working: Promise<void> | undefined;
+  #hurried: (() => void) | undefined;
+  #hasEnded = false;
+  readonly #trouble = new BehaviorSubject('');
+  /** The newest sequence that is known, and since when. */
+  #sequence = 0;
+  #seenMs = 0;
+  /** Since when every look was answered; undefined: the last one was not. */
+  #answeredSinceMs: number | undefined;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+  /** The greatest term that was heard of. */
+  #term = 0;
+  /** The term of this hub's own record, as far as it knows. */
+  #ownTerm: number | undefined;
+  #fenceMs = Number.NEGATIVE_INFINITY;
+
+  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike) {
+    this.#cell = cell;
+    this.#me = me;
+    this.#clock = clock;
+  }
+
+  /** Hot, replays last, synchronous, never completes, never errors. */
+  get state$(): Observable<LeaseState> {
+    return this.#state.asObservable();
+  }
+
+  get state(): LeaseState {
+    return this.#state.value;
+  }
+
+  /** Begins to ask for the lease, and to renew it. */
+  start(): void {
+    this.#working ??= this.#work();
+  }
+
+  /** Looks at the clock: whether the lease is held at this moment. Past the fence the state is *fenced* before it answers. */
+  isHeld(): boolean {
+    if (this.state.is !== 'held') return false;
+    if (this.#clock.now() < this.#fenceMs) return true;
+    this.#state.next({ is: 'fenced', term: this.state.term });
+    return false;
+  }
+
+  /** Hears that something has happened to the lease: it is looked at without a pause. */
+  hurry(): void {
+    if (this.#ownTerm === undefined) this.#hurried?.();
+  }
+
+  /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
+  heardOf(term: number): void {
+    this.#term = Math.max(this.#term, term);
+  }
+
+  /** Asks for nothing any more; what is held runs out by itself. */
+  stop(): void {
+    this.#hasEnded = true;
+    this.#fenceTimer.unsubscribe();
+    this.#hurried?.();
+  }
+
+  /** Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. */
+  async release(): Promise<void> {
+    this.stop();
+    await this.#working;
+    const term = this.#ownTerm;
+    this.#ownTerm = undefined;
+    this.#fenceMs = Number.NEGATIVE_INFINITY;
+    this.isHeld();
+    if (term === undefined) return;
+    try {
+      const released = { ...this.#record(term), isReleased: true };
+      if ((await this.#cell.replace(released, this.#sequence)) !== undefined) return;
+      const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded
+      if (value?.holder === this.#me.id) await this.#cell.replace(released, sequence);
+    } catch {
+      // it runs out by itself
+    }
+  }
+
+  /** Why the servers have not answered for a while; empty: they do. Hot, replays last, never completes, never errors. */
+  get trouble$(): Observable<string> {
+    return this.#trouble.pipe(distinctUntilChanged());
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#hasEnded) {
+      let pauseMs: number = leaseTimes.retryMs;
+      try {
+        pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
+      } catch (error) {
+        this.#answeredSinceMs = undefined;
+        if (this.#clock.now() - this.#answeredMs > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
+      }
+      if (pauseMs > 0 && !this.#hasEnded) await this.#pause(pauseMs);
+    }
+  }
+
+  /** Renews the lease; returns the pause until the next time. */
+  async #renew(term: number): Promise<number> {
+    const askedMs = this.#clock.now();
+    const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
+    this.#noteAnswer(this.#clock.now());
+    if (sequence === undefined) return this.#look();
+    this.#hold(term, sequence, askedMs);
+    return leaseTimes.renewMs - (this.#clock.now() - askedMs);
+  }
+
+  /** Looks who has the lease, and takes it if nobody does; returns the pause until the next look. */
+  async #look(): Promise<number> {
+    const { sequence, value } = await this.#cell.read();
+    const nowMs = this.#clock.now();
+    this.#noteAnswer(nowMs);
+    this.heardOf(value?.term ?? 0);
+    if (sequence !== this.#sequence || this.#seenMs === 0) this.#seenMs = nowMs;
+    this.#sequence = sequence;
+    const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
+    this.#ownTerm = isOwn ? value.term : undefined;
+    if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
+    const isFree = value === undefined || value.isReleased;
+    const isOver = nowMs - this.#seenMs >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
+    if ((isFree || isOver) && !this.#hasEnded) return this.#take(this.#term + 1);
+    this.#enter({ is: 'taken', term: value?.term ?? this.#term, name: value?.name ?? '' });
+    return leaseTimes.lookMs;
+  }
+
+  async #take(term: number): Promise<number> {
+    const askedMs = this.#clock.now();
+    const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
+    if (sequence === undefined) return 0;
+    this.#ownTerm = term;
+    this.heardOf(term);
+    this.#hold(term, sequence, askedMs);
+    return leaseTimes.renewMs;
+  }
+
+  #hold(term: number, sequence: number, askedMs: number): void {
+    this.#sequence = sequence;
+    this.#seenMs = this.#clock.now();
+    this.#fenceMs = askedMs + leaseTimes.fenceMs;
+    const leftMs = this.#fenceMs - this.#clock.now();
+    if (this.#hasEnded || leftMs <= 0) return;
+    this.#fenceTimer.unsubscribe();
+    this.#fenceTimer = this.#clock.schedule(() => void this.isHeld(), leftMs);
+    this.#enter({ is: 'held', term });
+  }
+
+  /** A process that was stopped has seen nothing meanwhile: its looks begin anew. */
+  #noteAnswer(nowMs: number): void {
+    if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
+    this.#answeredMs = nowMs;
+    this.#answeredSinceMs ??= nowMs;
+    this.#trouble.next('');
+  }
+
+  #enter(state: LeaseState): void {
+    if (JSON.stringify(state) !== JSON.stringify(this.state)) this.#state.next(state);
+  }
+
+  #record(term: number): LeaseRecord {
+    return { term, holder: this.#me.id, name: this.#me.name, isReleased: false };
+  }
+
+  #pause(ms: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#clock.schedule(() => resolve(), ms);
+    this.#hurried = resolve;
+    return promise.finally(() => timer.unsubscribe());
+  }
+}

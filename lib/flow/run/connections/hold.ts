@@ -1,0 +1,26 @@
+// Why a connection does not run, though its settings have it run.
+
+import type { ConnectionPlan } from '../../plan.ts';
+
+export interface Hold {
+  readonly state: 'failed' | 'disabled';
+  readonly reason: string;
+}
+
+/** What is held back: all connections for one reason, and single ones, each for its own. Gateways never are. */
+export class Holds {
+  /** Why none runs; undefined: they run. */
+  all: string | undefined = undefined;
+  some: ReadonlyMap<string, string> = new Map();
+
+  of(plan: ConnectionPlan): Hold | undefined {
+    if (plan.type.isGateway || !plan.enabled) return undefined;
+    if (this.all !== undefined) return { state: 'disabled', reason: this.all };
+    const reason = this.some.get(plan.id);
+    return reason === undefined ? undefined : { state: 'failed', reason };
+  }
+}
+
+export function isSame(one: Hold | undefined, other: Hold | undefined): boolean {
+  return one?.state === other?.state && one?.reason === other?.reason;
+}

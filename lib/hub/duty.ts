@@ -1,0 +1,88 @@
+// Whether this hub does its work: the other side of what a gateway decides.
+
+import type { Duty, Watch } from '../connections/duty.ts';
+import type { Plan } from '../flow/plan.ts';
+import type { RunningConnections } from '../flow/run/connections/running-connections.ts';
+import type { RunningRules } from '../flow/run/rules/running-rules.ts';
+import type { Graph } from '../graph/graph.ts';
+
+/** A hub that nobody holds back. */
+const always: Watch = { term: 0, goesOn: true };
+
+interface DutyParts {
+  readonly graph: Graph;
+  readonly connections: RunningConnections;
+  readonly rules: RunningRules;
+}
+
+export class HubDuty implements Duty {
+  readonly #parts: () => DutyParts;
+  readonly #tellStarted: () => void;
+  #watch: Watch | undefined = always;
+  #isStarted = false;
+  #hasEnded = false;
+
+  /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
+  constructor(parts: () => DutyParts, tellStarted: () => void) {
+    this.#parts = parts;
+    this.#tellStarted = tellStarted;
+  }
+
+  get watch(): Watch | undefined {
+    return this.#watch;
+  }
+
+  /** Has the gateways of a plan start, of which one may hold everything else back. Errors: those of `swapGateways`. */
+  swap({ connections }: Plan, swapGateways: () => void): void {
+    const reasons = connections.map(({ enabled, type, settings }) =>
+      enabled && type.isGateway ? type.holdsBack?.(settings) : undefined,
+    );
+    const reason = reasons.find((one) => one !== undefined);
+    const wasAlways = this.#watch === always;
+    if (wasAlways && reason !== undefined) void this.end(reason);
+    try {
+      swapGateways();
+    } catch (error) {
+      if (wasAlways) this.begin(always);
+      throw error;
+    }
+    if (reason !== undefined) return;
+    this.holdBack(new Map());
+    if (this.#watch !== always) this.begin(always);
+  }
+
+  begin(watch: Watch): void {
+    if (this.#hasEnded) return;
+    const { graph, connections, rules } = this.#parts();
+    this.#watch = watch;
+    graph.mayAct = watch.mayAct;
+    connections.holdAll(undefined);
+    rules.hold(undefined, !watch.goesOn);
+    if (this.#isStarted && !watch.goesOn) this.#tellStarted();
+  }
+
+  end(reason: string): Promise<void> {
+    const { connections, rules } = this.#parts();
+    this.#watch = undefined;
+    if (!this.#hasEnded) {
+      rules.hold(reason, false);
+      connections.holdAll(reason);
+    }
+    return connections.whenQuiet();
+  }
+
+  holdBack(held: ReadonlyMap<string, string>): void {
+    if (!this.#hasEnded) this.#parts().connections.holdSome(held);
+  }
+
+  /** All that may run has been started. */
+  started(): void {
+    this.#isStarted = true;
+    if (this.#watch !== undefined) this.#tellStarted();
+  }
+
+  /** Begins nothing any more. */
+  stop(): void {
+    this.#hasEnded = true;
+  }
+}

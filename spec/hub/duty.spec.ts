@@ -1,0 +1,114 @@
+// A gateway decides whether connections and rules run.
+
+import test, { type ExecutionContext } from 'ava';
+import { NEVER, Observable, VirtualTimeScheduler } from 'rxjs';
+import { z } from 'zod';
+import { defineGatewayType } from '../../lib/connections/connection.ts';
+import type { Duty } from '../../lib/connections/duty.ts';
+import { connectionTypes } from '../../lib/connections/registry.ts';
+import { startTestHub, statusOf, writer } from '../support/hub.ts';
+
+const flow = {
+  connections: {
+    decider: { type: 'decider' },
+    desk: { type: 'dummy', parameters: ['in,I,0', 'out,I,0', 'started,I,0', 'late,I'], statusParameter: true },
+    clock: { type: 'timer', timers: [1] },
+  },
+  rules: [
+    { name: 'copies', from: 'desk/in', to: 'desk/out' },
+    { name: 'counts starts', from: 'hub/started', map: "param('desk/started') + 1", to: 'desk/started' },
+    { name: 'later', from: 'desk/in', pipe: [{ delay: 20 }], to: 'desk/late' },
+    { name: 'starts', from: 'desk/in', atStart: true, map: '5', to: 'clock/timer/1/start' },
+  ],
+};
+
+/** A hub with a gateway that holds everything back, and what the gateway decides by; its time stands still. */
+async function startHeld(t: ExecutionContext) {
+  let duty: Duty | undefined;
+  const decider = defineGatewayType({
+    type: 'decider',
+    isExternal: true,
+    settingsSchema: z.strictObject({}),
+    parameters: () => [],
+    holdsBack: () => 'waits for the decider',
+    run: (_, hub) =>
+      new Observable((subscriber) => {
+        duty = hub.duty;
+        subscriber.next({ state: 'running' });
+        return NEVER.subscribe();
+      }),
+  });
+  const time = new VirtualTimeScheduler();
+  const hub = await startTestHub(t, flow, {
+    types: new Map([...connectionTypes, ['decider', decider]]),
+    scheduler: time,
+  });
+  return { hub, duty: duty!, time };
+}
+
+test('nothing but gateways runs until one begins the work', async (t) => {
+  const { hub, duty } = await startHeld(t);
+  t.is(duty.watch, undefined);
+  t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'waits for the decider' });
+  t.like(hub.rules()[0], { enabled: false, state: 'disabled', reason: 'waits for the decider' });
+  hub.write('desk/in', 1, writer);
+  t.is(hub.find('desk/out')!.value, 0);
+  t.throws(() => hub.control('desk', 'start', writer), { message: /"desk" is: waits for the decider/ });
+
+  duty.begin({ term: 3, goesOn: false });
+  t.is(duty.watch?.term, 3);
+  t.is(statusOf(hub, 'desk').state, 'running');
+  t.is(hub.find('desk/started')!.value, 1);
+  t.not(hub.find('clock/timer/1/start')!.value, undefined, 'a rule runs at the start');
+  hub.write('desk/in', 2, writer);
+  t.is(hub.find('desk/out')!.value, 2);
+});
+
+test('who goes on from values of before starts no rule by that', async (t) => {
+  const { hub, duty } = await startHeld(t);
+  hub.write('desk/in', 7, writer);
+  duty.begin({ term: 1, goesOn: true });
+  t.is(hub.find('desk/out')!.value, 0);
+  t.is(hub.find('desk/started')!.value, 0);
+  t.is(hub.find('clock/timer/1/start')!.value, undefined);
+  t.true(hub.find('desk/_status/connected')!.value);
+});
+
+test('past the time nothing is written any more: not by what is late, nor by a turn that begins', async (t) => {
+  const { hub, duty, time } = await startHeld(t);
+  let isOver = false;
+  let asked = 0;
+  const mayAct = () => {
+    asked++;
+    if (isOver && duty.watch !== undefined) void duty.end('its time is over');
+    return !isOver;
+  };
+  duty.begin({ term: 1, goesOn: true, mayAct });
+  hub.write('desk/in', 1, writer);
+  t.is(hub.find('desk/out')!.value, 1);
+  t.true(asked > 0);
+  isOver = true;
+  hub.write('desk/in', 2, writer);
+  t.is(hub.find('desk/out')!.value, 1, 'the rule had ended before the turn');
+  t.like(statusOf(hub, 'desk'), { state: 'disabled', reason: 'its time is over' });
+  time.flush();
+  t.is(hub.find('desk/late')!.value, undefined, 'what a rule had delayed is gone');
+
+  isOver = false;
+  duty.begin({ term: 1, goesOn: true, mayAct });
+  hub.write('desk/in', 3, writer);
+  t.is(hub.find('desk/out')!.value, 3);
+});
+
+test('single connections are held back, while rules and all others run', async (t) => {
+  const { hub, duty } = await startHeld(t);
+  duty.begin({ term: 1, goesOn: true });
+  duty.holdBack(new Map([['desk', 'hub "b" has it']]));
+  t.like(statusOf(hub, 'desk'), { state: 'failed', reason: 'hub "b" has it' });
+  t.is(statusOf(hub, 'clock').state, 'running');
+  t.throws(() => hub.control('desk', 'restart', writer), { message: /"desk" is: hub "b" has it/ });
+  await hub.reload();
+  t.is(statusOf(hub, 'desk').state, 'failed');
+  duty.holdBack(new Map());
+  t.is(statusOf(hub, 'desk').state, 'running');
+});
