@@ -5,13 +5,11 @@
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { describe, HubError } from '../../../model/error.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/rule-run.ts';
 import type { Value } from '../../../model/value.ts';
-import { cut, cutText, KeptRun } from './kept-run.ts';
+import { KeptRuns } from './kept-runs.ts';
 
-/** How many runs of each rule are kept. */
-export const keptRuns = 50;
 /** How long after it was asked for a rule is watched closely. */
 const watchedMs = 300_000;
 
@@ -58,11 +56,8 @@ export class RuleTrace {
   /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
   isRecorded: boolean;
   readonly #graph: Graph;
-  /** A ring: the newest run is before the place at the count modulo its size. */
-  readonly #runs: KeptRun[] = [];
+  readonly #runs = new KeptRuns();
   readonly #openedAt: number;
-  #count = 0;
-  #current = new KeptRun();
   #isOpen = false;
   #isWatched = false;
   #watchedUntil = 0;
@@ -79,56 +74,48 @@ export class RuleTrace {
   /** Begins a run, started by the change that is being told. */
   begin(): void {
     this.#isOpen = true;
-    this.#add(this.#graph.cause);
+    this.#runs.begin(this.#graph.cause, this.#graph.now);
     if (this.#isWatched) this.#beganAt = performance.now();
   }
 
   /** The condition was false. */
   stop(): void {
-    if (this.isRecorded && this.#current.error === undefined) this.#current.outcome = 'stopped';
+    if (this.isRecorded) this.#runs.stop();
   }
 
   /** A value goes to the destinations; outside of a run, as after a `delay`, it is a run of its own. */
   result(value: unknown): void {
-    if (!this.#isOpen) this.#add(this.#graph.cause);
-    this.#current.outcome = 'wrote';
-    this.#current.result = cut(typeof value === 'object' ? describe(value) : (value as Value));
+    if (!this.#isOpen) this.#runs.begin(this.#graph.cause, this.#graph.now);
+    this.#runs.result(isValue(value) ? value : describe(value));
   }
 
   /** As `result`, with a value for each destination; undefined for one that gets nothing. */
   results(values: readonly (Value | undefined)[]): void {
-    if (!this.#isOpen) this.#add(this.#graph.cause);
-    this.#current.outcome = 'wrote';
-    this.#current.results = values.map((value) => value && cut(value));
+    if (!this.#isOpen) this.#runs.begin(this.#graph.cause, this.#graph.now);
+    this.#runs.results(values);
   }
 
   /** The run failed, or one destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
-    const run = this.#current;
-    run.error ??= cutText(message);
-    if (destination === undefined) run.outcome = 'failed';
-    else run.refused = [...(run.refused ?? []), destination];
+    this.#runs.fail(message, destination);
   }
 
   /** The run has no result, as something that it reads is unknown. */
   wait(message: string): void {
-    const run = this.#current;
-    if (run.outcome !== 'held') return;
-    run.outcome = 'waited';
-    run.error ??= cutText(message);
+    this.#runs.wait(message);
   }
 
   /** A value of the run was dropped by a limit of a step. */
   limit(message: string): void {
-    this.#current.error ??= cutText(message);
+    this.#runs.note(message);
   }
 
   end(): void {
     this.#isOpen = false;
     if (!this.#isWatched) return;
     const now = performance.now();
-    this.#current.durationUs = (now - this.#beganAt) * 1000;
+    this.#runs.took((now - this.#beganAt) * 1000);
     if (now < this.#watchedUntil) return;
     this.#isWatched = false;
     this.isRecorded = this.rule.copies === undefined;
@@ -140,25 +127,19 @@ export class RuleTrace {
     this.isRecorded = true;
     this.#isWatched = true;
     this.#watchedUntil = performance.now() + watchedMs;
-    const newest = this.#count % keptRuns;
-    const runs = [...this.#runs.slice(newest), ...this.#runs.slice(0, newest)].reverse();
     const { name, file, to, copies } = this.rule;
-    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: runs.map((run) => run.describe(to)) };
-  }
-
-  #add(cause: Change | undefined): void {
-    const index = this.#count++ % keptRuns;
-    if (index === this.#runs.length) this.#runs.push(new KeptRun());
-    this.#current = this.#runs[index]!;
-    this.#current.begin(cause, this.#graph.now);
+    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: this.#runs.describe(to) };
   }
 
   /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
   #addCopied(): void {
     const change = this.rule.copies?.lastChange;
-    if (change === undefined || change.revision <= this.#openedAt || change.revision === this.#current.revision) return;
-    this.#add(change);
-    this.#current.outcome = 'wrote';
-    this.#current.result = cut(change.value);
+    if (change === undefined || change.revision <= this.#openedAt || change.revision === this.#runs.revision) return;
+    this.#runs.begin(change, this.#graph.now);
+    this.#runs.result(change.value);
   }
+}
+
+function isValue(value: unknown): value is Value {
+  return ['number', 'boolean', 'string'].includes(typeof value);
 }

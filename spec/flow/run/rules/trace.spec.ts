@@ -2,8 +2,8 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { keptLength } from '../../../../lib/flow/run/rules/kept-run.ts';
-import { createTraces, keptRuns } from '../../../../lib/flow/run/rules/trace.ts';
+import { keptLength, keptRuns } from '../../../../lib/flow/run/rules/kept-runs.ts';
+import { createTraces } from '../../../../lib/flow/run/rules/trace.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { startTestHub } from '../../../support/hub.ts';
@@ -12,7 +12,7 @@ const client: Origin = { kind: 'client', name: 'test' };
 
 const startDesk = (t: ExecutionContext, ...rules: object[]) =>
   startTestHub(t, {
-    connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'n,I', 'text', 'copy', 'known,F,7'] } },
+    connections: { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'n,I', 'text', 'copy', 'known,F,7', 'lamp,B'] } },
     rules,
   });
 
@@ -89,6 +89,28 @@ test('the last fifty runs are kept, and of a long text the beginning', async (t)
   );
   t.is((runs[0]!.value as string).length, keptLength + 1);
   t.is((runs[0]!.result as string).length, keptLength + 1);
+});
+
+test('values of every type and of several sources are kept, round the ring, with what went wrong at its run alone', async (t) => {
+  const rule = { name: 'any', from: ['desk/a', 'desk/text', 'desk/lamp'], map: 'value', to: 'desk/n' };
+  const hub = await startDesk(t, rule);
+  const writes = [1.5, 'abc', true, false, 'x', 3].map((value) => {
+    const id = { number: 'a', string: 'text', boolean: 'lamp' }[typeof value as 'number'];
+    return { source: `desk/${id}`, value };
+  });
+  const isText = (value: unknown) => typeof value === 'string';
+  for (let round = 0; round < 10; round++) for (const { source, value } of writes) hub.write(source, value, client);
+  const { runs } = hub.runsOf('any')[0]!;
+  const expected = Array.from({ length: 10 }, () => writes).flat();
+  t.deepEqual(
+    runs.map(({ source, value }) => ({ source, value })),
+    expected.slice(-keptRuns).reverse(),
+  );
+  for (const { value, result, error, to } of runs) {
+    t.is(result, value);
+    t.is(error, isText(value) ? `expected a number, got "${value}" (string)` : undefined);
+    t.deepEqual(to, isText(value) ? [] : ['desk/n']);
+  }
 });
 
 test('rules of one name are told one by one, an unknown name with the nearest one', async (t) => {

@@ -1,0 +1,205 @@
+// The last runs of a rule as its trace keeps them: a ring of numbers in one list, so that a run costs a few stores in one place, and
+// no memory. What few runs have, such as texts and mistakes, lies beside it.
+
+import type { Change } from '../../../model/parameter.ts';
+import type { RuleOutcome, RuleRun } from '../../../model/rule-run.ts';
+import { toText, type Value } from '../../../model/value.ts';
+
+/** How many runs of each rule are kept. */
+export const keptRuns = 50;
+/** Longer texts are kept in part. */
+export const keptLength = 200;
+
+/** Where the numbers of a run are, and how many they are. */
+const revisionAt = 0;
+const timeAt = 1;
+const valueAt = 2;
+const resultAt = 3;
+const outcomeAt = 4;
+const valueKindAt = 5;
+const resultKindAt = 6;
+/** −1: not measured. */
+const durationAt = 7;
+const width = 8;
+
+const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
+const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
+
+/** The kinds of values: a number, a boolean as a number, or a text, which is among the details. */
+const numberKind = 0;
+const booleanKind = 1;
+const textKind = 2;
+
+/** What few runs have. */
+interface Details {
+  value?: Value;
+  result?: Value;
+  /** What each destination got, where they get values of their own; undefined at the place of one that got nothing. */
+  results?: readonly (Value | undefined)[];
+  error?: string;
+  refused?: readonly string[];
+}
+
+/** A run is begun, and then told more of until the next one begins. Before the first, nothing is kept. */
+export class KeptRuns {
+  readonly #numbers: number[] = [];
+  #count = 0;
+  /** Where the newest run begins. */
+  #at = -width;
+  /** The address that started the first run, and those of the others once they differ. */
+  #source: string | undefined;
+  #sources: (string | undefined)[] | undefined;
+  /** By where the run begins. */
+  #details: Map<number, Details> | undefined;
+
+  /** The revision that started the newest run; 0: none did, or there is no run. */
+  get revision(): number {
+    return this.#count === 0 ? 0 : this.#numbers[this.#at + revisionAt]!;
+  }
+
+  /** Begins another run, from the 51st on in the place of the oldest. */
+  begin(cause: Change | undefined, now: () => number): void {
+    const place = this.#count % keptRuns;
+    const at = place * width;
+    this.#at = at;
+    this.#details?.delete(at);
+    const { value = 0, revision = 0, time = now() } = cause ?? {};
+    const kind = this.#kindOf(value, 'value');
+    const numbers = this.#numbers;
+    if (at === numbers.length)
+      numbers.push(revision, time, kind === textKind ? 0 : +value, 0, held, kind, numberKind, -1);
+    else {
+      numbers[at + revisionAt] = revision;
+      numbers[at + timeAt] = time;
+      numbers[at + valueAt] = kind === textKind ? 0 : +value;
+      numbers[at + outcomeAt] = held;
+      numbers[at + valueKindAt] = kind;
+      numbers[at + durationAt] = -1;
+    }
+    this.#setSource(place, cause?.parameter.address);
+    this.#count++;
+  }
+
+  /** The condition was false. */
+  stop(): void {
+    if (this.#newest?.error === undefined) this.#numbers[this.#at + outcomeAt] = stopped;
+  }
+
+  /** A value went to the destinations. */
+  result(value: Value): void {
+    const numbers = this.#numbers;
+    const kind = this.#kindOf(value, 'result');
+    numbers[this.#at + outcomeAt] = wrote;
+    numbers[this.#at + resultAt] = kind === textKind ? 0 : +value;
+    numbers[this.#at + resultKindAt] = kind;
+  }
+
+  /** Each destination got a value of its own. */
+  results(values: readonly (Value | undefined)[]): void {
+    this.#numbers[this.#at + outcomeAt] = wrote;
+    this.#detailsOfNewest().results = values.map((value) => value && cut(value));
+  }
+
+  /** The run failed, or one destination refused the value. */
+  fail(message: string, destination: string | undefined): void {
+    if (this.#count === 0) return;
+    this.note(message);
+    const details = this.#detailsOfNewest();
+    if (destination === undefined) this.#numbers[this.#at + outcomeAt] = failed;
+    else details.refused = [...(details.refused ?? []), destination];
+  }
+
+  /** The run has no result, as something that it reads is unknown. */
+  wait(message: string): void {
+    if (this.#count === 0 || this.#numbers[this.#at + outcomeAt] !== held) return;
+    this.#numbers[this.#at + outcomeAt] = waited;
+    this.note(message);
+  }
+
+  /** Says what went wrong, unless something was said before. */
+  note(message: string): void {
+    if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message);
+  }
+
+  took(durationUs: number): void {
+    if (this.#count > 0) this.#numbers[this.#at + durationAt] = durationUs;
+  }
+
+  /** The runs for people, newest first; `to` are the destinations of their rule. */
+  describe(to: readonly string[]): RuleRun[] {
+    const length = Math.min(this.#count, keptRuns);
+    return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));
+  }
+
+  #describe(place: number, to: readonly string[]): RuleRun {
+    const at = place * width;
+    const numberAt = (within: number) => this.#numbers[at + within]!;
+    const [outcome, durationUs] = [numberAt(outcomeAt), numberAt(durationAt)];
+    const details = this.#details?.get(at) ?? {};
+    const { results, refused, error } = details;
+    const source = this.#sources === undefined ? this.#source : this.#sources[place];
+    const isTaken = (index: number) => results === undefined || results[index] !== undefined;
+    const hasWritten = outcome === wrote;
+    const resultOf = () =>
+      results === undefined ? read(numberAt(resultKindAt), numberAt(resultAt), details.result) : textOf(results);
+    return {
+      source,
+      value: source === undefined ? undefined : read(numberAt(valueKindAt), numberAt(valueAt), details.value),
+      revision: numberAt(revisionAt),
+      time: numberAt(timeAt),
+      outcome: outcomes[outcome]!,
+      result: hasWritten ? resultOf() : undefined,
+      to: hasWritten ? to.filter((address, index) => isTaken(index) && !refused?.includes(address)) : [],
+      error,
+      durationUs: durationUs < 0 ? undefined : Math.round(durationUs),
+    };
+  }
+
+  /** The kind of a value; a text is kept among the details. */
+  #kindOf(value: Value, part: 'value' | 'result'): number {
+    if (typeof value === 'number') return numberKind;
+    if (typeof value === 'boolean') return booleanKind;
+    this.#detailsOfNewest()[part] = cut(value);
+    return textKind;
+  }
+
+  #setSource(place: number, source: string | undefined): void {
+    if (this.#count === 0) this.#source = source;
+    if (this.#sources === undefined) {
+      if (source === this.#source) return;
+      this.#sources = new Array(Math.min(this.#count, keptRuns)).fill(this.#source);
+    }
+    this.#sources[place] = source;
+  }
+
+  get #newest(): Details | undefined {
+    return this.#details?.get(this.#at);
+  }
+
+  #detailsOfNewest(): Details {
+    this.#details ??= new Map();
+    const known = this.#details.get(this.#at) ?? {};
+    this.#details.set(this.#at, known);
+    return known;
+  }
+}
+
+function read(kind: number, number: number, text: Value | undefined): Value | undefined {
+  if (kind === textKind) return text;
+  return kind === booleanKind ? number === 1 : number;
+}
+
+function textOf(results: readonly (Value | undefined)[]): string {
+  return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
+}
+
+/** The value itself, or the beginning of a long text, copied so that it does not keep the whole. */
+export function cut(value: Value): Value {
+  return typeof value === 'string' ? cutText(value) : value;
+}
+
+/** The text itself, or the beginning of a long one, as `cut`. */
+function cutText(text: string): string {
+  if (text.length <= keptLength) return text;
+  return JSON.parse(JSON.stringify(`${text.slice(0, keptLength)}…`)) as string;
+}
