@@ -78,12 +78,13 @@ export class PlainGroups {
   }
 
   /**
-   * Has a socket join the group of a key, which is made with `filter` for its first member. Returns the topic that the socket subscribes to
-   * once the group has been prepared.
+   * Has a socket join the group of a key. Only its first member needs the filter, which takes long to compile. Returns the topic that the
+   * socket subscribes to once the group has been prepared. Errors: those of `createFilter`.
    */
-  join(key: string, filter: Filter): PlainTopic {
+  join(key: string, createFilter: () => Filter): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
+      const filter = createFilter();
       const bounded = filterOf(filter.work + this.#bound.work, (address) => this.#bound(address) && filter(address));
       group = new PlainGroup(key, new Selection(bounded, this.#fanOut), this.#prefixOf, this.#put);
       this.#groups.set(key, group);

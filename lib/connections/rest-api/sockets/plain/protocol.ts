@@ -24,7 +24,7 @@ export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, bound 
     accept(origin, address, queryText) {
       const query = new URLSearchParams(queryText);
       const patterns = query.getAll('filter').sort();
-      const topic = groups.join(JSON.stringify(patterns), createFilter(patterns));
+      const topic = groups.join(JSON.stringify(patterns), () => createFilter(patterns));
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
       return new PlainClient(context, { patterns, topic, origin, address, seen });
     },

@@ -15,6 +15,7 @@ function start() {
   const fanOut = new FanOut();
   graph.changes$.subscribe((change) => fanOut.tell(change));
   const told: (readonly object[])[] = [];
+  const compiled: string[] = [];
   const groups = new PlainGroups(
     graph,
     fanOut,
@@ -27,11 +28,11 @@ function start() {
     graph.write('desk/lamp', value, owner);
   };
   const join = (key = '') =>
-    groups.join(
-      key,
-      filterOf(0.1, (address) => address.includes(key)),
-    );
-  return { groups, told, change, join };
+    groups.join(key, () => {
+      compiled.push(key);
+      return filterOf(0.1, (address) => address.includes(key));
+    });
+  return { groups, told, compiled, change, join };
 }
 
 test('a topic is shared by so many, places that become free are taken first', (t) => {
@@ -65,4 +66,13 @@ test('a change is put once per group, for all its topics; a topic that nobody ha
   t.not(again, lamps[0]!);
   change();
   t.deepEqual(told.splice(0), [[all], [again]]);
+});
+
+test('the filter of a group is compiled once, however many join, and anew when the group has been empty', (t) => {
+  const { groups, compiled, join } = start();
+  const topics = [join('lamp'), join('lamp'), join('desk'), join('lamp')];
+  t.deepEqual(compiled, ['lamp', 'desk']);
+  for (const topic of topics) groups.leave(topic);
+  join('lamp');
+  t.deepEqual(compiled, ['lamp', 'desk', 'lamp']);
 });
