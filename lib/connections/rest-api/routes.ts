@@ -223,7 +223,7 @@ function later(serve: Serve, log: Log): Handler {
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {
   const error = new HubError('upgrade-required', '/ws: expected a WebSocket handshake, got plain HTTP');
-  replyError(response, error, acceptsJson(request.getHeader('accept')), [['Upgrade', 'websocket']]);
+  replyError(response, error, acceptsJson(request.getHeader('accept')));
 }
 
 function replyNotFound(_: HttpResponse, request: HttpRequest): void {

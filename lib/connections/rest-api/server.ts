@@ -23,7 +23,7 @@ import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 
-/** How long clients have to take the close frame before their sockets are cut. */
+/** How long clients have to take the close frame, or the answer to their handshake, before their connections are cut. */
 const goodbyeMs = 100;
 
 export interface Server {
@@ -96,9 +96,7 @@ export function startServer(
     },
     async stop() {
       entrance.shut();
-      const hadClients = sockets.count > 0;
-      sockets.close();
-      if (hadClients) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
+      if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
       entrance.close();
     },
   };

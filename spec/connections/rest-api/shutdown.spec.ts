@@ -7,7 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { within } from '../../support/deadline.ts';
 import { ask, openWire, request } from '../../support/http.ts';
 import { api, expectQuietLog, portsOf, startTestHub } from '../../support/hub.ts';
-import { opcodes, openClient, openRawClient } from '../../support/sockets/socket.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../support/sockets/socket.ts';
 import { startHubProcess } from '../../support/system/hub-process.ts';
 import { slowness } from '../../support/system/machine.ts';
 import { freePort, isListening } from '../../support/system/port.ts';
@@ -111,6 +111,26 @@ test('D-19: a hub that is stopped in process closes all its sockets, and its por
   expectQuietLog(t, hub);
   const again = await startTestHub(t, flow);
   t.deepEqual(portsOf(again), ports);
+});
+
+test('D-29: whose handshake comes while a hub stops is refused, and nobody is cut without a goodbye', async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
+  const first = await openRawClient(t, hub.port);
+  const late = await Promise.all(Array.from({ length: 20 }, () => openWire(t, hub.port)));
+  const stopped = hub.stop();
+  const subprotocol = { 'sec-websocket-protocol': 'patchbay.v1' };
+  for (const [index, wire] of late.entries())
+    wire.send(request('GET /ws', { headers: { ...handshake(), ...(index % 2 === 0 ? {} : subprotocol) } }));
+  t.is((await first.frames.next()).opcode, opcodes.close);
+  for (const wire of late) {
+    const { status, headers, text } = await wire.answer();
+    t.is(status, 503);
+    t.is(headers['retry-after'], '1');
+    t.is(text, '/ws: expected a hub that goes on, this one stops\n');
+    await wire.closed();
+  }
+  await stopped;
+  expectQuietLog(t, hub);
 });
 
 test('D-19: changes and requests while a hub stops reach nobody and hurt nothing', async (t) => {

@@ -9,13 +9,17 @@ const maxKeptBytes = 2 * limits.bodyBytes.default;
 /** Keeps what the server lends for the call of a handler only. */
 export function keepRequest(request: HttpRequest): HttpRequest {
   const headers = new Map<string, string>();
-  request.forEach((name, value) => void headers.set(name, value));
+  request.forEach((name, value) => {
+    if (!headers.has(name)) headers.set(name, value); // the server tells the first one as well
+  });
   const method = request.getMethod();
+  const caseSensitiveMethod = request.getCaseSensitiveMethod();
   const url = request.getUrl();
   const query = request.getQuery();
   return {
     getHeader: (name: string | ArrayBuffer) => headers.get(typeof name === 'string' ? name : textOf(name)) ?? '',
     getMethod: () => method,
+    getCaseSensitiveMethod: () => caseSensitiveMethod,
     getUrl: () => url,
     getQuery: () => query,
   } as HttpRequest;

@@ -91,7 +91,7 @@ function withoutBody(handler: Handler): Handler {
 
 function refuseMethod(allowed: string): Handler {
   return (response, request) => {
-    const error = new HubError('method-not-allowed', `expected ${allowed}, got ${request.getMethod().toUpperCase()}`);
+    const error = new HubError('method-not-allowed', `expected ${allowed}, got ${request.getCaseSensitiveMethod()}`);
     const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
     replyError(response, error, asJson, [['Allow', allowed]]);
   };

@@ -1,5 +1,6 @@
 // Knows who is connected, and whether there is room for another client. A client takes its place when its handshake begins.
 
+import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
 import type { Settings } from '../settings.ts';
@@ -12,6 +13,7 @@ export class ClientRegister {
   #opening = 0;
   readonly #networks = new NetworkCounts();
   #lastId = 0;
+  #isClosed = false;
 
   constructor(settings: Pick<Settings, 'maxClients' | 'limits'>) {
     this.#settings = settings;
@@ -21,12 +23,28 @@ export class ClientRegister {
     return this.#connected.size;
   }
 
+  /** Whether nobody is connected, and no handshake is under way. */
+  get isEmpty(): boolean {
+    return this.size + this.#opening === 0;
+  }
+
+  /** From now on nobody comes in, not even whose handshake has begun. */
+  close(): void {
+    this.#isClosed = true;
+  }
+
+  /** Errors: `unavailable`. */
+  checkOpen(): void {
+    if (this.#isClosed) throw new HubError('unavailable', '/ws: expected a hub that goes on, this one stops');
+  }
+
   clients(): Iterable<ConnectedClient> {
     return this.#connected.values();
   }
 
-  /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`. */
+  /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
   takePlace(address: string): void {
+    this.checkOpen();
     const { maxClients, limits } = this.#settings;
     if (this.size + this.#opening >= maxClients)
       throw new LimitError(

@@ -1,6 +1,7 @@
 // The handshake of a WebSocket. It is answered when the session is ready. By then its filters have been compiled and asked about all
 // parameters, in turn with what other clients ask for.
 
+import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import { canUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpRequest, HttpResponse, us_socket_context_t } from '../../../net/uws.ts';
@@ -23,13 +24,17 @@ export interface HandshakeContext {
   readonly originOf: (response: HttpResponse) => Origin;
 }
 
-/** Begins the handshake that a request asks for. Errors: `too-many-clients`. Other mistakes are answered later. */
+/**
+ * Begins the handshake that a request asks for. Errors: `upgrade-required`, `too-many-clients`, `unavailable`. Other mistakes are answered
+ * later.
+ */
 export function beginHandshake(
   { clients, plain, v1, tasks, log, originOf }: HandshakeContext,
   response: HttpResponse,
   request: HttpRequest,
   socketContext: us_socket_context_t,
 ): void {
+  checkVersion(request);
   const address = remoteAddress(response);
   clients.takePlace(address);
   const protocol = offers(request, v1.subprotocol) ? v1 : plain;
@@ -42,6 +47,7 @@ export function beginHandshake(
   const handshake = new Handshake({
     address,
     exchange,
+    checkOpen: () => clients.checkOpen(),
     begin: () => protocol.accept(origin, address, query),
     upgrade(session) {
       const tenant = { session, address, protocol: protocol.name };
@@ -57,11 +63,13 @@ interface HandshakeOptions {
   /** The address of the client. */
   readonly address: string;
   readonly exchange: Exchange;
+  /** Throws when the server stops: the socket would be cut with it, without a goodbye. Errors: `unavailable`. */
+  checkOpen(): void;
   /** Begins its session. Errors: `bad-request`. */
   begin(): Session;
   /** Answers the handshake with the session. */
   upgrade(session: Session): void;
-  /** Answers what `begin` throws. */
+  /** Answers what was thrown. */
   refuse(error: unknown): void;
   /** Is called when the handshake is over. */
   end(): void;
@@ -78,13 +86,15 @@ class Handshake implements Task {
   }
 
   advance(endMs: number): boolean {
-    const { exchange, upgrade, refuse, end } = this.#options;
+    const { exchange, checkOpen, upgrade, refuse, end } = this.#options;
     if (exchange.isAborted) this.#session?.close();
     else {
       try {
+        checkOpen();
         if (this.#prepare(endMs)) return true;
         exchange.upgrade(() => upgrade(this.#session!));
       } catch (error) {
+        this.#session?.close();
         refuse(error);
       }
     }
@@ -98,7 +108,22 @@ class Handshake implements Task {
   }
 }
 
+/** Checks that a request is a handshake as the server speaks it (RFC 6455 sections 4.2.1 and 4.4). Errors: `upgrade-required`. */
+function checkVersion(request: HttpRequest): void {
+  const check = (name: string, expected: string) => {
+    const value = request.getHeader(name.toLowerCase());
+    if (listOf(value).some((item) => item.toLowerCase() === expected)) return;
+    const got = value === '' ? 'nothing' : `"${value}"`;
+    throw new HubError('upgrade-required', `${name}: expected ${expected}, got ${got}`);
+  };
+  check('Upgrade', 'websocket');
+  check('Sec-WebSocket-Version', '13');
+}
+
 function offers(request: HttpRequest, subprotocol: string): boolean {
-  const offered = request.getHeader('sec-websocket-protocol');
-  return offered !== '' && offered.split(',').some((name) => name.trim() === subprotocol);
+  return listOf(request.getHeader('sec-websocket-protocol')).includes(subprotocol);
+}
+
+function listOf(value: string): string[] {
+  return value.split(',').map((item) => item.trim());
 }

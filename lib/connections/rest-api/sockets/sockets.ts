@@ -33,8 +33,8 @@ export interface Sockets {
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that is no more. */
   readonly forget: (parameter: Parameter) => void;
-  /** Says goodbye to every client (close code 1001). */
-  close(): void;
+  /** Says goodbye to every client (close code 1001), and refuses handshakes; returns whether there is anybody to hear it. */
+  close(): boolean;
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
@@ -83,8 +83,11 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
       if (channel !== undefined) v1.forget(channel);
     },
     close() {
+      const isHeard = !clients.isEmpty;
+      clients.close();
       plain.close();
       v1.close();
+      return isHeard;
     },
   };
 }

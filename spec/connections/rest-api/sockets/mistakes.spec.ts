@@ -121,4 +121,20 @@ test('D-13: /ws without a handshake is answered 426', async (t) => {
   const wire = await openWire(t, hub.port);
   wire.send(request('GET /ws', { headers: { ...handshake(), 'sec-websocket-key': 'short' } }));
   t.is((await wire.answer()).status, 426);
+  const strange = [
+    ['sec-websocket-version', '8', 'Sec-WebSocket-Version: expected 13, got "8"\n'],
+    ['sec-websocket-version', '', 'Sec-WebSocket-Version: expected 13, got nothing\n'],
+    ['upgrade', 'h2c', 'Upgrade: expected websocket, got "h2c"\n'],
+    ['upgrade', '', 'Upgrade: expected websocket, got nothing\n'],
+  ] as const;
+  for (const [name, value, said] of strange) {
+    wire.send(request('GET /ws', { headers: { ...handshake(), [name]: value } }));
+    const answer = await wire.answer();
+    t.is(answer.status, 426, said);
+    t.is(answer.text, said);
+    t.is(answer.headers['sec-websocket-version'], '13');
+    t.is(answer.headers.upgrade, 'websocket');
+  }
+  wire.send(request('GET /ws', { headers: { ...handshake(), upgrade: 'foo, WebSocket' } }));
+  t.is((await wire.answer()).status, 101);
 });

@@ -11,7 +11,7 @@ import { matchesTag } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';
 import { servedHits } from './served-hits.ts';
-import { httpStatus, retryAfter } from './status.ts';
+import { helpingHeaders, httpStatus } from './status.ts';
 
 /**
  * Answers with JSON that the client may keep. A client that asks again with the ETag gets 304 while the JSON is the same (RFC 9110
@@ -44,9 +44,7 @@ export function replyError(
   if (error instanceof LimitError) servedHits()?.add(error.limit, remoteAddress(response));
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
-  const seconds = retryAfter[error.code];
-  if (seconds !== undefined) response.writeHeader('Retry-After', String(seconds));
-  for (const [name, value] of headers) response.writeHeader(name, value);
+  for (const [name, value] of [...(helpingHeaders[error.code] ?? []), ...headers]) response.writeHeader(name, value);
   const body = asJson ? JSON.stringify(problemOf(error, status)) : `${error.message}\n`;
   if (closes) response.end(body, true);
   else send(response, body);

@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '../../../../model/error.ts';
 import { retryAfterSeconds } from '../guard/attempts.ts';
+import type { Header } from './headers.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'bad-address': '400 Bad Request',
@@ -33,8 +34,12 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'upgrade-required': '426 Upgrade Required',
 };
 
-/** After how many seconds it makes sense to ask again, as `Retry-After` tells it. */
-export const retryAfter: Partial<Readonly<Record<ErrorCode, number>>> = {
-  'too-many-attempts': retryAfterSeconds,
-  unavailable: 1,
+/** The headers that say what helps: after how many seconds to ask again, or what to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
+export const helpingHeaders: Partial<Readonly<Record<ErrorCode, readonly Header[]>>> = {
+  'too-many-attempts': [['Retry-After', String(retryAfterSeconds)]],
+  unavailable: [['Retry-After', '1']],
+  'upgrade-required': [
+    ['Upgrade', 'websocket'],
+    ['Sec-WebSocket-Version', '13'],
+  ],
 };
