@@ -112,10 +112,15 @@ export interface StreamBody {
   connect(sources: Sources): void;
 }
 
+/** Is told what its rule hears. It must not throw. */
+export interface Hearer {
+  next(value: Value): void;
+}
+
 /** What a rule can subscribe to while it runs. */
 export interface Sources {
-  /** Calls back at each change of any of the addresses; `hearsWrites`: also at writes that change nothing. */
-  any(addresses: readonly string[], next: (value: Value) => void, hearsWrites?: boolean): Subscription;
+  /** Tells each change of any of the addresses; `hearsWrites`: also writes that change nothing. */
+  any(addresses: readonly string[], hearer: Hearer, hearsWrites?: boolean): Subscription;
   /** Calls back once per turn in which one of the parameters changed, with one consistent set of their values. */
   named(
     named: Readonly<Record<string, string>>,

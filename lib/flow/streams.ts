@@ -35,7 +35,7 @@ export class Streams {
       (address: string, options?: Hearing): Observable<T> => {
         const hearsWrites = readHearing(options);
         return this.#create([address], type, (sources, tell) =>
-          sources.any([address], (value) => tell(value as T), hearsWrites),
+          sources.any([address], { next: (value) => tell(value as T) }, hearsWrites),
         );
       };
     this.on = onlyThese({

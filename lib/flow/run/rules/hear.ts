@@ -4,49 +4,65 @@
 import type { Subscription } from 'rxjs';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import type { Value } from '../../../model/value.ts';
-import type { ExpressionBody, NamedValues, Source } from '../../plan.ts';
+import type { ExpressionBody, Hearer, NamedValues, Source } from '../../plan.ts';
 import type { ExpressionLookup } from './expression-lookup.ts';
 import type { RuleContext } from './rule-context.ts';
-
-/** Runs a rule on the names that its expressions know, and on the value that a rule without `map` writes. */
-export type Run = (scope: Record<string, Value>, value: Value | undefined) => void;
+import type { RuleRunner } from './rule-runner.ts';
 
 /** What hears of changes. */
 export interface Hearing extends Pick<ExpressionBody, 'hearsWrites' | 'runsAtStart'> {
   readonly context: RuleContext;
   readonly lookup: ExpressionLookup;
-  readonly run: Run;
+  readonly run: RuleRunner;
   readonly subscription: Subscription;
 }
 
-/** Keeps one scope for all runs, with `value` and `previous`: the value before, known from the start where there is one. */
 export function hearAny({ any }: Extract<Source, { any: unknown }>, hearing: Hearing): () => void {
-  const { context, run, subscription, hearsWrites, runsAtStart } = hearing;
-  const nodes = any.map((address) => context.runtime.graph.get(address));
-  const scope: Record<string, Value> = { value: 0 };
-  let last = nodes.length === 1 ? nodes[0]!.value : undefined;
-  let hasRun = false;
-  const next = (value: Value) => {
+  const { context, subscription, hearsWrites } = hearing;
+  const hearer = new AnyHearer(
+    any.map((address) => context.runtime.graph.get(address)),
+    hearing,
+  );
+  subscription.add(context.sources.any(any, hearer, hearsWrites));
+  return () => context.sources.atSettle(() => hearer.begin());
+}
+
+/** Keeps one scope for all runs, with `value` and `previous`: the value before, known from the start where there is one. */
+class AnyHearer implements Hearer {
+  readonly #scope: Record<string, Value> = { value: 0 };
+  readonly #run: RuleRunner;
+  readonly #nodes: readonly ParameterNode[];
+  readonly #hearing: Hearing;
+  #last: Value | undefined;
+  #hasRun = false;
+
+  constructor(nodes: readonly ParameterNode[], hearing: Hearing) {
+    this.#nodes = nodes;
+    this.#hearing = hearing;
+    this.#run = hearing.run;
+    this.#last = nodes.length === 1 ? nodes[0]!.value : undefined;
+  }
+
+  next(value: Value): void {
+    this.#hasRun = true;
+    const scope = this.#scope;
     scope.value = value;
-    if (last !== undefined) scope.previous = last;
-    last = value;
-    run(scope, value);
-  };
-  const noted = (value: Value) => {
-    hasRun = true;
-    next(value);
-  };
-  const begin = () => {
-    if (hasRun || subscription.closed) return;
-    const value = newestOf(nodes);
-    if (value === undefined) waitFor(nodes[0]!.address, hearing);
-    else {
-      scope.value = last = value;
-      run(scope, value);
+    if (this.#last !== undefined) scope.previous = this.#last;
+    this.#last = value;
+    this.#run.run(scope, value);
+  }
+
+  /** Runs the rule with the value that was set last, unless it has run. */
+  begin(): void {
+    if (this.#hasRun || this.#hearing.subscription.closed) return;
+    const value = newestOf(this.#nodes);
+    if (value === undefined) {
+      waitFor(this.#nodes[0]!.address, this.#hearing);
+      return;
     }
-  };
-  subscription.add(context.sources.any(any, runsAtStart ? noted : next, hearsWrites));
-  return () => context.sources.atSettle(begin);
+    this.#scope.value = this.#last = value;
+    this.#run.run(this.#scope, value);
+  }
 }
 
 /** Runs the rule once per turn, when all names are known, or as many as its expressions need. */
@@ -55,9 +71,9 @@ export function hearNamed({ named, requiresAll }: Extract<Source, { named: unkno
   let hasRun = false;
   const next = (values: NamedValues, isComplete: boolean) => {
     hasRun = true;
-    if (isComplete) run(values, undefined);
+    if (isComplete) run.run(values, undefined);
     else if (requiresAll) waitFor(named[Object.keys(named).find((name) => values[name] === undefined)!]!, hearing);
-    else lookup.whileIncomplete(named, () => run(values, undefined));
+    else lookup.whileIncomplete(named, () => run.run(values, undefined));
   };
   const heard = context.sources.named(named, next, hearsWrites);
   subscription.add(heard);

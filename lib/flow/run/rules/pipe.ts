@@ -12,7 +12,7 @@ import type { RuleContext } from './rule-context.ts';
 export function createPipe(
   steps: readonly PreparedStep[],
   write: (value: Value) => void,
-  { plan, runtime, trace, output: { fail } }: RuleContext,
+  { plan, runtime, trace, output }: RuleContext,
   lookup: ExpressionRuntime,
   subscription: Subscription,
 ): (value: Value) => void {
@@ -33,7 +33,7 @@ export function createPipe(
     else write(value);
   };
   const output$ = steps.reduce((stream, step) => stream.pipe(step.create(stepRuntime)), input.asObservable());
-  subscription.add(output$.subscribe({ next: writeNowOrLater, error: fail }));
+  subscription.add(output$.subscribe({ next: writeNowOrLater, error: (error) => output.fail(error) }));
   return (value) => {
     lastIn = graph.cause;
     input.next(value);

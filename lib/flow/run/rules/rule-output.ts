@@ -1,6 +1,7 @@
 // Where the values of a rule go, and its faults.
 
 import { resolve } from 'node:path';
+import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
@@ -8,40 +9,65 @@ import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
-import type { RuleOutput, RuleRuntime } from './rule-context.ts';
+import type { ReportFault, RuleOutput, RuleRuntime } from './rule-context.ts';
 import type { RuleTrace } from './trace.ts';
 
-export function createOutput(
-  plan: RulePlan,
-  { graph, reportFault }: Pick<RuleRuntime, 'graph' | 'reportFault'>,
-  trace: RuleTrace,
-): RuleOutput {
-  const origin: Origin = { kind: 'rule', name: plan.name, file: plan.file };
-  const destinations = plan.to.map((address) => graph.get(address));
-  const fail = (error: unknown, destination?: string) => {
-    const message = 'stream' in plan.body && destination === undefined ? faultText(error, plan) : lineOf(error);
-    trace.fail(message, destination);
-    reportFault(plan, message);
-  };
-  const writeTo = (destination: ParameterNode, value: unknown) => {
+export class GraphOutput implements RuleOutput {
+  readonly #plan: RulePlan;
+  readonly #graph: Graph;
+  readonly #trace: RuleTrace;
+  readonly #origin: Origin;
+  readonly #destinations: readonly ParameterNode[];
+  readonly #reportFault: ReportFault;
+
+  constructor(plan: RulePlan, { graph, reportFault }: Pick<RuleRuntime, 'graph' | 'reportFault'>, trace: RuleTrace) {
+    this.#plan = plan;
+    this.#graph = graph;
+    this.#trace = trace;
+    this.#origin = { kind: 'rule', name: plan.name, file: plan.file };
+    this.#destinations = plan.to.map((address) => graph.get(address));
+    this.#reportFault = reportFault;
+  }
+
+  write(value: unknown): void {
+    const [first, second] = this.#destinations;
+    if (second !== undefined) {
+      this.#graph.turn(() => this.#writeAll(value));
+      return;
+    }
+    if (this.#trace.isRecorded) this.#trace.result(value);
+    if (first !== undefined) this.#writeTo(first, value);
+  }
+
+  writeEach(values: readonly (Value | undefined)[]): void {
+    this.#trace.results(values);
+    this.#graph.turn(() => {
+      for (const [index, value] of values.entries())
+        if (value !== undefined) this.#writeTo(this.#destinations[index]!, value);
+    });
+  }
+
+  fail(error: unknown, destination?: string): void {
+    const message =
+      'stream' in this.#plan.body && destination === undefined ? faultText(error, this.#plan) : lineOf(error);
+    this.#trace.fail(message, destination);
+    this.#reportFault(this.#plan, message);
+  }
+
+  #writeAll(value: unknown): void {
+    if (this.#trace.isRecorded) this.#trace.result(value);
+    for (const destination of this.#destinations) this.#writeTo(destination, value);
+  }
+
+  #writeTo(destination: ParameterNode, value: unknown): void {
+    const graph = this.#graph;
     if (graph.mayAct !== undefined && !graph.mayAct()) return; // the rule has ended
     try {
-      graph.writeTo(destination, value, origin);
+      graph.writeTo(destination, value, this.#origin);
     } catch (error) {
-      fail(error, destination.address);
+      this.fail(error, destination.address);
     }
-  };
-  const write = (value: unknown) => {
-    if (trace.isRecorded) trace.result(value);
-    for (const destination of destinations) writeTo(destination, value);
-  };
-  const writeEach = (values: readonly (Value | undefined)[]) => {
-    trace.results(values);
-    graph.turn(() => {
-      for (const [index, value] of values.entries()) if (value !== undefined) writeTo(destinations[index]!, value);
-    });
-  };
-  return { write: destinations.length > 1 ? (value) => graph.turn(() => write(value)) : write, writeEach, fail };
+  }
 }
 
 function lineOf(error: unknown): string {

@@ -3,27 +3,15 @@
 // Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
-import { Subscription } from 'rxjs';
+import { type Observable, Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
+import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import type { SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
-import type { NamedValues, Sources } from '../../plan.ts';
-
-interface SourceSubscription {
-  readonly node: ParameterNode;
-  readonly hearsWrites: boolean;
-  readonly next: (value: Value) => void;
-  subscription: Subscription;
-}
-
-interface NamedSource {
-  readonly name: string;
-  readonly node: ParameterNode;
-  hasFired: boolean;
-}
+import type { Hearer, NamedValues, Sources } from '../../plan.ts';
 
 /** Named sources that are observed. */
 export interface NamedSubscription extends Subscription {
@@ -34,7 +22,7 @@ export interface NamedSubscription extends Subscription {
 /** The sources of one rule. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
-  readonly #subscriptions = new Set<SourceSubscription>();
+  #heard: HeardSource[] = [];
   readonly #settlePlace: SettlePlace;
 
   /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
@@ -43,9 +31,9 @@ export class RuleSources implements Sources {
     this.#settlePlace = { order: settleOrder };
   }
 
-  any(addresses: readonly string[], next: (value: Value) => void, hearsWrites = false): Subscription {
+  any(addresses: readonly string[], hearer: Hearer, hearsWrites = false): Subscription {
     const subscription = new Subscription();
-    for (const address of addresses) subscription.add(this.#subscribe(this.#graph.get(address), next, hearsWrites));
+    for (const address of addresses) subscription.add(this.#hear(this.#graph.get(address), hearer, hearsWrites));
     return subscription;
   }
 
@@ -54,22 +42,17 @@ export class RuleSources implements Sources {
     next: (values: NamedValues, isComplete: boolean) => void,
     hearsWrites = false,
   ): NamedSubscription {
-    const sources = Object.entries(named).map(
-      ([name, address]): NamedSource => ({ name, node: this.#graph.get(address), hasFired: false }),
-    );
     const subscription = new Subscription();
     const settle = () => {
       if (!subscription.closed) readAll(sources, next);
     };
     const task: SettleTask = { place: this.#settlePlace, settle };
-    for (const source of sources) {
-      const mark = () => {
-        source.hasFired = true;
-        this.#graph.atSettle(task);
-      };
-      subscription.add(this.#subscribe(source.node, mark, hearsWrites));
-    }
-    return Object.assign(subscription, { callBack: () => this.#graph.atSettle(task) });
+    const graph = this.#graph;
+    const sources = Object.entries(named).map(
+      ([name, address]) => new NamedSource(name, graph.get(address), graph, task),
+    );
+    for (const source of sources) subscription.add(this.#hear(source.node, source, hearsWrites));
+    return Object.assign(subscription, { callBack: () => graph.atSettle(task) });
   }
 
   peek(address: string): Value | undefined {
@@ -91,26 +74,87 @@ export class RuleSources implements Sources {
    */
   moveLast(settleOrder: number): void {
     this.#settlePlace.order = settleOrder;
-    for (const source of this.#subscriptions) {
-      source.subscription.unsubscribe();
-      source.subscription = this.#listen(source);
-    }
+    for (const source of this.#heard) source.moveLast();
   }
 
-  #subscribe(node: ParameterNode, next: (value: Value) => void, hearsWrites: boolean): Subscription {
-    const listener = { node, next, hearsWrites };
-    const source: SourceSubscription = { ...listener, subscription: this.#listen(listener) };
-    this.#subscriptions.add(source);
-    return new Subscription(() => {
-      source.subscription.unsubscribe();
-      this.#subscriptions.delete(source);
-    });
+  #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): { unsubscribe(): void } {
+    const repeats$ = hearsWrites ? this.#graph.repeats(node) : undefined;
+    const source = new HeardSource(node, hearer, repeats$);
+    this.#heard.push(source);
+    return {
+      unsubscribe: () => {
+        source.end();
+        this.#heard = this.#heard.filter((one) => one !== source);
+      },
+    };
+  }
+}
+
+/** A source that a rule hears, from its present place among all that hear it. */
+class HeardSource {
+  readonly #node: ParameterNode;
+  readonly #hearer: Hearer;
+  readonly #repeats$: Observable<Value> | undefined;
+  #listener!: ChangeListener;
+  #repeats: Subscription | undefined;
+
+  constructor(node: ParameterNode, hearer: Hearer, repeats$: Observable<Value> | undefined) {
+    this.#node = node;
+    this.#hearer = hearer;
+    this.#repeats$ = repeats$;
+    this.#begin();
   }
 
-  #listen({ node, next, hearsWrites }: Omit<SourceSubscription, 'subscription'>): Subscription {
-    const subscription = subscribeToChanges(node, next);
-    if (hearsWrites) subscription.add(this.#graph.repeats(node).subscribe({ next, error: () => {} }));
-    return subscription;
+  moveLast(): void {
+    this.end();
+    this.#begin();
+  }
+
+  end(): void {
+    this.#listener.closed = true;
+    removeListener(this.#node, this.#listener);
+    this.#repeats?.unsubscribe();
+  }
+
+  #begin(): void {
+    this.#listener = new ChangeListener(this.#hearer);
+    addListener(this.#node, this.#listener);
+    this.#repeats = this.#repeats$?.subscribe({ next: (value) => this.#hearer.next(value), error: () => {} });
+  }
+}
+
+/** Passes the changes of a parameter on. */
+class ChangeListener implements Listener {
+  closed = false;
+  readonly #hearer: Hearer;
+
+  constructor(hearer: Hearer) {
+    this.#hearer = hearer;
+  }
+
+  next(value: Value | undefined): void {
+    if (value !== undefined && !this.closed) this.#hearer.next(value);
+  }
+}
+
+/** One of several named sources, a change of which has all of them read once the turn has settled. */
+class NamedSource implements Hearer {
+  readonly name: string;
+  readonly node: ParameterNode;
+  hasFired = false;
+  readonly #graph: Graph;
+  readonly #task: SettleTask;
+
+  constructor(name: string, node: ParameterNode, graph: Graph, task: SettleTask) {
+    this.name = name;
+    this.node = node;
+    this.#graph = graph;
+    this.#task = task;
+  }
+
+  next(): void {
+    this.hasFired = true;
+    this.#graph.atSettle(this.#task);
   }
 }
 
@@ -125,17 +169,4 @@ function readAll(sources: readonly NamedSource[], next: (values: NamedValues, is
     else values[source.name] = value;
   }
   next(values, isComplete);
-}
-
-/** Subscribes to the changes of a parameter, without the value that it has already. */
-function subscribeToChanges(node: ParameterNode, next: (value: Value) => void): Subscription {
-  let isLive = false;
-  const subscription = node.subscribe({
-    next: (value) => {
-      if (isLive && value !== undefined) next(value);
-    },
-    error: () => {}, // parameters never fail
-  });
-  isLive = true;
-  return subscription;
 }

@@ -4,7 +4,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { RulePlan } from '../../plan.ts';
 import type { RuleContext, RuleRuntime } from './rule-context.ts';
-import { createOutput } from './rule-output.ts';
+import { GraphOutput } from './rule-output.ts';
 import { RuleSources } from './rule-sources.ts';
 import { type RunningBody, runExpressions } from './run-expressions.ts';
 import { runStream } from './run-stream.ts';
@@ -23,7 +23,7 @@ export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
   const trace = traces.open({ ...plan, copies: copiedBy(plan, graph) });
-  const output = createOutput(plan, runtime, trace);
+  const output = new GraphOutput(plan, runtime, trace);
   const context: RuleContext = { plan, runtime, sources, output, trace };
   const { body } = plan;
   const running: RunningBody =

@@ -11,7 +11,7 @@ const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
 
 export function runStream(body: StreamBody, context: RuleContext): Subscription {
   const { scheduler, graph } = context.runtime;
-  const { write, fail } = context.output;
+  const { output } = context;
   const backoff = new Backoff(backoffTimes);
   const subscription = new Subscription();
   const causes = new StreamCauses(graph);
@@ -21,16 +21,16 @@ export function runStream(body: StreamBody, context: RuleContext): Subscription 
     return body.stream;
   });
   const delay = (error: unknown) => {
-    fail(error);
+    output.fail(error);
     return timer(backoff.next(), scheduler);
   };
   const run = () =>
     stream$.pipe(retry({ delay })).subscribe({
       next(value) {
         backoff.reset();
-        causes.comeOut(() => write(value));
+        causes.comeOut(() => output.write(value));
       },
-      error: fail,
+      error: (error) => output.fail(error),
     });
   causes.goIn(() => subscription.add(run()));
   return subscription;

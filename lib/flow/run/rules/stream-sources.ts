@@ -40,8 +40,8 @@ export function streamSources(
     return one;
   };
   const own: Sources = {
-    any: (addresses, next, hearsWrites) =>
-      bounded(() => sources.any(addresses, (value) => goIn(() => next(value)), hearsWrites)),
+    any: (addresses, hearer, hearsWrites) =>
+      bounded(() => sources.any(addresses, { next: (value) => goIn(() => hearer.next(value)) }, hearsWrites)),
     named(named, next, hearsWrites) {
       const goOn: typeof next = (values, isComplete) => goIn(() => next(values, isComplete));
       return bounded(() => sources.named(named, goOn, hearsWrites));

@@ -1,0 +1,69 @@
+// One run of a rule in JSON5 after the other. What a run needs stands in few objects, each of one kind: among thousands of rules each
+// object more is one more place in memory to wait for.
+
+import type { Subscription } from 'rxjs';
+import type { Value } from '../../../model/value.ts';
+import type { ExpressionBody } from '../../plan.ts';
+import type { BoundExpression } from '../../rule-expression.ts';
+import { bindExpression } from './bind-expression.ts';
+import type { ExpressionLookup } from './expression-lookup.ts';
+import { createPipe } from './pipe.ts';
+import type { RuleContext, RuleOutput } from './rule-context.ts';
+import type { RuleTrace } from './trace.ts';
+
+export class RuleRunner {
+  readonly #trace: RuleTrace;
+  readonly #output: RuleOutput;
+  readonly #when: BoundExpression | undefined;
+  readonly #map: BoundExpression | undefined;
+  /** Takes what comes out of `map`; undefined: the output does. */
+  readonly #emit: ((value: Value) => void) | undefined;
+  /** Where nothing stands between the sources and the expressions of the destinations: they know the names of the sources. */
+  readonly #splitAtOnce: ((scope: Record<string, Value>) => void) | undefined;
+
+  constructor(body: ExpressionBody, context: RuleContext, lookup: ExpressionLookup, subscription: Subscription) {
+    const { output, trace } = context;
+    this.#trace = trace;
+    this.#output = output;
+    this.#when = body.when && bindExpression(body.when, lookup);
+    this.#map = body.map && bindExpression(body.map, lookup);
+    const split = body.split && createSplit(body.split, context, lookup);
+    const hasSteps = body.pipe.length > 0;
+    if (this.#map === undefined && !hasSteps) this.#splitAtOnce = split;
+    const write = split === undefined ? undefined : (value: Value) => split({ value });
+    this.#emit = hasSteps
+      ? createPipe(body.pipe, write ?? ((value) => output.write(value)), context, lookup, subscription)
+      : write;
+  }
+
+  /** Runs the rule on the names that its expressions know, and on the value that a rule without `map` writes. */
+  run(scope: Record<string, Value>, value: Value | undefined): void {
+    this.#trace.begin();
+    this.#compute(scope, value);
+    this.#trace.end();
+  }
+
+  #compute(scope: Record<string, Value>, value: Value | undefined): void {
+    if (this.#when !== undefined && this.#when(scope) !== true) this.#trace.stop();
+    else if (this.#splitAtOnce !== undefined) this.#splitAtOnce(scope);
+    else {
+      const result = this.#map === undefined ? value : this.#map(scope);
+      if (result === undefined) return;
+      if (this.#emit === undefined) this.#output.write(result);
+      else this.#emit(result);
+    }
+  }
+}
+
+/** Computes what each destination gets, all of it before anything is written. */
+function createSplit(
+  expressions: NonNullable<ExpressionBody['split']>,
+  { output }: RuleContext,
+  lookup: ExpressionLookup,
+): (scope: Record<string, Value>) => void {
+  const bound = expressions.map((expression) => bindExpression(expression, lookup));
+  return (scope) => {
+    const values = bound.map((evaluate) => evaluate(scope));
+    if (values.some((value) => value !== undefined)) output.writeEach(values);
+  };
+}
