@@ -1,11 +1,12 @@
 // NATS: hubs of one domain see the parameters of one another, by address.
 
-import { Observable } from 'rxjs';
+import { combineLatest, Observable } from 'rxjs';
+import { HubError } from '../../model/error.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { selectBy } from './globs.ts';
+import { decideOwnership } from './lease/decide-ownership.ts';
 import { openLink } from './link/link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
-import { unrivalled } from './ownership.ts';
 import { settingsSchema } from './settings.ts';
 import { Sharer } from './sharing/sharer.ts';
 
@@ -15,34 +16,50 @@ export const nats = defineGatewayType({
   settingsSchema,
   parameters: () => [],
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
+  holdsBack: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,
   run: (context, hub) =>
     new Observable<ConnectionEvent>((subscriber) => {
       const { settings, scheduler, timeOfDay, log, finish } = context;
-      const shared = { hub, name: settings, ownership: unrivalled, scheduler };
-      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), timeOfDay, log });
-      const sharer = new Sharer({ ...shared, isSelected: selectBy(settings.share), soon: setImmediate });
+      const isShared = selectBy(settings.share);
       const link = openLink(context);
+      const ownership = decideOwnership({
+        context,
+        hub,
+        link,
+        isShared,
+        hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.epoch !== undefined),
+        fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
+      });
+      const shared = { hub, name: settings, ownership, scheduler };
+      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), timeOfDay, log });
+      const sharer = new Sharer({ ...shared, isSelected: isShared, soon: setImmediate });
       const following = link.state$.subscribe({
-        next: (state) => {
-          if (state.session !== undefined) {
-            const { transport } = state.session;
-            mirrors.attach(transport);
-            sharer.attach(transport);
-            subscriber.next({ state: 'running' });
-          } else {
-            sharer.detach();
-            mirrors.detach();
-            if (state.reason !== '') subscriber.next({ state: 'degraded', reason: state.reason });
-          }
+        next: ({ session }) => {
+          sharer.detach();
+          mirrors.detach();
+          if (session === undefined) return;
+          mirrors.attach(session.transport);
+          sharer.attach(session.transport);
         },
         error: (error) => subscriber.error(error),
       });
+      following.add(
+        combineLatest([link.state$, ownership.trouble$]).subscribe({
+          next: ([state, trouble]) => {
+            const reason = state.session === undefined ? state.reason : trouble;
+            if (reason !== '') subscriber.next({ state: 'degraded', reason });
+            else if (state.session !== undefined) subscriber.next({ state: 'running' });
+          },
+          error: (error) => subscriber.error(error),
+        }),
+      );
       return () => {
+        const closed = ownership.close(); // the last that connections set is told before
         sharer.flush();
         following.unsubscribe();
         sharer.stop();
         mirrors.stop();
-        finish(link.close());
+        finish(closed.then(() => link.close()));
       };
     }),
 });

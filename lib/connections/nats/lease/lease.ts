@@ -57,6 +57,7 @@ export class Lease {
   readonly #cell: Cell<LeaseRecord>;
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
+  readonly #isGone: (holder: string) => Promise<boolean>;
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   #fenceTimer = Subscription.EMPTY;
   #working: Promise<void> | undefined;
@@ -75,10 +76,15 @@ export class Lease {
   #ownTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
 
-  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike) {
+  /**
+   * `isGone` tells whether a holder is no more, so that nobody has to wait until its lease runs out. It is for what may be done twice
+   * for a while: a holder that is cut off seems to be gone, too.
+   */
+  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, isGone = async (_holder: string) => false) {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
+    this.#isGone = isGone;
   }
 
   /** Hot, replays last, synchronous, never completes, never errors. */
@@ -180,7 +186,8 @@ export class Lease {
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const isFree = value === undefined || value.isReleased;
     const isOver = nowMs - this.#seenMs >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
-    if ((isFree || isOver) && !this.#hasEnded) return this.#take(this.#term + 1);
+    const mayTake = isFree || isOver || (await this.#isGone(value.holder));
+    if (mayTake && !this.#hasEnded) return this.#take(this.#term + 1);
     this.#enter({ is: 'taken', term: value?.term ?? this.#term, name: value?.name ?? '' });
     return leaseTimes.lookMs;
   }

@@ -1,0 +1,142 @@
+// Which hub of a domain has which Connection ID: one list for all hubs. A hub that wants an ID which another one has asks again and
+// again, and gets it when that hub has given it up, ended, or is not heard of any more.
+
+import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
+import { z } from 'zod';
+import type { Cell } from './cell.ts';
+import { type LeaseRecord, leaseTimes } from './lease.ts';
+
+const lookMs = 1000;
+/** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
+const goneMs = 2 * leaseTimes.expiryMs;
+/** How many Connection IDs a domain may have: the list of them is one message. */
+export const maxClaims = 5000;
+
+/** What the cell of a domain holds: hub by Connection ID. */
+const claimList = z.record(z.string(), z.string());
+export type ClaimList = z.infer<typeof claimList>;
+
+/** Reads what the cell holds. Errors: what it is not. */
+export function parseClaims(data: unknown): ClaimList {
+  return claimList.parse(data);
+}
+
+/** Why connections are not this hub's, by Connection ID. */
+export type Refusals = ReadonlyMap<string, string>;
+
+export interface ClaimsOptions {
+  readonly hub: string;
+  readonly cell: Cell<ClaimList>;
+  /** The lease of a hub, which is only read. */
+  readonly leaseOf: (hub: string) => Cell<LeaseRecord>;
+  readonly clock: SchedulerLike;
+  /** The Connection IDs that this hub wants, at this moment. */
+  readonly wanted: () => Iterable<string>;
+}
+
+/** What was last seen of the lease of a hub. */
+interface Sighting {
+  readonly lease: Cell<LeaseRecord>;
+  sequence: number;
+  sinceMs: number;
+}
+
+export class Claims {
+  readonly #options: ClaimsOptions;
+  readonly #refusals = new BehaviorSubject<Refusals | undefined>(undefined);
+  /** Hubs that have something which this hub wants. */
+  readonly #sightings = new Map<string, Sighting>();
+  #askedMs = 0;
+  #hurried: (() => void) | undefined;
+  #isStarted = false;
+  #hasEnded = false;
+
+  constructor(options: ClaimsOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
+  get refusals$(): Observable<Refusals | undefined> {
+    return this.#refusals.asObservable();
+  }
+
+  get refusals(): Refusals | undefined {
+    return this.#refusals.value;
+  }
+
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#work();
+  }
+
+  /** Looks without a pause. */
+  hurry(): void {
+    this.#hurried?.();
+  }
+
+  /** Asks for nothing any more. What the hub has stays its own for as long as its lease does. */
+  stop(): void {
+    this.#hasEnded = true;
+    this.#hurried?.();
+  }
+
+  async #work(): Promise<void> {
+    while (!this.#hasEnded) {
+      const isDone = await this.#claim().catch(() => true);
+      if (isDone && !this.#hasEnded) await this.#pause();
+    }
+  }
+
+  /** Reads the list and writes what this hub wants; false: somebody else has written meanwhile. */
+  async #claim(): Promise<boolean> {
+    const { cell, hub, wanted } = this.#options;
+    const { sequence, value: list = {} } = await cell.read();
+    const owners = new Map(Object.entries(list));
+    const ids = new Set(wanted());
+    const refusals = new Map<string, string>();
+    for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
+    const rivals = new Set([...ids].flatMap((id) => owners.get(id) ?? hub).filter((owner) => owner !== hub));
+    const gone = await this.#goneOf(rivals);
+    for (const id of ids) {
+      const owner = owners.get(id) ?? hub;
+      if (owner !== hub && !gone.has(owner)) refusals.set(id, `hub "${owner}" has a connection "${id}" too`);
+      else if (owners.has(id) || owners.size < maxClaims) owners.set(id, hub);
+      else refusals.set(id, `expected at most ${maxClaims} connections in the domain, this is one more`);
+    }
+    const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
+    if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return false;
+    if (!this.#hasEnded && !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
+    return true;
+  }
+
+  /** Those hubs that have ended, or are not heard of any more. */
+  async #goneOf(hubs: ReadonlySet<string>): Promise<ReadonlySet<string>> {
+    const { leaseOf, clock } = this.#options;
+    const hasMissed = clock.now() - this.#askedMs > 3 * lookMs; // no answers, or this hub was stopped: what it saw is too old
+    this.#askedMs = clock.now();
+    if (hasMissed) this.#sightings.clear();
+    for (const hub of this.#sightings.keys()) if (!hubs.has(hub)) this.#sightings.delete(hub);
+    const gone = new Set<string>();
+    for (const hub of hubs) {
+      const sighting = this.#sightings.get(hub) ?? { lease: leaseOf(hub), sequence: -1, sinceMs: 0 };
+      this.#sightings.set(hub, sighting);
+      const { sequence, value } = await sighting.lease.read();
+      if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
+      const isOver = value === undefined || value.isReleased || clock.now() - sighting.sinceMs >= goneMs;
+      if (isOver) gone.add(hub);
+    }
+    return gone;
+  }
+
+  #pause(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const timer = this.#options.clock.schedule(() => resolve(), lookMs);
+    this.#hurried = resolve;
+    return promise.finally(() => timer.unsubscribe());
+  }
+}
+
+function areSame(one: Refusals, other: Refusals | undefined): boolean {
+  return other !== undefined && one.size === other.size && [...one].every(([id, reason]) => other.get(id) === reason);
+}

@@ -1,0 +1,104 @@
+// Decides what a hub owns in its domain: a lease on its name says whether it is the one that runs, claims say which connections are
+// its own. What it decides it does: connections and rules begin and end here.
+
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
+import type { Session } from '../link/link.ts';
+import type { Ownership } from '../ownership.ts';
+import type { NatsSettings } from '../settings.ts';
+import { Claims, parseClaims } from './claims.ts';
+import { followAlone } from './follow-alone.ts';
+import { followPair } from './follow-pair.ts';
+import { Lease, parseLease } from './lease.ts';
+import { answerForLife, isAlive } from './life.ts';
+import { claimsPlace, leasePlace } from './names.ts';
+import type { Deciding, Following, Standing } from './standing.ts';
+import { createStreamCell } from './stream-cell.ts';
+import { createWanted } from './wanted.ts';
+
+export interface DecidedOwnership extends Ownership {
+  /** What does not work; empty: all does. Hot, replays last, synchronous, never completes, never errors. */
+  readonly trouble$: Observable<string>;
+  /** Ends the work of a pair and gives the lease away; resolves when others may have it. Never rejects. */
+  close(): Promise<void>;
+}
+
+export function decideOwnership(deciding: Deciding): DecidedOwnership {
+  const { context, hub, link, isShared } = deciding;
+  const { settings, scheduler: clock } = context;
+  const { domain, pair: isPair } = settings;
+  const connection = () => link.state.session?.connection;
+  const cellOf = (name: string) =>
+    createStreamCell({ connection, ...leasePlace({ domain, hub: name }), parse: parseLease });
+  const me = { id: randomUUID(), name: hostname() };
+  const isGone = isPair ? undefined : async (id: string) => !(await isAlive(link.state.session, settings, id));
+  const lease = new Lease(cellOf(settings.hub), me, clock, isGone);
+  const changed$ = new Subject<void>();
+  const trouble$ = new BehaviorSubject('');
+  const wanted = createWanted(hub, isShared, () => claims.hurry());
+  const claims = new Claims({
+    hub: settings.hub,
+    cell: createStreamCell({ connection, ...claimsPlace(domain), parse: parseClaims }),
+    leaseOf: cellOf,
+    clock,
+    wanted: wanted.ids,
+  });
+  const standing: Standing = { isHolder: !isPair, term: 0, tell: () => changed$.next() };
+  const running = new Subscription();
+  const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
+    running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
+  const following: Following = { ...deciding, lease, claims, standing, trouble$ };
+  follow(claims.refusals$, (refusals) => {
+    if (refusals === undefined) return;
+    hub.duty.holdBack(refusals);
+    changed$.next();
+  });
+  running.add(isPair ? followPair(following) : followAlone(following));
+  let session = Subscription.EMPTY;
+  follow(link.state$, ({ session: present }) => {
+    session.unsubscribe();
+    if (present === undefined) return;
+    session = listen(present, settings, me.id, lease, claims);
+    lease.start();
+    lease.hurry();
+    claims.hurry();
+  });
+  return {
+    get term() {
+      return standing.term;
+    },
+    get isHolder() {
+      return standing.isHolder;
+    },
+    owns: (id) => standing.term > 0 && claims.refusals !== undefined && !claims.refusals.has(id),
+    changed$,
+    trouble$,
+    async close() {
+      running.unsubscribe();
+      session.unsubscribe();
+      wanted.stop();
+      claims.stop();
+      if (isPair) await hub.duty.end('the connection that shares the work was stopped');
+      await lease.release();
+    },
+  };
+}
+
+/** Hears at once of a lease that is released and of claims that change, which otherwise the next look would find. */
+function listen(
+  { transport }: Session,
+  settings: NatsSettings,
+  id: string,
+  lease: Lease,
+  claims: Claims,
+): Subscription {
+  const session = new Subscription(answerForLife(transport, settings, id));
+  session.add(
+    transport.subscribe(leasePlace(settings).subject, ({ data }) => {
+      if (new TextDecoder().decode(data).includes('"isReleased":true')) lease.hurry();
+    }),
+  );
+  session.add(transport.subscribe(claimsPlace(settings.domain).subject, () => claims.hurry()));
+  return session;
+}

@@ -1,0 +1,45 @@
+// One hub of a pair: it runs connections and rules while it holds the lease, and stands by while it does not.
+
+import { Subscription } from 'rxjs';
+import type { LeaseState } from './lease.ts';
+import type { Following } from './standing.ts';
+import { Vacancy } from './vacancy.ts';
+
+export function followPair({ context, hub, lease, claims, standing, trouble$, hasMirrored }: Following): Subscription {
+  const { settings, log, timeOfDay } = context;
+  const goesOnAlone = settings.isolated === 'go-on';
+  const vacancy = new Vacancy(settings.hub, hub);
+  let hasBegun = false;
+  let isRunning = false;
+  const begin = (term: number) => {
+    if (isRunning && standing.term === term) return;
+    const goesOn = hasBegun || hasMirrored();
+    isRunning = hasBegun = standing.isHolder = true;
+    standing.term = term;
+    claims.start();
+    standing.tell();
+    vacancy.end();
+    hub.duty.begin({ term, goesOn, mayAct: goesOnAlone ? () => isRunning : () => lease.isHeld() });
+    log.info({ term }, `runs the connections and rules of "${settings.hub}", term ${term}`);
+  };
+  const end = (reason: string) => {
+    const wasRunning = isRunning;
+    isRunning = false;
+    void hub.duty.end(reason);
+    standing.isHolder = false;
+    vacancy.begin(timeOfDay());
+    standing.tell();
+    if (wasRunning) log.warn({ term: standing.term }, `has ended the work of term ${standing.term}: ${reason}`);
+  };
+  const enter = (state: LeaseState) => {
+    if (state.is === 'held') begin(state.term);
+    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`);
+    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time');
+  };
+  const following = new Subscription();
+  following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
+  following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
+  following.add(() => vacancy.end());
+  if (hub.duty.watch === undefined) vacancy.begin(timeOfDay());
+  return following;
+}

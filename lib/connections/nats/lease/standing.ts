@@ -1,0 +1,37 @@
+// What a hub is in its domain at the moment, and what those have to work with who decide it.
+
+import type { BehaviorSubject } from 'rxjs';
+import type { ConnectionContext } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Link } from '../link/link.ts';
+import type { NatsSettings } from '../settings.ts';
+import type { Claims } from './claims.ts';
+import type { Lease } from './lease.ts';
+
+/** What decides needs of the connection. */
+export interface Deciding {
+  readonly context: ConnectionContext<NatsSettings>;
+  readonly hub: HubPort;
+  readonly link: Link;
+  readonly isShared: (address: string) => boolean;
+  /** Whether this hub has all that another hub of its name has told. */
+  readonly hasMirrored: () => boolean;
+  /** Ends the connection as *failed*. */
+  readonly fail: (reason: string) => void;
+}
+
+/** What those decide who follow the lease. */
+export interface Standing {
+  isHolder: boolean;
+  term: number;
+  /** Says that it has changed. */
+  tell(): void;
+}
+
+/** What those have who follow the lease. */
+export interface Following extends Deciding {
+  readonly lease: Lease;
+  readonly claims: Claims;
+  readonly standing: Standing;
+  readonly trouble$: BehaviorSubject<string>;
+}
