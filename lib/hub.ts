@@ -6,4 +6,5 @@ export type { Reload } from './hub/reload.ts';
 export { monotonicScheduler } from './hub/scheduler.ts';
 export { type Hub, type HubOptions, loadFlows, startHub } from './hub/start.ts';
 export { type PlanHub, type StartOptions, startPlan } from './hub/start-plan.ts';
+export { simulated } from './hub/twin/stand-ins.ts';
 export { version } from './hub/version.ts';

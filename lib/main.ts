@@ -16,6 +16,7 @@ import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
 import { type RunOptions, run } from './command/run/run.ts';
+import { reload, shadow } from './command/shadow.ts';
 import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
 import { explain, trace } from './command/why.ts';
@@ -136,6 +137,14 @@ remote('explain', 'print why a parameter of a running hub is as it is, back to w
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
   .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
+
+remote('reload', 'have a running hub read its flow files again, and take over what has changed')
+  .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
+  .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
+
+remote('shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
+  .option('--json', 'print the JSON of the hub')
+  .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
 
 remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')

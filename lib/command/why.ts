@@ -2,7 +2,7 @@
 
 import type { Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
-import type { CausedChange, Explanation } from '../wire/http/explanation.ts';
+import type { CausedChange, Causes, Explanation } from '../wire/http/explanation.ts';
 import { pathOf } from '../wire/http/path.ts';
 import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
 import type { Console } from './console.ts';
@@ -16,12 +16,20 @@ const shownLength = 80;
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
   const path = `/hub/explain/${pathOf(address)}`;
-  const { chain, forgotten } = JSON.parse(await request(options, path, {})) as Explanation;
+  const { would, ...causes } = JSON.parse(await request(options, path, {})) as Explanation;
+  if (causes.chain.length === 0) console.print(`${address}: its state is unknown`);
+  printCauses(causes, console);
+  if (would === undefined) return 0;
+  console.print(would.value === undefined ? 'in shadow:' : `in shadow it would be ${show(would.value)}:`);
+  printCauses(would, console);
+  return 0;
+}
+
+function printCauses({ chain, forgotten }: Causes, console: Console): void {
   chain.forEach((change, depth) => {
     console.print(`${localTime(change.time)}  ${'  '.repeat(Math.min(depth, deepestIndent))}${describeChange(change)}`);
   });
   if (forgotten > 0) console.print(`… and ${forgotten} earlier changes, which are not kept`);
-  return 0;
 }
 
 /** Prints the last runs of a rule, newest first, a line each. Errors: as `explain`. */

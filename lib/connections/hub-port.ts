@@ -6,8 +6,10 @@ import type { Durations } from '../model/durations.ts';
 import type { LoadReport } from '../model/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
+import type { Reload } from '../model/reload-report.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
+import type { ShadowReport } from '../model/shadow-report.ts';
 import type { Value } from '../model/value.ts';
 import type { Duty } from './duty.ts';
 import type { KeepingPort } from './keeping.ts';
@@ -61,6 +63,10 @@ export interface HubPort {
    * name, `conflict` when several rules have the name.
    */
   switchRule(name: string, file: string | undefined, isEnabled: boolean, by: Origin): RuleStatus;
+  /** Reads the flow files again and swaps what has changed. Errors: `bad-flow` with every mistake, `cannot-start`; `conflict`: there are none. */
+  reload(by: Origin): Promise<Reload>;
+  /** The same in shadow, and what is saved from now on as well, until a `reload`. Errors: as `reload`. */
+  reloadInShadow(by: Origin): Promise<ShadowReport>;
   /** What the last load of the flow files said. */
   files(): LoadReport;
   /** What was logged after an entry, of a level or a graver one: of the newest 2,000 entries. */
@@ -71,6 +77,10 @@ export interface HubPort {
   logStatus(): LogStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
+  /** What would have been done in shadow beside what was done; undefined: nothing is in shadow. */
+  shadow(): ShadowReport | undefined;
+  /** The last change of a parameter in shadow, where it was made there or the value is not what is live; undefined: it is the same. */
+  wouldBe(address: string): Change | undefined;
   /** What a store keeps. */
   readonly keeping: KeepingPort;
   /** The parameters of other hubs. */

@@ -73,6 +73,7 @@ interface RuleTo<Type, Emitted> {
   readonly enabled?: boolean;
   readonly from: Observable<Emitted>;
   readonly to: WritableAddress<Type> | readonly WritableAddress<Type>[];
+  readonly shadow?: boolean;
 }
 
 /** A rule that is data, as in JSON5. */
@@ -87,6 +88,7 @@ export interface DataRule {
   readonly to: WritableAddress | readonly WritableAddress[] | { readonly [Address in WritableAddress]?: string };
   readonly atStart?: boolean;
   readonly hear?: 'changes' | 'writes';
+  readonly shadow?: boolean;
 }
 
 /** Rules that are switched off together. */
@@ -112,4 +114,6 @@ export interface FlowDefinition<Connection> {
   readonly connections?: Readonly<Record<string, Connection>>;
   readonly rules?: (on: On) => readonly FlowRule[];
   readonly tests?: readonly FlowTest[];
+  /** true: all rules of the file are shadow rules. */
+  readonly shadow?: boolean;
 }

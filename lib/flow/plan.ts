@@ -72,6 +72,8 @@ export interface RulePlan {
   readonly folder: readonly string[];
   /** false: the rule runs only once it is switched on. */
   readonly isEnabled: boolean;
+  /** true: what the rule would write is noted, and not written. */
+  readonly isShadow: boolean;
   readonly body: ExpressionBody | StreamBody;
   readonly to: readonly string[];
   /** Every parameter that the rule reads or writes. A reload that replaces one of them starts the rule anew. */

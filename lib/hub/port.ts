@@ -5,6 +5,7 @@ import type { HubPort } from '../connections/hub-port.ts';
 import type { MirroringPort } from '../connections/mirroring.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
+import { HubError } from '../model/error.ts';
 import { version } from './version.ts';
 
 /** What the port tells of what runs, and does with it. */
@@ -47,6 +48,10 @@ export function createPort(graph: Graph, { isLocal, ...operation }: Operation): 
     writeRemote: (remote, writes, origin) => graph.writeRemote(remote, writes, origin),
     turn: (work) => graph.turn(work),
     mirroring: createMirroring(graph, isLocal),
+    reload: hasNoFiles,
+    reloadInShadow: hasNoFiles,
+    shadow: () => undefined,
+    wouldBe: () => undefined,
     ...operation,
   };
 }
@@ -67,4 +72,8 @@ function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): Mirro
     writeFor: (parameter, input, origin, cause, hop) =>
       graph.writeFor(parameter as ParameterNode, input, origin, cause, hop),
   };
+}
+
+function hasNoFiles(): Promise<never> {
+  return Promise.reject(new HubError('conflict', 'reload: expected a hub that was started from flow files'));
 }

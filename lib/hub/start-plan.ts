@@ -11,6 +11,7 @@ import type { Supervisor } from '../flow/run/connections/supervisor.ts';
 import type { Graph } from '../graph/graph.ts';
 import { within } from '../model/deadline.ts';
 import { HubError } from '../model/error.ts';
+import type { ShadowReport } from '../model/shadow-report.ts';
 import { reportDroppedWrite } from './dropped-write.ts';
 import { logFault } from './flow-guard.ts';
 import { type HubLog, Journal } from './journal.ts';
@@ -18,6 +19,9 @@ import { createParts, type Parts } from './parts.ts';
 import type { Reload } from './reload.ts';
 import { askStores, restoreFrom } from './restore.ts';
 import { monotonicScheduler } from './scheduler.ts';
+import { Shadow } from './shadow/shadow.ts';
+import { withShadow } from './shadow/with-shadow.ts';
+import { swapPlan } from './swap-plan.ts';
 import { version } from './version.ts';
 
 /** How a plan is run. */
@@ -39,6 +43,8 @@ export interface StartOptions {
 export interface PlanHub extends HubPort {
   /** Swaps what another plan has changed. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
   swap(plan: Plan): Reload;
+  /** Runs in shadow what another plan would change, until the next swap. */
+  runInShadow(plan: Plan): ShadowReport;
   /** Tells the store what was done with the hub itself. */
   note(deed: Deed): void;
   /** Logs a fault of a flow outside of its rules, and shows all of them as failing. */
@@ -55,9 +61,11 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const parts = createParts({ log: Journal.of(options.log), scheduler, now, files });
   const { log, graph, keeping, connections, rules, states, duty, port } = parts;
   const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
+  const shadow = new Shadow({ graph, scheduler, log });
   const stop = async () => {
     drops.unsubscribe();
     duty.stop();
+    shadow.stop();
     rules.stop();
     keeping.note({ kind: 'stop', user: 'hub', address: '', cause: '' });
     await within(connections.stop(), stopDeadlineMs);
@@ -71,28 +79,24 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     swapPlan(parts, plan, isSafe);
     const gateways = connections.gateways();
     if (gateways.length > 0) await expectGateways(gateways);
+    if (!isSafe) shadow.follow(plan);
     duty.started();
   } catch (error) {
     await stop();
     throw error;
   }
   logStart(parts, plan, isSafe);
-  return Object.assign(port, {
-    swap: (next: Plan) => swapPlan(parts, next, isSafe),
+  return Object.assign(port, withShadow(port, shadow), {
+    swap(next: Plan) {
+      const reload = swapPlan(parts, next, isSafe);
+      if (!isSafe) shadow.follow(next);
+      return reload;
+    },
+    runInShadow: (next: Plan) => shadow.reload(next),
     note: (deed: Deed) => keeping.note(deed),
     report: (fault: FlowFault) => reportFault(parts, fault),
     stop,
   });
-}
-
-/** Connections first, then rules: what connections set as they start, defaults too, starts no new rule. */
-function swapPlan({ keeping, connections, rules, duty }: Parts, plan: Plan, isSafe: boolean): Reload {
-  const swap = connections.compare(plan.connections);
-  duty.swap(plan, () => connections.swapGateways(swap));
-  keeping.plan(plan);
-  const plans = isSafe ? plan.rules.map((rule) => ({ ...rule, isEnabled: false })) : plan.rules;
-  const startRules = rules.stopLeaving(plans, swap.gone);
-  return { connections: connections.swapOthers(swap), rules: startRules() };
 }
 
 /** Waits until each gateway has started. Errors: `cannot-start`, with a line for each that has not. */
@@ -114,7 +118,7 @@ function logStart({ log, graph, rules }: Parts, plan: Plan, isSafe: boolean): vo
     { connections: plan.connections.length, rules: ruleCount, parameters: graph.size },
     `patchbay ${version} runs ${plan.connections.length} connections, ${ruleCount} rules, ${graph.size} parameters`,
   );
-  const { length: planned } = plan.rules.filter(({ isEnabled }) => isEnabled);
+  const { length: planned } = plan.rules.filter(({ isEnabled, isShadow }) => isEnabled && !isShadow);
   if (isSafe) log.warn({ rules: planned }, `safe: none of the ${planned} rules runs`);
 }
 

@@ -8,6 +8,7 @@ import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { FlowFault } from '../flow/programs/flow-code.ts';
+import type { Origin } from '../model/parameter.ts';
 import { type FlowGuard, logFault, logLeftOut } from './flow-guard.ts';
 import { type HubLog, Journal } from './journal.ts';
 import { type Reload, Reloader } from './reload.ts';
@@ -33,7 +34,7 @@ export interface Hub extends HubPort {
    * Reads the flow files again and swaps what has changed; everything else runs on undisturbed. Errors: `bad-flow` with every
    * mistake, `cannot-start` when a gateway cannot start; they are logged, and all that ran before runs on.
    */
-  reload(): Promise<Reload>;
+  reload(by?: Origin): Promise<Reload>;
   /** Stops everything; resolves when files are written and sockets are closed, after two seconds at most. */
   stop(): Promise<void>;
 }
@@ -61,9 +62,11 @@ export async function startHub(options: HubOptions): Promise<Hub> {
     report = hub.report;
     watcher?.alsoWatch(loader.furtherFiles);
     const stopRunning = hub.stop;
-    const reloader = new Reloader({ loader, swap: hub.swap, note: hub.note, log, watcher });
+    const { swap, runInShadow, note } = hub;
+    const reloader = new Reloader({ loader, swap, runInShadow, note, log, watcher });
     return Object.assign(hub, {
-      reload: () => reloader.reload(),
+      reload: (by?: Origin) => reloader.reload(by),
+      reloadInShadow: (by?: Origin) => reloader.reloadInShadow(by),
       stop: async () => void (await Promise.all([reloader.stop(), stopRunning()])),
     });
   } catch (error) {

@@ -21,4 +21,6 @@ export interface RuleStatus {
   readonly reason: string;
   readonly faults: number;
   readonly dropped: number;
+  /** What it would write is noted, and not written. */
+  readonly shadow?: true;
 }

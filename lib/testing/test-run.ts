@@ -1,14 +1,13 @@
 // A flow under test: a hub with the real connections of the flow files on a virtual clock. Connections that reach out of the
 // process (network, keyboard, files) do not run: they only declare their parameters, and the test sets them.
 
-import { concatWith, NEVER, of, type Subscription } from 'rxjs';
-import type { AnyConnectionType, ConnectionEvent } from '../connections/connection.ts';
+import type { Subscription } from 'rxjs';
 import type { Plan } from '../flow/plan.ts';
 import { type Assignment, type Expectation, formatValue, type TestStep, timesFired } from '../flow/test-plan.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { Journal } from '../hub/journal.ts';
-import { type HubLog, type PlanHub, type StartOptions, startPlan } from '../hub.ts';
+import { type HubLog, type PlanHub, type StartOptions, simulated, startPlan } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Change, Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
@@ -55,7 +54,9 @@ export class TestRun {
       now: () => epochMs + run.clock.now(),
       prepare: (graph) => run.#prepare(graph, assignments),
     };
-    run.#hub = await run.clock.asDefault(() => startPlan(simulate(plan), options));
+    run.#hub = await run.clock.asDefault(() =>
+      startPlan({ ...plan, connections: plan.connections.map(simulated) }, options),
+    );
     return run;
   }
 
@@ -164,19 +165,4 @@ export class TestRun {
     const log = { debug: () => {}, info: () => {}, warn: note, error: note };
     return { ...log, child: () => log };
   }
-}
-
-/** The plan in which connections that reach out of the process are replaced by connections that do nothing. */
-function simulate(plan: Plan): Plan {
-  return {
-    ...plan,
-    connections: plan.connections.map((connection) =>
-      connection.type.isExternal ? { ...connection, type: standIn(connection.type) } : connection,
-    ),
-  };
-}
-
-function standIn(type: AnyConnectionType): AnyConnectionType {
-  const run = () => of<ConnectionEvent>({ state: 'running' }).pipe(concatWith(NEVER));
-  return { ...type, isGateway: false, run };
 }

@@ -60,6 +60,20 @@ test('the graph shows rules between what they read and write; a value moves thro
   await expectAccessible(t, page);
 });
 
+test('a rule in shadow is marked, cannot be switched, and Why has what would be', async (t) => {
+  const lamp = { name: 'lamp follows', from: 'desk/mic', map: '!value', to: 'desk/lamp', shadow: true };
+  const hub = await startTestHub(t, { ...small, rules: [...small.rules, lamp] });
+  hub.write('desk/mic', true, writer);
+  const page = await openConsole(t, browser, hub.port, '#/flows');
+  await box(page, 'in shadow').click();
+  const panel = page.getByRole('complementary');
+  await panel.getByText('→ false to desk/lamp').waitFor();
+  t.is(await panel.getByRole('button', { name: 'Disable' }).count(), 0);
+  await expectAccessible(t, page);
+  await page.goto(`http://127.0.0.1:${hub.port}/hub/#/why?address=desk/lamp`);
+  await page.getByText('In shadow it would be false').waitFor();
+});
+
 test('a rule is disabled and enabled, and its last runs are told', async (t) => {
   const hub = await startTestHub(t, small);
   const page = await openConsole(t, browser, hub.port, '#/flows');

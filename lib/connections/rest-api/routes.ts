@@ -41,6 +41,7 @@ import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
 import { historyPath, readHistoriesQuestion, readHistoryQuestion } from './pages/past/history.ts';
 import { type PastContext, servePast } from './pages/past/serve-past.ts';
 import { switchRule } from './pages/rules.ts';
+import { reloadHub, shadowOf } from './pages/shadow.ts';
 import { serveBackup } from './pages/store/backup.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from './pages/store/snapshots.ts';
 import { serveStore } from './pages/store/store.ts';
@@ -148,6 +149,8 @@ function operationRoutes(context: RouteContext): Route[] {
       get: json(() => hub.rules()),
       post: (response, request) => switchRule(operationOf(response), response, request),
     },
+    { path: '/hub/reload', post: (response, request) => reloadHub(operationOf(response), response, request) },
+    { path: '/hub/shadow', get: json(() => shadowOf(hub)) },
   ];
 }
 

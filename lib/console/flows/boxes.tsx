@@ -40,11 +40,14 @@ function RuleBox(props: { readonly rule: string; readonly context: BoxContext })
     <button
       type="button"
       class="box rule"
-      classList={{ off: rule()?.enabled === false }}
+      classList={{ off: rule()?.enabled === false || rule()?.shadow }}
       aria-pressed={props.context.selectedRule() === props.rule}
       onClick={() => props.context.selectRule(props.rule)}
     >
       <span class="truncate">{rule()?.name}</span>
+      <Show when={rule()?.shadow}>
+        <StateMark state="in shadow" />
+      </Show>
       <Show when={rule()?.state !== 'running'}>
         <StateMark state={rule()?.state ?? ''} />
       </Show>

@@ -14,9 +14,9 @@ export interface RuleGroup {
   readonly groups: RuleGroup[];
 }
 
-/** Names a rule within an installation. */
-export function keyOf({ file, folder, name }: RuleStatus): string {
-  return JSON.stringify([file, ...folder, name]);
+/** Names a rule within an installation; one in shadow may have the name of one that is live. */
+export function keyOf({ file, folder, name, shadow }: RuleStatus): string {
+  return JSON.stringify([file, ...folder, name, ...(shadow ? [shadow] : [])]);
 }
 
 /** The files, each with its folders, in the order of the rules. */

@@ -57,7 +57,7 @@ function RuleRow(props: ListProps & { readonly key: string }) {
   return (
     <Show when={rule()}>
       {(known) => (
-        <li ref={row} class="rule-row" classList={{ off: !known().enabled }}>
+        <li ref={row} class="rule-row" classList={{ off: !known().enabled || known().shadow }}>
           <button
             type="button"
             class="quiet name"
@@ -66,6 +66,9 @@ function RuleRow(props: ListProps & { readonly key: string }) {
           >
             {known().name}
           </button>
+          <Show when={known().shadow}>
+            <StateMark state="in shadow" />
+          </Show>
           <Show when={known().state !== 'running'}>
             <StateMark state={known().state} />
           </Show>

@@ -45,18 +45,30 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
           <dd>{props.rule.dropped} writes</dd>
         </Show>
       </dl>
-      <p>
-        <button
-          type="button"
-          classList={{ cut: props.rule.enabled, main: !props.rule.enabled }}
-          onClick={() => props.installation.switchRule(props.rule, !props.rule.enabled)}
-        >
-          {props.rule.enabled ? 'Disable' : 'Enable'}
-        </button>{' '}
-        <small>{props.rule.enabled ? 'until it is enabled again, or its file is changed' : 'it does not run'}</small>
-      </p>
+      <Show when={!props.rule.shadow} fallback={<InShadow />}>
+        <p>
+          <button
+            type="button"
+            classList={{ cut: props.rule.enabled, main: !props.rule.enabled }}
+            onClick={() => props.installation.switchRule(props.rule, !props.rule.enabled)}
+          >
+            {props.rule.enabled ? 'Disable' : 'Enable'}
+          </button>{' '}
+          <small>{props.rule.enabled ? 'until it is enabled again, or its file is changed' : 'it does not run'}</small>
+        </p>
+      </Show>
       <Runs rule={props.rule} />
     </aside>
+  );
+}
+
+/** Its file says that it is in shadow, so that nothing here switches it. */
+function InShadow() {
+  return (
+    <p>
+      <StateMark state="in shadow" />{' '}
+      <small>What it would write is noted and not written: `patchbay shadow` prints it.</small>
+    </p>
   );
 }
 
@@ -65,7 +77,10 @@ function Runs(props: { readonly rule: RuleStatus }) {
     () => `/hub/trace?${new URLSearchParams({ rule: props.rule.name })}`,
     'none',
   );
-  const trace = () => data()?.find(({ file }) => file === props.rule.file);
+  const trace = () => {
+    const traces = data()?.filter(({ file }) => file === props.rule.file);
+    return props.rule.shadow ? traces?.at(-1) : traces?.[0]; // those in shadow come last
+  };
   return (
     <section class="runs" aria-label="Last runs">
       <h3>Last runs</h3>

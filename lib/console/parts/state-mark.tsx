@@ -24,6 +24,7 @@ const tones: Readonly<Record<string, Tone>> = {
   stalled: 'bad',
   error: 'bad',
   disabled: 'off',
+  'in shadow': 'off',
 };
 
 /** Marks the state of a connection, rule or client, or the level of a line of the log. Any other word is plain. */

@@ -7,6 +7,7 @@ import { createLiveValue } from '../hub.ts';
 import { AddressInput } from '../parts/address-input.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo, route, setParams } from '../route.ts';
+import { formatValue } from '../units.ts';
 import { type Cause, Chain } from '../why/chain.tsx';
 
 export default function Why() {
@@ -38,6 +39,16 @@ export default function Why() {
           {(known) => (
             <section class="why" aria-label={`Why ${address()} is as it is`}>
               <Chain causes={known().chain.map(causeOf)} forgotten={known().forgotten} />
+              <Show when={known().would}>
+                {(would) => (
+                  <>
+                    <h2>
+                      In shadow it would be <strong>{formatValue(would().value)}</strong>
+                    </h2>
+                    <Chain causes={would().chain.map(causeOf)} forgotten={would().forgotten} />
+                  </>
+                )}
+              </Show>
             </section>
           )}
         </Show>

@@ -34,8 +34,8 @@ export function checkFlowFiles(
 
   const ruleCheck = new RuleCheck(find);
   for (const { spot, data } of contents)
-    if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules);
-    else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file));
+    if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules, data.shadow);
+    else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file, data.shadow));
   const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
   const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
   const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
@@ -48,8 +48,8 @@ export function checkFlowFiles(
 }
 
 /** The rules of an instance are in a folder of its name. */
-function foldersOf({ instance }: FlowFile): Folders {
-  return { names: instance === undefined ? [] : [instance], isEnabled: true };
+function foldersOf({ instance }: FlowFile, isShadow: boolean): Folders {
+  return { names: instance === undefined ? [] : [instance], isEnabled: true, isShadow };
 }
 
 /** Whether a flow file is TypeScript's: its rules are a function. */

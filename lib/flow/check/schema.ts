@@ -20,6 +20,8 @@ const variable = z
   .string()
   .meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: ['value', 'previous', 'now', 'sum'] } });
 
+const shadow = z.boolean().default(false);
+
 export const ruleSchema = z.strictObject(
   {
     name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
@@ -59,6 +61,7 @@ export const ruleSchema = z.strictObject(
       .enum(['changes', 'writes'])
       .default('changes')
       .describe('writes: the rule also hears writes that change nothing'),
+    shadow: shadow.describe('true: what the rule would write is noted, and not written'),
   },
   { error: "a rule such as { from: 'desk/a', to: 'desk/b' }" },
 );
@@ -81,6 +84,7 @@ export const flowFileSchema = z.strictObject(
       .array(z.unknown(), { error: 'a list of tests' })
       .default([])
       .describe('Tests in virtual time, for `patchbay test`'),
+    shadow: shadow.describe('true: all rules of the file are shadow rules'),
     instances: z.unknown().optional().describe('Instances of templates; they are flow files of their own'),
   },
   { error: 'an object such as { connections: { … }, rules: [ … ] }' },
@@ -103,6 +107,7 @@ export const flowRuleSchema = z.strictObject({
       `expected a stream, such as on.flag("desk/mic-open"), got ${typeof input === 'function' ? 'a function' : describe(input)}`,
   }),
   to: ruleSchema.shape.to,
+  shadow: ruleSchema.shape.shadow,
 });
 
 type RulesFunction = (on: On) => unknown;

@@ -1,11 +1,8 @@
 // What a reload has swapped, by name.
 
-/** Connection IDs or names of rules, each in the order of the flow files. */
-export interface Difference {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-}
+import type { Difference } from '../../model/reload-report.ts';
+
+export type { Difference } from '../../model/reload-report.ts';
 
 /** Compares the names that have left with those that have come: a name in both has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {

@@ -10,6 +10,7 @@ import type { Health, Probe } from './health.ts';
 import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
+import type { ReloadAnswer, ShadowReport } from './shadow.ts';
 import type { Snapshot, SnapshotList } from './snapshots.ts';
 import type { StoreStatus } from './store.ts';
 import type { RuleTraces } from './trace.ts';
@@ -25,9 +26,11 @@ export type Answer =
   | LogPage
   | OpenApiDocument
   | Probe
+  | ReloadAnswer
   | RuleList
   | RuleStatus
   | RuleTraces
+  | ShadowReport
   | Snapshot
   | SnapshotList
   | StoreStatus;

@@ -5,11 +5,17 @@ import type { Value, ValueType } from '../../model/value.ts';
 import type { IsoTime } from '../time.ts';
 
 /** `GET /hub/explain/<address>` answers with `{"parameter":"desk/lamp","value":false,"chain":[…],"forgotten":0}`. */
-export interface Explanation {
+export interface Explanation extends Causes {
   readonly parameter: string;
+  /** What it would be by the rules that run in shadow; left out where they have not written it. */
+  readonly would?: Causes | undefined;
+}
+
+/** A value, and what led to it. */
+export interface Causes {
   /** Left out of a trigger. */
   readonly value?: Value | undefined;
-  /** The last change, what caused it, and so on; what began it all is the last, unless some are forgotten. */
+  /** The last change, what caused it, and so on; what began it all is the last, unless some are forgotten. Empty: there was none. */
   readonly chain: readonly CausedChange[];
   /** How many changes before the last of the chain are not kept. */
   readonly forgotten: number;

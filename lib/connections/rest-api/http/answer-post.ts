@@ -17,20 +17,24 @@ import { keepResponse } from './exchange.ts';
 export function answerPost<Schema extends z.ZodObject>(
   { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
   schema: Schema,
-  act: (body: z.output<Schema>) => Answer,
+  act: (body: z.output<Schema>) => Answer | Promise<Answer>,
 ): void {
   const type = bodyTypeOf(request);
   if (type !== jsonType) throw new HubError('body-type', `Content-Type: expected ${jsonType} in UTF-8, got "${type}"`);
   const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
   const expected = Object.keys(schema.shape).join(', ');
   const exchange = keepResponse(response);
+  const reply = (answer: Answer) =>
+    exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
+  const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
   readBody(exchange, request, (body) => {
     try {
       if (body instanceof HubError) throw body;
       const answer = act(parse(schema, readObject(body, expected)));
-      exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
+      if (answer instanceof Promise) answer.then(reply, fail);
+      else reply(answer);
     } catch (error) {
-      exchange.fail(asHubError(error, log), asJson);
+      fail(error);
     }
   });
 }

@@ -4,8 +4,9 @@ import type { RulePlan } from '../../plan.ts';
 
 export type CheckedRule = Omit<RulePlan, 'settleOrder'>;
 
-/** The folders that a rule is in. */
+/** The folders that a rule is in, and what they and its file say of all of their rules. */
 export interface Folders {
   readonly names: readonly string[];
   readonly isEnabled: boolean;
+  readonly isShadow: boolean;
 }

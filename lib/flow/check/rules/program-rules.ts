@@ -81,6 +81,7 @@ export function checkStreamRule(
     fileVersion: file.version,
     folder: within.names,
     isEnabled: within.isEnabled && rule.enabled,
+    isShadow: within.isShadow || rule.shadow,
     body: {
       stream: streams.own(rule.from),
       addresses: streams.addressesOf(rule.from),

@@ -34,10 +34,10 @@ export class RuleCheck {
   }
 
   /** Adds the rules of a flow file in TypeScript. */
-  addProgram(spot: Spot, createRules: (on: On) => unknown): void {
+  addProgram(spot: Spot, createRules: (on: On) => unknown, isShadow: boolean): void {
     const made = makeProgramRules(spot, createRules, this.#find);
-    if (made !== undefined)
-      this.addAll(spot.made(made.items), made.items, { names: [], isEnabled: true }, made.streams);
+    const within = { names: [], isEnabled: true, isShadow };
+    if (made !== undefined) this.addAll(spot.made(made.items), made.items, within, made.streams);
   }
 
   /** All rules, top to bottom, each with its place in the order of settling. */
@@ -50,7 +50,8 @@ export class RuleCheck {
     const folder = spot.parse(folderSchema, item, true);
     if (folder === undefined) return;
     const isEnabled = within.isEnabled && folder.enabled;
-    this.addAll(spot.at('rules'), folder.rules, { names: [...within.names, folder.folder], isEnabled }, streams);
+    const inside = { ...within, names: [...within.names, folder.folder], isEnabled };
+    this.addAll(spot.at('rules'), folder.rules, inside, streams);
   }
 }
 

@@ -4,14 +4,14 @@
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
-/** The place of each rule, by its index. Rules that are off write nothing that another one would wait for. */
+/** The place of each rule, by its index. Rules that are off, and shadow rules, write nothing that another one would wait for. */
 export function settleOrderOf(
-  rules: readonly Pick<RulePlan, 'to' | 'isEnabled' | 'body'>[],
+  rules: readonly Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>[],
   connections: readonly ConnectionPlan[],
 ): ReadonlyMap<number | string, number> {
   const writers = new Map<string, number[]>();
-  rules.forEach(({ to, isEnabled }, index) => {
-    if (!isEnabled) return;
+  rules.forEach(({ to, isEnabled, isShadow }, index) => {
+    if (!isEnabled || isShadow) return;
     for (const address of to) {
       const known = writers.get(address);
       if (known === undefined) writers.set(address, [index]);

@@ -7,12 +7,13 @@ import { settleOrderOf } from '../../../../lib/flow/check/rules/settle-order.ts'
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../../../lib/flow/plan.ts';
 import { sortByDependency } from '../../../../lib/model/dependency-order.ts';
 
-type Rule = Pick<RulePlan, 'to' | 'isEnabled' | 'body'>;
+type Rule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
 
 function rule(from: readonly string[], to: readonly string[], isEnabled = true): Rule {
   return {
     to,
     isEnabled,
+    isShadow: false,
     body: {
       from: { any: from },
       when: undefined,

@@ -12,6 +12,7 @@ const paths = [
   ['/hub/connections', 'how each connection is doing; POST /hub/connections/<id> starts, stops or restarts one'],
   ['/hub/rules', 'how each rule is doing: running, limited, failing, waiting, disabled; POST switches one on or off'],
   ['/hub/trace?rule=<name>', 'the last runs of a rule'],
+  ['/hub/shadow', 'what would have been done in shadow; POST /hub/reload takes over what flow files say'],
   ['/hub/files', 'the flow files, and what the last load said of them'],
   ['/hub/log?after=<n>&level=<level>', 'the newest entries of the log'],
   ['/hub/clients', 'who is connected by WebSocket, slow ones first'],

@@ -195,6 +195,28 @@ export const paths = {
       },
     },
   },
+  '/hub/reload': {
+    post: {
+      ...about(
+        'reload',
+        'operation',
+        'Reads the flow files again, and takes over what has changed, or runs it in shadow',
+      ),
+      requestBody: { required: true, content: json(ref('Reload')) },
+      responses: {
+        '200': { description: 'What was swapped, or what runs in shadow', content: json(ref('Reloaded')) },
+        '409': problem('There are mistakes, or a connection cannot start: all runs on as it was'),
+        ...bodyRefusals(),
+        ...refusals,
+      },
+    },
+  },
+  '/hub/shadow': {
+    get: {
+      ...about('readShadow', 'operation', 'What rules in shadow would have done, beside what was done'),
+      responses: fresh('Shadow'),
+    },
+  },
   ...storePaths,
   '/hub/trace': {
     get: {

@@ -10,7 +10,7 @@ import type { Value } from '../../../../model/value.ts';
 import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/clients.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../../wire/http/connections.ts';
 import type { DashboardList } from '../../../../wire/http/dashboards.ts';
-import type { CausedChange, Explanation } from '../../../../wire/http/explanation.ts';
+import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
 import type { LoadReport } from '../../../../wire/http/flow-files.ts';
 import type { ConnectionHealth, Health, Probe } from '../../../../wire/http/health.ts';
 import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
@@ -19,11 +19,12 @@ import type { Problem } from '../../../../wire/http/problem.ts';
 import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
 import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
+import { type DescribedOfShadow, shadowSchemas } from './shadow-schemas.ts';
 import { type DescribedOfStore, storeSchemas } from './store-schemas.ts';
 import { address, count, duration, flag, origin, text, texts, time, value, valueType } from './words.ts';
 
 /** What each schema describes. */
-interface Described extends DescribedOfStore {
+interface Described extends DescribedOfStore, DescribedOfShadow {
   readonly Value: Value;
   readonly Update: Update;
   readonly Updated: Updated;
@@ -58,6 +59,22 @@ const connection: Properties<ConnectionHealth> = {
   since: time,
 };
 
+const causes = {
+  chain: describe(
+    list(
+      object<CausedChange>(
+        { parameter: address, type: valueType, value, origin, time },
+        { previous: value, revision: count, afterMs: duration },
+      ),
+    ),
+    'Newest change first',
+  ),
+  forgotten: schema<number>({
+    type: 'integer',
+    description: 'How many changes before the last of the chain are not kept',
+  }),
+};
+
 export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> } = {
   Value: value,
   Update: object<Update>({ parameter: address, value }),
@@ -86,18 +103,21 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
   }),
   Connections: object<ConnectionList>({ connections: list(ref('Connection')) }),
   Control: object<ConnectionControl>({ action: oneOf(connectionActions) }),
-  Rule: object<RuleStatus>({
-    name: text,
-    file: text,
-    folder: describe(texts, 'The folders that it is in, outermost first'),
-    enabled: flag,
-    from: list(address),
-    to: list(address),
-    state: oneOf(['running', 'limited', 'failing', 'waiting', 'disabled']),
-    reason: text,
-    faults: count,
-    dropped: count,
-  }),
+  Rule: object<RuleStatus>(
+    {
+      name: text,
+      file: text,
+      folder: describe(texts, 'The folders that it is in, outermost first'),
+      enabled: flag,
+      from: list(address),
+      to: list(address),
+      state: oneOf(['running', 'limited', 'failing', 'waiting', 'disabled']),
+      reason: text,
+      faults: count,
+      dropped: count,
+    },
+    { shadow: describe(schema<true>({ const: true }), 'What it would write is noted, and not written') },
+  ),
   Rules: list(ref('Rule')),
   Switch: object<RuleSwitch>({ rule: text, enabled: flag }, { file: text }),
   Files: object<LoadReport>({
@@ -157,23 +177,8 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
     connections: list(object<ConnectionHealth>(connection)),
   }),
   Explanation: object<Explanation>(
-    {
-      parameter: address,
-      chain: describe(
-        list(
-          object<CausedChange>(
-            { parameter: address, type: valueType, value, origin, time },
-            { previous: value, revision: count, afterMs: duration },
-          ),
-        ),
-        'Newest change first',
-      ),
-      forgotten: schema<number>({
-        type: 'integer',
-        description: 'How many changes before the last of the chain are not kept',
-      }),
-    },
-    { value },
+    { parameter: address, ...causes },
+    { value, would: describe(object<Causes>(causes, { value }), 'What it would be by the rules in shadow') },
   ),
   Traces: list(
     object<RuleRuns>({
@@ -200,6 +205,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
     }),
   ),
   ...storeSchemas,
+  ...shadowSchemas,
 };
 
 function ref<Name extends SchemaName>(name: Name): Schema<Described[Name]> {

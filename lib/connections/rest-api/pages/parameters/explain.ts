@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
-import type { CausedChange, Explanation } from '../../../../wire/http/explanation.ts';
+import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
@@ -15,14 +15,18 @@ export function explainParameter(hub: HubPort, path: string): Explanation {
   const parameter = hub.find(address);
   if (parameter === undefined)
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
-  if (parameter.lastChange === undefined) throw new HubError('state-unknown', `${address}: the state is unknown`);
-  return explain(parameter, parameter.lastChange);
+  const { lastChange } = parameter;
+  const wouldBe = hub.wouldBe(address);
+  if (lastChange === undefined && wouldBe === undefined)
+    throw new HubError('state-unknown', `${address}: the state is unknown`);
+  const would = wouldBe && causesOf(wouldBe.parameter, wouldBe);
+  return { parameter: address, ...causesOf(parameter, lastChange), would };
 }
 
-function explain({ address, value }: Parameter, lastChange: Change): Explanation {
+function causesOf({ value }: Parameter, lastChange: Change | undefined): Causes {
   const chain: Change[] = [];
-  for (let link: Change | undefined = lastChange; link !== undefined; link = link.cause) chain.push(link);
-  return { parameter: address, value, chain: chain.map(describeChange), forgotten: chain.at(-1)!.depth };
+  for (let link = lastChange; link !== undefined; link = link.cause) chain.push(link);
+  return { value, chain: chain.map(describeChange), forgotten: chain.at(-1)?.depth ?? 0 };
 }
 
 function describeChange({ parameter, value, previous, origin, cause, revision, time }: Change): CausedChange {

@@ -1,0 +1,45 @@
+// GET /hub/shadow and POST /hub/reload: what runs in shadow, and what would have been done there.
+
+import { z } from 'zod';
+import { HubError, messageOf } from '../../../model/error.ts';
+import type * as model from '../../../model/shadow-report.ts';
+import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
+import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/http/shadow.ts';
+import { toIsoTime } from '../../../wire/time.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { answerPost } from '../http/answer-post.ts';
+import type { Operation } from './operation.ts';
+
+export function shadowOf(hub: HubPort): ShadowReport {
+  const report = hub.shadow();
+  if (report !== undefined) return describe(report);
+  const since = toIsoTime(hub.startedAt);
+  return { kind: 'none', since, rules: [], left: [], notInShadow: [], parameters: [], count: 0, deviations: [] };
+}
+
+const reloadSchema = z.strictObject({
+  shadow: z.boolean({ error: 'true or false' }).optional(),
+}) satisfies z.ZodType<ReloadRequest>;
+
+/** `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. */
+export function reloadHub({ hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {
+  answerPost({ response, request, log }, reloadSchema, async ({ shadow = false }): Promise<ReloadAnswer> => {
+    try {
+      return shadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
+    } catch (error) {
+      throw new HubError('conflict', `not reloaded: ${messageOf(error)}`);
+    }
+  });
+}
+
+function describe({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
+  return {
+    ...report,
+    since: toIsoTime(since),
+    deviations: deviations.map(({ time, address, ...rest }) => ({
+      time: toIsoTime(time),
+      parameter: address,
+      ...rest,
+    })),
+  };
+}

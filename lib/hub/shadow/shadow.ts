@@ -1,0 +1,125 @@
+// What runs in shadow beside a hub: rules of which flow files say so, or what a reload in shadow has read. Nothing of it can write,
+// fire or loop where it is live, since it has a graph of its own; and where nothing is in shadow, nothing is done.
+
+import type { SchedulerLike } from 'rxjs';
+import type { Plan } from '../../flow/plan.ts';
+import type { Graph } from '../../graph/graph.ts';
+import type { Change } from '../../model/parameter.ts';
+import type { RuleRuns } from '../../model/rule-run.ts';
+import type { RuleStatus } from '../../model/rule-status.ts';
+import type { ShadowReport } from '../../model/shadow-report.ts';
+import type { HubLog, Journal } from '../journal.ts';
+import { monotonicScheduler } from '../scheduler.ts';
+import { type Cone, coneOf, nameOf } from './cone.ts';
+import { ShadowRun } from './shadow-run.ts';
+
+export class Shadow {
+  readonly #graph: Graph;
+  readonly #scheduler: SchedulerLike;
+  readonly #log: HubLog;
+  #plan: Plan | undefined;
+  /** Whether time is virtual: then nothing is later than it should be. */
+  readonly #isVirtual: boolean;
+  /** What a reload in shadow has read. */
+  #next: Plan | undefined;
+  #run: ShadowRun | undefined;
+
+  constructor({ graph, scheduler, log }: { graph: Graph; scheduler: SchedulerLike; log: Journal }) {
+    this.#graph = graph;
+    this.#scheduler = scheduler;
+    this.#isVirtual = scheduler !== monotonicScheduler;
+    this.#log = shadowLog(log);
+  }
+
+  /** Takes over what is live now; a reload in shadow is over. */
+  follow(plan: Plan): void {
+    this.#plan = plan;
+    this.#next = undefined;
+    this.#renew();
+  }
+
+  /** Whether what is saved goes into shadow. */
+  get isReloaded(): boolean {
+    return this.#next !== undefined;
+  }
+
+  /** Runs in shadow what a plan would change. */
+  reload(plan: Plan): ShadowReport {
+    this.#next = plan;
+    this.#renew();
+    return this.report()!;
+  }
+
+  /** undefined: nothing is in shadow. */
+  report(): ShadowReport | undefined {
+    const run = this.#run;
+    if (run === undefined && this.#next === undefined) return undefined;
+    run?.deviations.endMoments(this.#isVirtual ? Number.POSITIVE_INFINITY : this.#graph.now());
+    const { changed = [], replaced = [] } = run?.cone ?? {};
+    const names = new Set(changed.map(nameOf));
+    const { connections = [] } = this.#next ?? {};
+    const live = new Map(this.#plan?.connections.map(({ id, key }) => [id, key]));
+    const notInShadow = connections.filter(({ id, key, type }) => type.isExternal && live.get(id) !== key);
+    return {
+      since: run?.since.time ?? this.#graph.now(),
+      kind: this.#next === undefined ? 'rules' : 'reload',
+      rules: changed.map(({ name }) => name),
+      left: replaced.filter((rule) => !names.has(nameOf(rule))).map(({ name }) => name),
+      notInShadow: notInShadow.map(({ id }) => id),
+      parameters: run?.deviations.counts() ?? [],
+      count: run?.deviations.count ?? 0,
+      deviations: run?.deviations.list() ?? [],
+    };
+  }
+
+  /** The last change of a parameter in shadow, where it was made there or the value is not what is live; undefined: it is the same. */
+  wouldBe(address: string): Change | undefined {
+    const node = this.#run?.twin.graph.find(address);
+    if (node?.lastChange === undefined) return undefined;
+    const differs = this.#run!.cone.written.has(address) && node.value !== this.#graph.find(address)?.value;
+    return differs || this.#run!.isOwn(node.lastChange) ? node.lastChange : undefined;
+  }
+
+  /** How the rules are doing that run in shadow alone. */
+  statuses(): RuleStatus[] {
+    const names = new Set(this.#run?.cone.changed.map(nameOf));
+    const running = this.#run?.twin.port.rules().filter((rule) => names.has(nameOf(rule))) ?? [];
+    return running.map((rule) => ({ ...rule, shadow: true }));
+  }
+
+  /** The last runs of the rules of a name that run in shadow alone. */
+  runsOf(name: string): readonly RuleRuns[] {
+    const isHere = this.#run?.cone.changed.some((rule) => rule.name === name) ?? false;
+    return isHere ? this.#run!.twin.port.runsOf(name) : [];
+  }
+
+  stop(): void {
+    this.#run?.stop();
+    this.#run = undefined;
+  }
+
+  #renew(): void {
+    const cone = coneOf(this.#plan!, this.#next);
+    if (cone !== undefined && this.#run !== undefined && isSame(cone, this.#run.cone)) return;
+    this.stop();
+    if (cone === undefined) return;
+    const runtime = { graph: this.#graph, scheduler: this.#scheduler, log: this.#log };
+    this.#run = new ShadowRun(cone, { ...runtime, isVirtual: this.#isVirtual });
+  }
+}
+
+/** Whether what runs in shadow runs on. */
+function isSame(cone: Cone, other: Cone): boolean {
+  const keys = ({ plan, left }: Cone) =>
+    JSON.stringify([plan.rules.map(({ key }) => key), plan.connections.map(({ key }) => key), [...left]]);
+  return keys(cone) === keys(other);
+}
+
+/** Says of each entry that it is of what runs in shadow; what is of no consequence is left out. */
+function shadowLog(log: Journal): HubLog {
+  const nothing = () => {};
+  const told = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>
+    log[level](data, `in shadow: ${message}`, kind && `in shadow: ${kind}`);
+  const entries = { debug: nothing, info: nothing, warn: told('warn'), error: told('error') };
+  return { ...entries, child: () => entries };
+}

@@ -1,0 +1,125 @@
+// Compares two runs of one installation while both go on: what was done, and what would have been. It looks at what a parameter is
+// at the end of each moment, so that the order of two writes of one moment is no difference.
+
+import type { Deviation, DeviationCount, Side } from '../../model/deviation.ts';
+import type { Change, Origin, Parameter } from '../../model/parameter.ts';
+import type { Value, ValueType } from '../../model/value.ts';
+
+export type SideName = 'done' | 'would';
+
+export interface DeviationOptions {
+  /** So many are kept, the newest ones. */
+  readonly most: number;
+  /** How long a moment is: within it one side may be later than the other. */
+  readonly momentMs: number;
+  /** Makes a value small enough to keep. */
+  readonly cut?: (value: Value) => Value;
+}
+
+/** A parameter on both sides, now and as it was at the end of the last moment. */
+interface Compared {
+  readonly address: string;
+  readonly type: ValueType;
+  done: Side;
+  would: Side;
+  doneBefore: Side;
+  wouldBefore: Side;
+  /** When its open moment began; undefined: none is open. */
+  openAt: number | undefined;
+  count: number;
+}
+
+const nothing: Side = { value: undefined, origin: undefined };
+const never: Side = { value: 0, origin: undefined };
+
+export class Deviations {
+  readonly #options: DeviationOptions;
+  readonly #compared = new Map<string, Compared>();
+  /** Those whose moment is open, in the order in which it began. */
+  readonly #open = new Set<Compared>();
+  #kept: Deviation[] = [];
+  #count = 0;
+
+  constructor(options: DeviationOptions) {
+    this.#options = options;
+  }
+
+  /** How many there were, kept or not. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Takes note of what a parameter is on both sides before anything happens. */
+  begin(side: SideName, { address, type, value, lastChange }: Parameter): void {
+    if (type === 'T') return;
+    const compared = this.#comparedOf(address, type);
+    compared[side] = this.#sideOf(value, lastChange?.origin);
+    compared[`${side}Before`] = compared[side];
+  }
+
+  /** Takes note of a change on one side. */
+  note(side: SideName, { parameter: { address, type }, value, origin, time }: Change): void {
+    this.endMoments(time);
+    const compared = this.#comparedOf(address, type);
+    if (compared.openAt === undefined) {
+      compared.openAt = time;
+      this.#open.add(compared);
+    }
+    compared[side] =
+      type === 'T' ? { value: (compared[side].value as number) + 1, origin } : this.#sideOf(value, origin);
+  }
+
+  /** Ends the moments that are over at a time. */
+  endMoments(time: number): void {
+    for (const compared of this.#open) {
+      if (time - compared.openAt! <= this.#options.momentMs && time !== Number.POSITIVE_INFINITY) break;
+      this.#end(compared);
+    }
+  }
+
+  /** Those that are kept, oldest first. */
+  list(): readonly Deviation[] {
+    return this.#kept.slice(-this.#options.most);
+  }
+
+  /** How each parameter differs that does or did. */
+  counts(): DeviationCount[] {
+    return [...this.#compared.values()].flatMap(({ address, count, done, would, type }) => {
+      const differs = type !== 'T' && done.value !== would.value;
+      return count === 0 && !differs ? [] : [{ address, count, differs }];
+    });
+  }
+
+  #end(compared: Compared): void {
+    const { address, type, done, would, doneBefore, wouldBefore, openAt } = compared;
+    this.#open.delete(compared);
+    compared.openAt = undefined;
+    const isSameAsBefore = done.value === doneBefore.value && would.value === wouldBefore.value;
+    const differs = done.value !== would.value || doneBefore.value !== wouldBefore.value;
+    if (type === 'T') compared.done = compared.would = never;
+    else {
+      compared.doneBefore = done;
+      compared.wouldBefore = would;
+    }
+    if (isSameAsBefore || !differs) return;
+    compared.count++;
+    this.#count++;
+    this.#kept.push({ time: openAt!, address, type, done, would });
+    if (this.#kept.length >= 2 * this.#options.most) this.#kept = this.#kept.slice(-this.#options.most);
+  }
+
+  #comparedOf(address: string, type: ValueType): Compared {
+    const known = this.#compared.get(address);
+    if (known !== undefined) return known;
+    const side = type === 'T' ? never : nothing;
+    const sides = { done: side, would: side, doneBefore: side, wouldBefore: side };
+    const compared: Compared = { address, type, ...sides, openAt: undefined, count: 0 };
+    this.#compared.set(address, compared);
+    return compared;
+  }
+
+  #sideOf(value: Value | undefined, origin: Origin | undefined): Side {
+    const { cut } = this.#options;
+    return { value: value === undefined || cut === undefined ? value : cut(value), origin };
+  }
+}
