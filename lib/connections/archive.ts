@@ -109,6 +109,12 @@ export interface HistoryQuestion {
   readonly format: 'json' | 'csv';
 }
 
+/** A change among all changes of a parameter, in the order in which they were. */
+export interface EventPlace {
+  readonly time: number;
+  readonly revision: number;
+}
+
 export interface EventsQuestion {
   readonly ask: 'events';
   readonly parameter: AskedParameter;
@@ -116,7 +122,7 @@ export interface EventsQuestion {
   readonly to: number;
   readonly limit: number;
   /** Only what was before this change; undefined: the newest. */
-  readonly before: { readonly time: number; readonly revision: number } | undefined;
+  readonly before: EventPlace | undefined;
 }
 
 /** What of the audit is asked for. Times are milliseconds since 1970. */

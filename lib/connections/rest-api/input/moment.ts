@@ -1,5 +1,6 @@
 // Points in time as clients ask for them.
 
+import { isCalendarDay } from '../../../model/calendar-day.ts';
 import { readLongDurationMs } from '../../../model/duration.ts';
 import { describe, HubError } from '../../../model/error.ts';
 
@@ -22,5 +23,6 @@ function readText(text: string, now: number): number | undefined {
     return agoMs === undefined ? undefined : now - agoMs;
   }
   if (/^\d{5,16}$/.test(text)) return Number(text);
-  return iso.test(text) ? Date.parse(text.length === 10 ? `${text}T00:00` : text) : undefined;
+  if (!iso.test(text) || !isCalendarDay(text.slice(0, 10))) return undefined;
+  return Date.parse(text.length === 10 ? `${text}T00:00` : text);
 }

@@ -36,17 +36,15 @@ export function answerEvents(moment: Moment, question: EventsQuestion): string {
 /** Newest first, one more than is asked for if there is one. */
 function eventsBefore({ database, deadline }: Moment, series: Series, question: EventsQuestion): EventRow[] {
   const { from, to, limit, before } = question;
-  const end = before === undefined ? to : Math.min(to, before.time);
-  const isBefore = ([time, , revision]: EventRow) =>
-    before === undefined || time < before.time || (time === before.time && revision < before.revision);
+  const afterAll = { time: to + 1, revision: -1 };
+  const end = before !== undefined && before.time <= to ? before : afterAll;
   const found: EventRow[] = [];
-  for (const hour of database.changedHours(series, from, end + 1).reverse()) {
+  for (const hour of database.changedHours(series, from, end.time + 1).reverse()) {
     if (found.length > limit) break;
     deadline.check();
-    const rows = database.events(series, hour, from, end + 1, limit + 1);
-    found.push(...rows.filter(isBefore).reverse());
+    found.push(...database.events(series, hour, from, end, limit + 1 - found.length));
   }
-  return found.slice(0, limit + 1);
+  return found;
 }
 
 function eventOf(names: Names, series: Series, row: EventRow, previous: EventRow[1] | undefined): HistoryEvent {

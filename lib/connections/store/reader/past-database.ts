@@ -4,6 +4,7 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { HistoryGap } from '../../../wire/http/history.ts';
+import type { EventPlace } from '../../archive.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/database/files.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
@@ -144,13 +145,19 @@ export class PastDatabase {
 
   /** Changes of one hour, within the range: the first or the last so many of them, oldest first. */
   changes(series: Series, hour: number, from: number, to: number, which: 'first' | 'last', limit: number): ChangeRow[] {
-    return this.#changes('time, value, revision', series, hour, from, to, which, limit);
+    const order = orderOf(which);
+    const where = 'hour = ? AND parameter = ? AND time >= ? AND time < ?';
+    const select = `SELECT time, value, revision FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
+    const rows = this.#all<ChangeRow>(select, Math.floor(hour / hourMs), series.id, from, to, limit);
+    return which === 'first' ? rows : rows.reverse();
   }
 
-  /** As `changes`, with who did it and why. */
-  events(series: Series, hour: number, from: number, to: number, limit: number): EventRow[] {
+  /** Changes of one hour, with who did them and why: from a time on, the newest of those that come before a place, newest first. */
+  events({ id }: Series, hour: number, from: number, before: EventPlace, limit: number): EventRow[] {
     const columns = 'time, value, revision, writer, source, cause_parameter, cause_time, cause_revision';
-    return this.#changes(columns, series, hour, from, to, 'last', limit);
+    const where = 'hour = ? AND parameter = ? AND time >= ? AND (time, revision) < (?, ?)';
+    const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time DESC, revision DESC LIMIT ?`;
+    return this.#all<EventRow>(select, Math.floor(hour / hourMs), id, from, before.time, before.revision, limit);
   }
 
   /** One change by its key. */
@@ -169,22 +176,6 @@ export class PastDatabase {
   parameter(id: number): Series | undefined {
     const [row] = this.#all<[string, ValueType]>('SELECT address, type FROM parameter WHERE id = ?', id);
     return row && { id, address: row[0], type: row[1] };
-  }
-
-  #changes<Row>(
-    columns: string,
-    { id }: Series,
-    hour: number,
-    from: number,
-    to: number,
-    which: 'first' | 'last',
-    limit: number,
-  ): Row[] {
-    const order = orderOf(which);
-    const where = 'hour = ? AND parameter = ? AND time >= ? AND time < ?';
-    const select = `SELECT ${columns} FROM change WHERE ${where} ORDER BY time ${order}, revision ${order} LIMIT ?`;
-    const rows = this.#all<Row>(select, Math.floor(hour / hourMs), id, from, to, limit);
-    return which === 'first' ? rows : rows.reverse();
   }
 
   #all<Row>(sql: string, ...values: (number | string)[]): Row[] {

@@ -1,6 +1,7 @@
 // What parameters were, what happened to them and who did it, asked over HTTP of a hub that has just recorded it.
 
 import test from 'ava';
+import type { Value } from '../../../../lib/model/value.ts';
 import type { EventList } from '../../../../lib/wire/http/events.ts';
 import type { History, HistoryList } from '../../../../lib/wire/http/history.ts';
 import { eventually } from '../../../support/deadline.ts';
@@ -121,6 +122,14 @@ test('events tell what wrote, who did it and what led to it, page by page', asyn
     [['on air', undefined]],
   );
   t.is(older.next, undefined);
+  await write(...[1, 2, 3, 4, 5, 6, 7].map((level) => ['desk/level', level] as const));
+  const told: Value[] = [];
+  for (let page = '?limit=2'; page !== ''; ) {
+    const { events, next } = await json<EventList>(`/hub/events/desk/level${page}`);
+    told.push(...events.map(({ value }) => value));
+    page = next === undefined ? '' : `?limit=2&before=${next}`;
+  }
+  t.deepEqual(told.slice(0, 7), [7, 6, 5, 4, 3, 2, 1], 'no page but the last one is the last');
 });
 
 test('CSV is for spreadsheets: no text of it is a formula', async (t) => {
