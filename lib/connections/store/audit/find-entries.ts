@@ -38,14 +38,17 @@ export function findEntries(database: DatabaseSync, question: AuditQuestion, che
   if (bounds === undefined) return { entries: [], hasMore: false };
   const [where, values] = conditionsOf(question);
   const glob = address === undefined ? undefined : globToRegExp(address);
+  const isMeant = searchOf(question);
   const sql = `SELECT * FROM entry WHERE ${['n >= ? AND n <= ?', ...where].join(' AND ')} ORDER BY n DESC`;
   const entries: AuditEntry[] = [];
   let rows = 0;
   for (const row of database.prepare(sql).iterate(...bounds, ...values) as Iterable<Row>) {
     if (++rows % checkEvery === 0) check();
     if (glob !== undefined && !glob.test(row.address)) continue;
+    const entry = entryOf(row);
+    if (!isMeant(entry)) continue;
     if (entries.length === limit) return { entries, hasMore: true };
-    entries.push(entryOf(row));
+    entries.push(entry);
   }
   return { entries, hasMore: false };
 }
@@ -70,10 +73,10 @@ function conditionsOf({ from, to, address, user, kind, text }: AuditQuestion): [
   if (kind !== undefined) add('kind = ?', kind);
   if (user !== undefined) add(`user LIKE ? ESCAPE '\\'`, containing(user));
   if (text !== undefined) {
-    const columns = ['address', 'user', 'before', 'after', 'cause'];
+    const columns = ['address', 'user', shown('before'), shown('after'), 'cause'];
     const likes = columns.map((column) => `${column} LIKE ? ESCAPE '\\'`);
-    const bytes = ['before', 'after'].map((column) => inBytes(column));
-    add(`(${[...likes, ...bytes].join(' OR ')})`, ...columns.map(() => containing(text)), text, text);
+    const bytes = ['before', 'after'].map((column) => `typeof(${column}) = 'blob'`);
+    add(`(${[...likes, ...bytes].join(' OR ')})`, ...columns.map(() => containing(text)));
   }
   return [where, values];
 }
@@ -83,13 +86,30 @@ function wider(glob: string): string {
   return glob.replace(/[[?]/g, '[$&]').replace(/\*\*\/|\*+/g, '*');
 }
 
-/** LIKE ends at a NUL. */
-function inBytes(column: string): string {
-  return `(typeof(${column}) = 'blob' AND instr(lower(CAST(${column} AS TEXT)), lower(?)) > 0)`;
+/** A boolean is searched as people see it. */
+function shown(column: string): string {
+  return `CASE WHEN type <> 'B' THEN ${column} WHEN ${column} = 1 THEN 'true' WHEN ${column} = 0 THEN 'false' END`;
 }
 
+/** LIKE knows upper and lower case of ASCII alone: what is not ASCII is any text to it. */
 function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
+  return `%${text.replace(/[\\%_]/g, '\\$&').replace(/[^ -~]+/g, '%')}%`;
+}
+
+/** What LIKE finds may be more than what is meant: this tells which. */
+function searchOf({ user = '', text = '' }: AuditQuestion): (entry: AuditEntry) => boolean {
+  const has = (value: Value | undefined, part: string) =>
+    String(value ?? '')
+      .toLowerCase()
+      .includes(part);
+  const userPart = user.toLowerCase();
+  const textPart = text.toLowerCase();
+  return (entry) => {
+    const { address, before, after, cause } = entry;
+    return (
+      has(entry.user, userPart) && [address, entry.user, before, after, cause].some((value) => has(value, textPart))
+    );
+  };
 }
 
 function entryOf({ n, time, kind, user, address, type, before, after, count, cause }: Row): AuditEntry {

@@ -22,6 +22,7 @@ const rows: readonly AuditRow[] = [
   row(4, { address: 'desk/text', type: 'S', before: undefined, after: '100%_[sure]' }),
   row(5, { kind: 'rule', address: 'copies', type: '', before: undefined, after: 'off', cause: 'a rule of flow.json5' }),
   row(6, { address: 'desk/lamp', before: true, after: false, count: 3 }),
+  row(7, { address: 'desk/text', type: 'S', before: 'Grüße', after: 'ÄRGER\u0000 im Studio' }),
 ];
 
 async function finder(t: ExecutionContext) {
@@ -39,22 +40,28 @@ async function finder(t: ExecutionContext) {
 }
 
 const cases: readonly [Partial<AuditQuestion>, number[]][] = [
-  [{}, [6, 5, 4, 3, 2, 1]],
+  [{}, [7, 6, 5, 4, 3, 2, 1]],
   [{ from: 20_000, to: 40_000 }, [4, 3, 2]],
-  [{ from: 70_000 }, []],
+  [{ from: 80_000 }, []],
   [{ to: 9999 }, []],
   [{ before: 3 }, [2, 1]],
   [{ address: 'desk/lamp' }, [6, 1]],
-  [{ address: 'desk/*' }, [6, 4, 3, 1]],
+  [{ address: 'desk/*' }, [7, 6, 4, 3, 1]],
   [{ address: 'desk/**/level' }, [2]],
-  [{ address: '**' }, [6, 5, 4, 3, 2, 1]],
+  [{ address: '**' }, [7, 6, 5, 4, 3, 2, 1]],
   [{ user: 'KEYS' }, [3]],
-  [{ user: '10.0.0' }, [6, 5, 4, 2, 1]],
+  [{ user: '10.0.0' }, [7, 6, 5, 4, 2, 1]],
   [{ kind: 'rule' }, [5]],
   [{ text: '100%_[' }, [4]],
   [{ text: 'FLOW' }, [5]],
   [{ text: '%' }, [4]],
   [{ text: 'lamp', kind: 'change', from: 30_000 }, [6]],
+  [{ text: 'ärger' }, [7]],
+  [{ text: 'GRÜß' }, [7]],
+  [{ text: 'Im Studio' }, [7]],
+  [{ text: 'ö' }, []],
+  [{ text: 'false' }, [6, 1]],
+  [{ text: 'API', user: 'käys' }, []],
 ];
 
 test('filters', async (t) => {
@@ -70,11 +77,11 @@ test('filters', async (t) => {
 test('values have their types, and what there is not is left out', async (t) => {
   const find = await finder(t);
   const { entries } = find({});
-  t.deepEqual(entries[0], {
+  t.deepEqual(entries[1], {
     ...{ n: 6, time: 60_000, kind: 'change', user: 'api 10.0.0.3', address: 'desk/lamp' },
     ...{ before: true, after: false, count: 3 },
   });
-  t.deepEqual(entries[3], { n: 3, time: 30_000, kind: 'fire', user: 'keys', address: 'desk/bell', count: 1 });
+  t.deepEqual(entries[4], { n: 3, time: 30_000, kind: 'fire', user: 'keys', address: 'desk/bell', count: 1 });
 });
 
 test('a page has at most so many, and says whether there is more', async (t) => {
@@ -82,5 +89,5 @@ test('a page has at most so many, and says whether there is more', async (t) => 
   const first = find({ limit: 4 });
   t.deepEqual([first.entries.length, first.hasMore], [4, true]);
   const second = find({ limit: 4, before: first.entries.at(-1)!.n });
-  t.deepEqual([second.entries.length, second.hasMore], [2, false]);
+  t.deepEqual([second.entries.length, second.hasMore], [3, false]);
 });

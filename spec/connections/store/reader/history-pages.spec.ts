@@ -122,7 +122,7 @@ test('events tell what wrote, who did it and what led to it, page by page', asyn
     [['on air', undefined]],
   );
   t.is(older.next, undefined);
-  await write(...[1, 2, 3, 4, 5, 6, 7].map((level) => ['desk/level', level] as const));
+  await write(...[1, 2, 3, 4, 5, 6, 7].map((level): [string, number] => ['desk/level', level]));
   const told: Value[] = [];
   for (let page = '?limit=2'; page !== ''; ) {
     const { events, next } = await json<EventList>(`/hub/events/desk/level${page}`);

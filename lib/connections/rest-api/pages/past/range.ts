@@ -7,13 +7,18 @@ import { readMoment } from '../../input/moment.ts';
 /** Reads `from` and `to`, which is now when it is left out. Errors: `bad-request`. */
 export function readRange(query: URLSearchParams, defaultFrom: string): { from: number; to: number } {
   const now = Date.now();
-  const toText = query.get('to');
+  const toText = timeText(query, 'to');
   const to = toText === null ? now : Math.floor(readMoment('to', toText, now));
-  const fromText = query.get('from') ?? defaultFrom;
+  const fromText = timeText(query, 'from') ?? defaultFrom;
   const from = Math.floor(readMoment('from', fromText, now));
   if (from > to)
     throw new HubError('bad-request', `from: expected a time before to, got ${describe(fromText)}, which is later`);
   return { from, to };
+}
+
+/** In a query, a plus that is not encoded is a space. Of a time it is the plus of its zone: `2026-11-22T03:00+01:00`. */
+function timeText(query: URLSearchParams, name: string): string | null {
+  return query.get(name)?.replace(/(?<=T.*) (?=\d\d:\d\d$)/, '+') ?? null;
 }
 
 /** Reads a whole number from 1 to `most`. Errors: `bad-request`. */

@@ -1,7 +1,7 @@
 // Answers about the past come from the store as they are sent. The hub's own thread neither makes nor reads them.
 
 import { HubError } from '../../../../model/error.ts';
-import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { HttpResponse } from '../../../../net/uws.ts';
 import type { PastQuestion, ReadyAnswer } from '../../../archive.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
@@ -48,7 +48,8 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const accept = request.getHeader('accept');
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const ifNoneMatch = request.getHeader('if-none-match');
-    const question = read(context, { path: request.getUrl(), query: queryOf(request), accept, address });
+    const query = new URLSearchParams(request.getQuery() ?? '');
+    const question = read(context, { path: request.getUrl(), query, accept, address });
     const leave = context.shares.enter(address);
     const exchange = keepResponse(response);
     const answer = async () => {
@@ -81,9 +82,4 @@ async function reply(exchange: Exchange, { body, tag }: ReadyAnswer, type: strin
 /** A short body goes with the head. */
 function sendFirst(response: HttpResponse, body: Uint8Array): void {
   if (response.isHead || body.byteLength <= partBytes) response.end(body);
-}
-
-/** A plus is a plus here, since times have it: `2026-11-22T03:00+01:00`. */
-function queryOf(request: HttpRequest): URLSearchParams {
-  return new URLSearchParams((request.getQuery() ?? '').replaceAll('+', '%2B'));
 }

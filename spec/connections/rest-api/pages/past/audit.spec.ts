@@ -39,6 +39,7 @@ test('it tells at once what was done, newest first, page by page, and what is as
     ],
   );
   t.is(all.next, undefined);
+  const lastHour = new Date().toISOString().slice(0, 16);
   t.true(all.entries.every(({ time }) => Math.abs(Date.parse(time) - Date.now()) < 60_000));
   const first = await page('?limit=2');
   t.deepEqual([first.entries.length, first.next], [2, first.entries[1]!.n]);
@@ -46,6 +47,12 @@ test('it tells at once what was done, newest first, page by page, and what is as
   t.is((await page('?address=desk/*&user=OTHER')).entries.length, 1);
   t.is((await page('?text=morning&from=-1m&to=-0s')).entries.length, 1);
   t.is((await page('?kind=rule&address=&user=')).entries.length, 1);
+  t.is((await page(`?${new URLSearchParams({ text: 'GOOD MORNING', user: 'spec' })}`)).entries.length, 1);
+  t.is(
+    (await page(`?user=api+127&text=true&from=${lastHour}+01:00`)).entries.length,
+    1,
+    'a plus is a space, but for that of a zone',
+  );
   t.is((await page('?from=-2y&to=-1y')).entries.length, 0);
   const etag = (await get('/hub/audit?kind=fire')).headers.get('etag')!;
   t.truthy(etag);
