@@ -1,6 +1,7 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
 import type { AuditKind } from '../model/audit-entry.ts';
+import type { Durations } from '../model/durations.ts';
 import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
 import type { ValueType } from '../model/value.ts';
 
@@ -50,6 +51,8 @@ export interface WritingStatus {
 }
 
 export interface ValuesArchive extends WritingArchive {
+  /** How long writing took, until it was on the disk: of each transaction, also of one that failed. */
+  readonly flushDurations: Durations;
   /** Resolves when everything that has changed up to now is on the disk, or after two seconds. */
   flush(): Promise<void>;
 }

@@ -53,14 +53,19 @@ export class Families {
     });
   }
 
-  /** The library's histograms count for themselves, but the hub counts already. So it is told what one of them would tell. */
-  histogram(name: string, help: string, durations: Durations): void {
-    const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, durations) }) };
+  /**
+   * The library's histograms count for themselves, but the hub counts already. So it is told what one of them would tell; undefined:
+   * there is nothing at the moment that it could tell.
+   */
+  histogram(name: string, help: string, read: () => Durations | undefined): void {
+    const metric = { name, get: async () => ({ name, help, type: 'histogram', values: valuesOf(name, read()) }) };
     this.#registry.registerMetric(metric as unknown as Metric);
   }
 }
 
-function valuesOf(name: string, { counts, sum }: Durations) {
+function valuesOf(name: string, durations: Durations | undefined) {
+  if (durations === undefined) return [];
+  const { counts, sum } = durations;
   let count = 0;
   const buckets = counts.map((inBucket, index) => {
     count += inBucket;

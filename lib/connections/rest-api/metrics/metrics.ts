@@ -50,7 +50,7 @@ function addChanges(families: Families, { hub, sockets, writes }: MetricsContext
     ...writes.refused,
   ]);
   const turns = 'How long a write takes with all that follows from it; of one turn in 64.';
-  families.histogram('patchbay_turn_duration_seconds', turns, hub.turnDurations);
+  families.histogram('patchbay_turn_duration_seconds', turns, () => hub.turnDurations);
 }
 
 function addRules(families: Families, { ruleTotals }: HubPort): void {
@@ -84,7 +84,7 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   families.gauge('patchbay_clients_stalled', 'WebSocket clients that do not read.', () => countStalled(sockets));
   const delay =
     'From the first change of a round of the event loop until its frames have gone to the sockets; of one round in 16.';
-  families.histogram('patchbay_fanout_delay_seconds', delay, rounds.durations);
+  families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
   const conflated = 'Changes that clients were not sent, since they were behind: they got a newer value.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
   const fires = 'Fires of triggers that clients were not sent, since they were behind.';
@@ -126,6 +126,8 @@ function addStore(families: Families, hub: HubPort): void {
     'The age of the oldest change that is not on the disk.',
     ({ lagMs }) => lagMs / 1000,
   );
+  const flush = 'How long the store took to write values until they were on the disk.';
+  families.histogram('patchbay_store_flush_seconds', flush, () => hub.keeping.archive?.values?.flushDurations);
   const lost = 'Changes that the store has not recorded.';
   families.counters(
     'patchbay_store_lost_total',

@@ -19,7 +19,7 @@ export function addProgram(families: Families): void {
   families.histogram(
     'patchbay_event_loop_delay_seconds',
     'By how much the event loop is late, 20 times a second.',
-    loopDelays(),
+    loopDelays,
   );
 }
 

@@ -163,7 +163,10 @@ class ValuesKeeper {
 
   /** Whether the batch is on the disk. */
   async #commit(batch: Batch): Promise<boolean> {
+    const { scheduler } = this.#options;
+    const startedAt = scheduler.now();
     const written = await this.#disk.watch(this.#attempt(batch));
+    this.#progress.flushDurations.add((scheduler.now() - startedAt) / 1000);
     this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
     if (written.state === 'written') {
       this.#backoff.reset();

@@ -1,6 +1,7 @@
 // How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
 
 import { within } from '../../../model/deadline.ts';
+import { Durations } from '../../../model/durations.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import { RowRate } from '../row-rate.ts';
 
@@ -8,6 +9,7 @@ import { RowRate } from '../row-rate.ts';
 const flushDeadlineMs = 2000;
 
 export class Progress implements ValuesArchive {
+  readonly flushDurations = new Durations();
   readonly #hub: { readonly revision: number };
   readonly #now: () => number;
   readonly #rate = new RowRate();

@@ -83,6 +83,18 @@ test('changes, writes, rules, clients and connections are counted', async (t) =>
   t.true(valuesOf(page, 'process_resident_memory_bytes')['']! > 1e7);
 });
 
+test('transactions of a store are counted with the time that they took', async (t) => {
+  const folder = await createFolder(t);
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B'] }, store: { type: 'store', folder } },
+  });
+  hub.write('desk/lamp', true, writer);
+  const flush = async (part: string) =>
+    valuesOf(await read(t, hub.port), `patchbay_store_flush_seconds_${part}`)[''] ?? 0;
+  await eventually(async () => (await flush('count')) > 0, 'a transaction');
+  t.true((await flush('sum')) > 0);
+});
+
 test('there are as many series with 5,000 parameters as with two', async (t) => {
   const namesOf = async (count: number) => {
     const page = await read(t, (await startDesk(t, count)).port);
