@@ -16,6 +16,7 @@ import { formatKeys } from './command/keys.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
 import { type RunOptions, run } from './command/run/run.ts';
+import { createSupervisor } from './command/run/supervisor.ts';
 import { reload, shadow } from './command/shadow.ts';
 import { type TestOptions, test } from './command/test.ts';
 import { types } from './command/types.ts';
@@ -68,6 +69,7 @@ program
       run(paths, {
         ...options,
         logDescriptor: unblockedOutput(),
+        supervisor: createSupervisor(process.env),
         createGuard: (log) => createFlowGuard(process, log),
         onReloadSignal,
         untilStopped,

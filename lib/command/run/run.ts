@@ -9,6 +9,7 @@ import { HubError, messageOf } from '../../model/error.ts';
 import { giveBackWhenCalm } from './give-back.ts';
 import { createLogFormat, type LogFormat, logFormats } from './log-format.ts';
 import { LogOutput } from './log-output.ts';
+import type { Supervisor } from './supervisor.ts';
 import { warmUp } from './warm-up.ts';
 
 export interface RunOptions {
@@ -22,6 +23,8 @@ export interface RunOptions {
   readonly warmUp: boolean;
   /** Whether no rule runs. */
   readonly safe?: boolean;
+  /** Hears that the hub runs, and that it stops. */
+  readonly supervisor: Supervisor;
   /** Creates the guard of flows in TypeScript, in the process that runs the hub. */
   createGuard(log: { readonly format: LogFormat; readonly descriptor: number }): FlowGuard;
   /** Calls back at each signal that asks for a reload. */
@@ -39,7 +42,7 @@ const lastLinesMs = 500;
 
 /** Runs until stopped; exit status 0. Errors: those of `startHub`, and `bad-request` for an unknown level or format. */
 export async function run(paths: readonly string[], options: RunOptions): Promise<number> {
-  const { logLevel, watch, safe = false, createGuard, onReloadSignal, untilStopped, onExit } = options;
+  const { logLevel, watch, safe = false, supervisor, createGuard, onReloadSignal, untilStopped, onExit } = options;
   if (!levels.includes(logLevel))
     throw new Error(`--log-level: expected one of ${levels.join(', ')}, got "${logLevel}"`);
   const logFormat = logFormats.find((format) => format === options.logFormat);
@@ -55,7 +58,9 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const hub = await startHub({ paths, log, watch, safe, guard });
   giveBackWhenCalm();
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
+  supervisor.ready();
   log.info({}, `stopping: ${await stopped}`);
+  supervisor.stopping();
   const endMs = performance.now() + stopMs;
   await hub.stop();
   log.info({}, 'stopped');

@@ -1,0 +1,87 @@
+// node install/build-deb.ts: builds a package for Debian 12 and 13 that brings its own Node.js, in /usr/lib/patchbay, and runs as a
+// systemd service. It needs npm and dpkg-deb.
+
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { conffiles, writeConffiles } from './debian/conffiles.ts';
+import { controlOf } from './debian/control.ts';
+import { fetchNode, npmPack, run, unpack } from './packing.ts';
+
+/** The Node.js that the package brings: with its binaries of uWebSockets.js it runs on glibc 2.36 (Debian 12) as well. */
+const nodeVersion = '22.23.3';
+const root = resolve(import.meta.dirname, '..');
+/** What `patchbay` is on the command line. */
+const command = '#!/bin/sh\nexec /usr/lib/patchbay/bin/node /usr/lib/patchbay/bin/patchbay "$@"\n';
+const usage = `node install/build-deb.ts [options]
+
+  --into <folder>   where the package is written (dist)
+  --version <text>  the version of the package (that of package.json)
+  --packed <file>   an archive of npm pack (one is packed)
+  --help
+`;
+
+const { values } = parseArgs({
+  options: {
+    into: { type: 'string', default: join(root, 'dist') },
+    version: { type: 'string', default: versionOfSource() },
+    packed: { type: 'string' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help) process.stdout.write(usage);
+else {
+  const work = mkdtempSync(join(tmpdir(), 'patchbay-deb-'));
+  try {
+    process.stdout.write(`${build(work, resolve(values.into), values.version)}\n`);
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+/** Returns the path of the package. */
+function build(work: string, into: string, version: string): string {
+  const stage = join(work, 'stage');
+  const home = join(stage, 'usr/lib/patchbay');
+  const docs = join(stage, 'usr/share/doc/patchbay');
+  unpack(values.packed === undefined ? npmPack(root, work) : resolve(values.packed), home);
+  installPackages(home);
+  write(join(docs, 'sbom.cdx.json'), run('npm', ['sbom', '--sbom-format', 'cyclonedx'], home));
+  fetchNode(nodeVersion, join(home, 'bin'));
+  symlinkSync('../dist/patchbay.js', join(home, 'bin/patchbay'));
+  renameSync(join(home, 'bin/LICENSE'), join(docs, 'LICENSE.node'));
+  cpSync(join(root, 'LICENSE'), join(docs, 'copyright'));
+  cpSync(join(root, 'CHANGELOG.md'), join(docs, 'CHANGELOG.md'));
+  cpSync(join(import.meta.dirname, 'patchbay.service'), join(stage, 'usr/lib/systemd/system/patchbay.service'));
+  write(join(stage, 'usr/bin/patchbay'), command, 0o755);
+  writeConffiles(stage);
+  const kibibytes = Number.parseInt(run('du', ['-sk', stage]), 10);
+  write(join(stage, 'DEBIAN/control'), controlOf({ version, kibibytes, nodeVersion }));
+  write(join(stage, 'DEBIAN/conffiles'), conffiles.map((path) => `${path}\n`).join(''));
+  for (const name of ['postinst', 'prerm', 'postrm'])
+    write(join(stage, 'DEBIAN', name), readFileSync(join(import.meta.dirname, 'debian', name), 'utf8'), 0o755);
+  run('chmod', ['-R', 'u=rwX,go=rX', stage]);
+  mkdirSync(into, { recursive: true });
+  const file = join(into, `patchbay_${version}_amd64.deb`);
+  run('dpkg-deb', ['--root-owner-group', '-Zzstd', '--build', stage, file]);
+  return file;
+}
+
+/** Installs what the hub needs to run, in the versions of the lock file, for the Node.js that it brings. */
+function installPackages(home: string): void {
+  const { devDependencies: _, scripts: __, ...kept } = JSON.parse(readFileSync(join(home, 'package.json'), 'utf8'));
+  write(join(home, 'package.json'), `${JSON.stringify(kept, undefined, 2)}\n`);
+  cpSync(join(root, 'package-lock.json'), join(home, 'package-lock.json'));
+  run('npm', ['install', '--silent', '--ignore-scripts', '--os=linux', '--cpu=x64', '--libc=glibc'], home);
+}
+
+function versionOfSource(): string {
+  return JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version;
+}
+
+function write(path: string, content: string, mode = 0o644): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content, { mode });
+}

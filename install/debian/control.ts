@@ -1,0 +1,28 @@
+// What Debian is told of the package.
+
+export interface ControlFacts {
+  readonly version: string;
+  /** How much room it takes when it is installed. */
+  readonly kibibytes: number;
+  readonly nodeVersion: string;
+}
+
+export function controlOf({ version, kibibytes, nodeVersion }: ControlFacts): string {
+  return [
+    'Package: patchbay',
+    `Version: ${version}`,
+    'Architecture: amd64',
+    'Maintainer: Patchbay <patchbay@localhost>',
+    `Installed-Size: ${kibibytes}`,
+    'Depends: init-system-helpers (>= 1.54~), libc6 (>= 2.36), libgcc-s1, libstdc++6 (>= 12)',
+    'Recommends: systemd',
+    'Section: misc',
+    'Priority: optional',
+    'Description: hub of parameters: connections, rules and dashboards meet',
+    ' Patchbay wires buttons, lamps, faders and devices to each other, shows them on',
+    ' dashboards, and says why each of them changed.',
+    ' .',
+    ` It runs with a Node.js ${nodeVersion} of its own, as a systemd service in a sandbox.`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,101 @@
+// node install/try.ts: installs the Debian package in a minimal Debian 12 and 13, whose systemd is really booted, and does with it
+// what administrators do. It prints a table; exit status 1 when a step does not hold. It needs root, debootstrap, npm and the network.
+
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../lib/model/error.ts';
+import { installGlobally, npmPack, run } from './packing.ts';
+import { Machine } from './try/machine.ts';
+import { otherNodeSteps, type Step, steps } from './try/steps.ts';
+
+const usage = `node install/try.ts [options]
+
+  --releases <list>  which Debians (12,13)
+  --bases <folder>   its folders 12 and 13, made by debootstrap --include=systemd, are copied; else they are made
+  --node <version>   the other Node.js with which the hub is tried on Debian 13 (24.21.0)
+  --help
+`;
+
+const codenames: Readonly<Record<string, string>> = { '12': 'bookworm', '13': 'trixie' };
+const root = resolve(import.meta.dirname, '..');
+const tell = (line: string) => void process.stdout.write(`${line}\n`);
+
+const { values } = parseArgs({
+  options: {
+    releases: { type: 'string', default: '12,13' },
+    bases: { type: 'string' },
+    node: { type: 'string', default: '24.21.0' },
+    help: { type: 'boolean' },
+  },
+});
+
+if (values.help) tell(usage);
+else {
+  const work = mkdtempSync(join(tmpdir(), 'patchbay-try-'));
+  try {
+    process.exitCode = (await tryAll(work)) ? 0 : 1;
+  } catch (error) {
+    tell(messageOf(error));
+    process.exitCode = 1;
+  } finally {
+    rmSync(work, { recursive: true });
+  }
+}
+
+/** Whether all of it holds. */
+async function tryAll(work: string): Promise<boolean> {
+  const archive = npmPack(root, join(work, 'hub'));
+  const build = (version: string) => {
+    const args = ['install/build-deb.ts', '--into', work, '--packed', archive, '--version', version];
+    return run(process.execPath, args, root).trim();
+  };
+  const packages = [build('0.0.1~try1'), build('0.0.1~try2')] as const;
+  tell('| Debian | step | | seconds |\n|---|---|---|---:|');
+  let holds = true;
+  for (const release of values.releases.split(',')) {
+    const folder = join(work, release);
+    makeRoot(release, folder);
+    for (const file of packages) cpSync(file, join(folder, 'root', basename(file)));
+    const [first, second] = packages.map((file) => `/root/${basename(file)}`) as [string, string];
+    const todo = [...steps(first, second)];
+    if (release !== '12') {
+      installGlobally(archive, values.node, join(folder, 'opt/patchbay'));
+      todo.push(...otherNodeSteps(first, values.node));
+    }
+    holds = (await tryOn(release, folder, todo)) && holds;
+    rmSync(folder, { recursive: true });
+  }
+  return holds;
+}
+
+async function tryOn(release: string, folder: string, todo: readonly Step[]): Promise<boolean> {
+  const machine = await Machine.boot(folder);
+  try {
+    for (const { what, script } of todo) {
+      const startMs = performance.now();
+      const { isWell, said } = machine.run(script);
+      const seconds = ((performance.now() - startMs) / 1000).toFixed(1);
+      tell(`| ${release} | ${what} | ${isWell ? said || 'holds' : '**does not hold**'} | ${seconds} |`);
+      if (!isWell) {
+        tell(`\n${said}\n`);
+        return false;
+      }
+    }
+    return true;
+  } finally {
+    await machine.end();
+  }
+}
+
+/** Errors: a release that is not known, or cannot be made. */
+function makeRoot(release: string, folder: string): void {
+  const codename = codenames[release];
+  if (codename === undefined)
+    throw new Error(`--releases: expected some of ${Object.keys(codenames).join(',')}, got "${release}"`);
+  mkdirSync(folder);
+  if (values.bases !== undefined) run('cp', ['-a', `${join(resolve(values.bases), release)}/.`, folder]);
+  else run('debootstrap', ['--variant=minbase', '--include=systemd', codename, folder]);
+  writeFileSync(join(folder, 'etc/dpkg/dpkg.cfg.d/try'), 'force-unsafe-io\n'); // it lasts as long as the trial
+}

@@ -1,0 +1,32 @@
+#!/bin/sh
+# boot.sh <folder>: boots the systemd of a Debian in a folder, beside that of this machine: with processes, mounts, cgroups and a
+# network of its own. It lasts until it is killed. It needs root, and no container program.
+set -e
+root=$(realpath "$1")
+groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts) # systemd keeps to the groups below the one that it begins in
+group=$groups/patchbay-try-$$
+mkdir "$group"
+echo $$ > "$group/cgroup.procs"
+
+exec unshare --mount --pid --fork --kill-child --net --cgroup --ipc --uts --propagation private sh -ec '
+  root=$1
+  mount --bind "$root" "$root"
+  cd "$root"
+  mount -t proc proc proc
+  mount -t sysfs -o ro sysfs sys
+  mount -t cgroup2 cgroup2 sys/fs/cgroup
+  mount -t tmpfs -o mode=755 tmpfs dev
+  for device in null zero full random urandom tty; do
+    touch "dev/$device"
+    mount --bind "/dev/$device" "dev/$device"
+  done
+  mkdir dev/shm dev/pts
+  ln -s /proc/self/fd dev/fd
+  ln -s pts/ptmx dev/ptmx
+  mount -t tmpfs tmpfs run
+  mount -t tmpfs tmpfs tmp
+  pivot_root . mnt
+  cd /
+  umount -l /mnt
+  exec env -i container=patchbay-try PATH=/usr/sbin:/usr/bin:/sbin:/bin /lib/systemd/systemd --system
+' sh "$root"

@@ -1,0 +1,78 @@
+// The Dockerfile is what it promises to be: a pinned base, no root, one volume, a health check that asks the hub, and a context that
+// holds no secrets and nothing that was built.
+
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import test from 'ava';
+import { readReadme, root } from '../support/readme.ts';
+
+interface Instruction {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** The instructions of each stage, from its FROM on; lines that end in a backslash go on. */
+function stagesOf(dockerfile: string): Instruction[][] {
+  const lines = dockerfile
+    .replace(/^\s*#.*\n/gm, '')
+    .replace(/\\\n/g, ' ')
+    .split('\n');
+  const stages: Instruction[][] = [];
+  for (const line of lines.filter((line) => line.trim() !== '')) {
+    const [, name = '', text = ''] = /^([A-Z]+)\s+(.*)$/.exec(line) ?? [];
+    if (name === 'FROM') stages.push([]);
+    stages.at(-1)!.push({ name, text });
+  }
+  return stages;
+}
+
+const known = /^(FROM|WORKDIR|COPY|RUN|LABEL|USER|VOLUME|EXPOSE|ENV|HEALTHCHECK|ENTRYPOINT|CMD)$/;
+const stages = stagesOf(readReadme('Dockerfile'));
+const last = stages.at(-1)!;
+const textOf = (name: string) => last.filter((one) => one.name === name).map(({ text }) => text);
+
+test('each instruction is known, and the base is one line of Node.js on one Debian', (t) => {
+  t.is(stages.length, 2);
+  for (const { name, text } of stages.flat()) t.regex(name, known, text);
+  for (const [first] of stages) t.regex(first!.text, /^node:22-trixie-slim( AS \w+)?$/);
+});
+
+test('the hub runs as a user that is not root, in exec form, and may write one volume', (t) => {
+  t.deepEqual(textOf('USER'), ['1000:1000']);
+  t.deepEqual(textOf('VOLUME'), ['/var/lib/patchbay']);
+  const user = last.findIndex(({ name }) => name === 'USER');
+  t.true(last.slice(user).every(({ name }) => name !== 'RUN' && name !== 'COPY'));
+  t.true(textOf('RUN').some((text) => text.includes('install -d -o 1000 -g 1000 -m 700 /var/lib/patchbay')));
+  for (const name of ['ENTRYPOINT', 'CMD']) t.notThrows(() => JSON.parse(textOf(name)[0]!));
+  t.is(textOf('ENTRYPOINT').length + textOf('CMD').length, 2);
+});
+
+test('nothing is fetched but by npm, and no secret is given', (t) => {
+  for (const { name, text } of stages.flat()) {
+    t.false(/curl|wget|http:|sudo|apt/.test(name === 'RUN' ? text : ''), text);
+    t.false(['ENV', 'LABEL'].includes(name) && /pass|token|secret/i.test(text), text);
+  }
+});
+
+test('the health check is a program that asks whether the hub lives', (t) => {
+  const [, command] = /^.* CMD (\[.*\])$/.exec(textOf('HEALTHCHECK')[0]!)!;
+  const [node, option, script] = JSON.parse(command!) as string[];
+  t.deepEqual([node, option], ['node', '-e']);
+  t.notThrows(() => new Function(script!));
+  t.true(script!.includes('/hub/health/live'));
+  t.true(textOf('EXPOSE').includes(/:(\d+)/.exec(textOf('ENV')[0]!)![1]!));
+});
+
+test('what the context leaves out is there, and what the build needs is not left out', (t) => {
+  const ignored = readReadme('.dockerignore')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  for (const name of ['.git', 'node_modules', 'dist']) t.true(ignored.includes(name), name);
+  for (const name of ['package.json', 'package-lock.json', 'lib', 'flows/init', 'install/README.md']) {
+    t.true(globSync(name, { cwd: root }).length > 0, name);
+    t.false(
+      ignored.some((one) => one === name || name.startsWith(`${one}/`)),
+      join(name),
+    );
+  }
+});
