@@ -168,13 +168,14 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
   ['pacing/', []],
   ['input/', []],
   ['entrance/', []],
-  ['settings.ts', ['limits/']],
+  ['settings.ts', ['limits/', 'users/user-settings.ts']],
   ['filters/', ['limits/']],
-  ['http/guard/', ['limits/', 'settings.ts']],
+  ['users/', ['filters/', 'limits/']],
+  ['http/guard/', ['limits/', 'settings.ts', 'users/']],
   ['http/answer/', ['http/guard/', 'limits/', 'settings.ts']],
-  ['http/', ['http/answer/', 'http/guard/', 'input/', 'limits/', 'pacing/', 'settings.ts']],
+  ['http/', ['http/answer/', 'http/guard/', 'input/', 'limits/', 'pacing/', 'settings.ts', 'users/']],
   ['files/', ['http/', 'http/answer/', 'input/', 'limits/']],
-  ['pages/openapi/', ['settings.ts']],
+  ['pages/openapi/', ['settings.ts', 'users/']],
   [
     'pages/',
     [
@@ -187,13 +188,14 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
       'pacing/',
       'sockets/session.ts',
       'sockets/status.ts',
+      'users/',
     ],
   ],
-  ['sockets/', ['filters/', 'http/', 'http/answer/', 'input/', 'limits/', 'pacing/', 'settings.ts']],
-  ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
-  ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/']],
+  ['sockets/', ['filters/', 'http/', 'http/answer/', 'input/', 'limits/', 'pacing/', 'settings.ts', 'users/']],
+  ['sockets/plain/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'users/']],
+  ['sockets/v1/', ['sockets/', 'filters/', 'input/', 'limits/', 'pacing/', 'users/']],
   ['metrics/', ['http/', 'http/answer/', 'input/', 'limits/', 'sockets/sockets.ts']],
-  ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/']],
+  ['sockets/sockets.ts', ['sockets/', 'sockets/plain/', 'sockets/v1/', 'filters/', 'http/', 'limits/', 'users/']],
 ];
 
 test('every floor of the REST API knows only those that it may know', async (t) => {

@@ -2,7 +2,7 @@
 
 import type { Origin } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
-import type { CausedChange, Causes, Explanation } from '../wire/http/explanation.ts';
+import { type CausedChange, type Causes, type Explanation, something } from '../wire/http/explanation.ts';
 import { pathOf } from '../wire/http/path.ts';
 import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
 import type { Console } from './console.ts';
@@ -46,6 +46,7 @@ export async function trace(rule: string, options: RemoteOptions, console: Conso
 
 /** `desk/lamp = false (was true), set by rule "lamp off" (demo.json5), 3000 ms later` */
 function describeChange({ parameter, type, value, previous, origin, revision, afterMs = 0 }: CausedChange): string {
+  if (parameter === something) return 'something that you may not see';
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
   return `${parameter}${change}, ${describeWriter(origin)}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
@@ -54,6 +55,7 @@ function describeChange({ parameter, type, value, previous, origin, revision, af
 /** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */
 export function describeWriter({ kind, name, file }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
+  if (name === something) return `${verb} that you may not see`;
   return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}`;
 }
 

@@ -96,11 +96,21 @@ export type PastQuestion = HistoryQuestion | EventsQuestion | AuditQuestion;
 export interface AskedParameter {
   readonly address: string;
   readonly type: ValueType | undefined;
+  /** true: whoever asks may not see it, and is answered as if nobody knew it. */
+  readonly isHidden?: boolean;
+}
+
+/** The addresses that whoever asks may see, as globs; `deny` wins. */
+export interface Sight {
+  readonly read: readonly string[];
+  readonly deny: readonly string[];
 }
 
 /** Times are milliseconds since 1970. */
 export interface HistoryQuestion {
   readonly ask: 'history';
+  /** undefined: all may be seen. */
+  readonly sight?: Sight | undefined;
   /** Of one that nobody knows there is nothing to tell; if it is the only one, that is an error. */
   readonly parameters: readonly AskedParameter[];
   /** Whether the answer is a list: what else the list could have is not in `parameters` where `hasMore`. */
@@ -121,6 +131,8 @@ export interface EventPlace {
 export interface EventsQuestion {
   readonly ask: 'events';
   readonly parameter: AskedParameter;
+  /** undefined: all may be seen. */
+  readonly sight?: Sight | undefined;
   readonly from: number;
   readonly to: number;
   readonly limit: number;

@@ -44,6 +44,12 @@ interface ConnectionTypeBasics<Settings> {
   /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
   belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /**
+   * Tells whether a running connection can go from some settings to others by itself: it is told them by `settings$`, and not
+   * started anew; pure. Only for a type without `files`, and settings of which its parameters and claims are the same. Left out:
+   * it cannot.
+   */
+  takesOver?(before: Settings, after: Settings): boolean;
+  /**
    * Declares a parameter that a rule names and `parameters` lacks, because the file that would tell it is broken: then this
    * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.
    */
@@ -118,6 +124,8 @@ export interface ConnectionContext<Settings> {
   readonly id: string;
   /** The settings of the connection, as the schema has parsed them. */
   readonly settings: Settings;
+  /** Settings that it takes over, as `takesOver` says. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly settings$: Observable<Settings>;
   /**
    * What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. While it is subscribed
    * to, `accept` replaces that of the declaration, where what is possible is known to the running connection alone.

@@ -5,7 +5,7 @@
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { Durations } from '../model/durations.ts';
-import { HubError } from '../model/error.ts';
+import { HubError, noSuchParameter } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
 import { convert, type Value } from '../model/value.ts';
 import { ChangeSubject } from './change-subject.ts';
@@ -154,11 +154,7 @@ export class Graph {
   /** The parameter of an address. Errors: `unknown-parameter`. */
   get(address: string): ParameterNode {
     const node = this.#parameters.get(address);
-    if (node === undefined)
-      throw new HubError(
-        'unknown-parameter',
-        `${address}: expected the address of a parameter, there is none with this one`,
-      );
+    if (node === undefined) throw noSuchParameter(address);
     return node;
   }
 

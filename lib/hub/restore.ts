@@ -24,7 +24,7 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   return connections.flatMap(({ id, enabled, type, settings, secrets, folder }) => {
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
     const askedAt = performance.now();
-    const logOfStore = secretLog(log.child({ connection: id }), secrets);
+    const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
     return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }), askedAt }];
   });

@@ -12,7 +12,7 @@ export const errorCatalogue = {
   'body-type': 'Unsupported body type',
   'cannot-start': 'Connection cannot start',
   conflict: 'Not possible as things are',
-  forbidden: 'Not allowed from here',
+  forbidden: 'Not allowed',
   'foreign-host': 'Foreign host',
   'foreign-origin': 'Foreign origin',
   internal: 'Internal error',
@@ -45,6 +45,12 @@ export class HubError extends Error {
     this.code = code;
     this.where = options.where;
   }
+}
+
+/** Nothing is written to what is not there. */
+export function noSuchParameter(address: string): HubError {
+  const message = `${address}: expected the address of a parameter, there is none with this one`;
+  return new HubError('unknown-parameter', message);
 }
 
 const describedLength = 60;

@@ -7,8 +7,12 @@ export const closeCodes = {
   stalled: 4001,
   /** The client sent faster than the hub takes it. */
   flooding: 4008,
+  /** Somebody has changed what the client may do: it comes again, and is told what it may see now. */
+  rightsChanged: 4003,
   /** Too many messages in a row made no sense. */
   senseless: 4500,
+  /** The client was signed out, or its credentials are no longer those of a user. */
+  signedOut: 4501,
 } as const;
 
 export type CloseCode = (typeof closeCodes)[keyof typeof closeCodes];

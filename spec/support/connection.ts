@@ -1,7 +1,15 @@
 // Runs one connection type by itself, as the hub would: settings parsed, parameters declared, a clock of the test's.
 
 import { resolve } from 'node:path';
-import { BehaviorSubject, firstValueFrom, type Observable, ReplaySubject, type SchedulerLike, Subject } from 'rxjs';
+import {
+  BehaviorSubject,
+  firstValueFrom,
+  NEVER,
+  type Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  Subject,
+} from 'rxjs';
 import { elementAt, filter, map } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, ConnectionType, Log } from '../../lib/connections/connection.ts';
 import { connectionSchema } from '../../lib/flow/check/schema.ts';
@@ -70,6 +78,7 @@ export function connect(
     scheduler: options.scheduler ?? monotonicScheduler,
     timeOfDay: options.timeOfDay ?? Date.now,
     resolvePath,
+    settings$: NEVER,
     finish: (work) => void unfinished.push(work),
     inbox: (id) => inboxes.get(id)!,
     inputTypes: new Map(),

@@ -5,7 +5,8 @@ import { claimTcpPort } from '../claim.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { builtConsole } from './pages/browser/console.ts';
 import { startServer } from './server.ts';
-import { settingsSchema } from './settings.ts';
+import { type Settings, settingsSchema } from './settings.ts';
+import { isOpen } from './users/accounts.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string) {
@@ -15,16 +16,18 @@ export function createRestApi(consoleFolder: string) {
     settingsSchema,
     parameters: () => [],
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
+    takesOver: (before, after) => isSameButUsers(before, after),
     belongings: ({ dashboards }, resolvePath) => (dashboards === '' ? [] : [resolvePath(dashboards)]),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
-        const { sockets, state$, forget, stop } = startServer(context, hub, consoleFolder);
+        const { sockets, state$, adopt, forget, stop } = startServer(context, hub, consoleFolder);
         const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
           stream$.subscribe({ next, error: (error) => subscriber.error(error) });
         const following = [
           follow(hub.changes$, sockets.tell),
           follow(hub.declared$, sockets.declare),
           follow(hub.removed$, forget),
+          follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
         return () => {
@@ -33,6 +36,13 @@ export function createRestApi(consoleFolder: string) {
         };
       }),
   });
+}
+
+/** Whether only users and what they may do differ: then nobody is cut whose rights are as they were. */
+function isSameButUsers(before: Settings, after: Settings): boolean {
+  if (isOpen(before) || isOpen(after)) return false;
+  const [one, other] = [before, after].map(({ users, anonymous, ...others }) => JSON.stringify(others));
+  return one === other;
 }
 
 export const restApi = createRestApi(builtConsole);

@@ -31,7 +31,7 @@ import { filesOf } from './pages/flow-files.ts';
 import { healthOf, isLive, isReady } from './pages/health.ts';
 import { wholeLogOf } from './pages/log.ts';
 import { openApiOf } from './pages/openapi/document.ts';
-import { type ReadPage, servePage, servePageOfFiles } from './pages/page.ts';
+import { type PageRequest, type ReadPage, servePage, servePageOfFiles } from './pages/page.ts';
 import { explainParameter, explainPath } from './pages/parameters/explain.ts';
 import { listParameters } from './pages/parameters/list.ts';
 import { type ParameterReader, parametersPath } from './pages/parameters/read.ts';
@@ -48,6 +48,7 @@ import { serveStore } from './pages/store/store.ts';
 import { traceRule } from './pages/trace.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
+import type { Visitor } from './users/visitor.ts';
 
 const dashboardsPath = '/hub/dashboards';
 
@@ -63,7 +64,7 @@ export interface RouteContext {
   readonly sockets: Sockets;
   readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
-  readonly originOf: (response: HttpResponse) => Origin;
+  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
   /** The folder of the built console. */
   readonly consoleFolder: string;
 }
@@ -73,7 +74,7 @@ type Serve = (response: HttpResponse, request: HttpRequest) => Promise<void>;
 
 export function routesOf(context: RouteContext): Route[] {
   return [
-    { path: '/ws', get: refusePlainHttp },
+    { path: '/ws', need: 'entry', get: refusePlainHttp },
     ...parameterRoutes(context),
     ...pastRoutes(context),
     ...stateRoutes(context),
@@ -81,7 +82,7 @@ export function routesOf(context: RouteContext): Route[] {
     ...storeRoutes(context),
     ...dashboardRoutes(context),
     ...browserRoutes(context),
-    { path: '/hub/*', get: replyNotFound },
+    { path: '/hub/*', need: 'entry', get: replyNotFound },
     ...documentRoutes(context),
   ];
 }
@@ -90,18 +91,23 @@ export function routesOf(context: RouteContext): Route[] {
 function parameterRoutes(context: RouteContext): Route[] {
   const { hub, settings, originOf, reader } = context;
   const json = pagesOf(context);
+  const updaterOf = (response: HttpResponse, visitor: Visitor) => ({
+    view: visitor.view,
+    origin: originOf(response, visitor),
+  });
   return [
-    { path: `${parametersPath}*`, get: (response, request) => reader.answer(response, request) },
+    { path: `${parametersPath}*`, need: 'entry', get: (response, request, visitor) => reader.answer(response, request, visitor) },
     {
       path: '/update',
+      need: 'entry',
       ...(settings.getUpdates && {
         getWrites: true,
-        get: (response, request) => updateByGet(context, originOf(response), response, request),
+        get: (response, request, visitor) => updateByGet(context, updaterOf(response, visitor), response, request),
       }),
-      post: (response, request) => updateByPost(context, originOf(response), response, request),
+      post: (response, request, visitor) => updateByPost(context, updaterOf(response, visitor), response, request),
     },
-    { path: '/hub/parameters', get: (response, request) => listParameters(context, response, request) },
-    { path: `${explainPath}*`, get: json(({ path }) => explainParameter(hub, path)) },
+    { path: '/hub/parameters', need: 'entry', get: (response, request, { view }) => listParameters(context, view, response, request) },
+    { path: `${explainPath}*`, need: 'entry', get: json(({ path, visitor }) => explainParameter(hub, visitor.view, path)) },
   ];
 }
 
@@ -109,10 +115,10 @@ function parameterRoutes(context: RouteContext): Route[] {
 function pastRoutes({ hub, tasks, log }: RouteContext): Route[] {
   const past: PastContext = { hub, tasks, log, shares: new PastShares() };
   return [
-    { path: historyPath, get: servePast(past, readHistoriesQuestion) },
-    { path: `${historyPath}/*`, get: servePast(past, readHistoryQuestion) },
-    { path: `${eventsPath}*`, get: servePast(past, readEventsQuestion) },
-    { path: auditPath, get: servePast(past, readAuditQuestion) },
+    { path: historyPath, need: 'entry', get: servePast(past, readHistoriesQuestion) },
+    { path: `${historyPath}/*`, need: 'entry', get: servePast(past, readHistoryQuestion) },
+    { path: `${eventsPath}*`, need: 'entry', get: servePast(past, readEventsQuestion) },
+    { path: auditPath, need: 'manage', get: servePast(past, readAuditQuestion) },
   ];
 }
 
@@ -121,36 +127,42 @@ function stateRoutes(context: RouteContext): Route[] {
   const { hub, settings, log, sockets } = context;
   const json = pagesOf(context);
   return [
-    { path: '/hub/clients', get: json(() => clientsOf(sockets.clients())) },
-    { path: '/hub/files', get: json(() => filesOf(hub)) },
-    { path: '/hub/health', get: json(() => healthOf(hub)) },
-    { path: '/hub/health/live', get: json(isLive) },
-    { path: '/hub/health/ready', get: json(() => isReady(hub)) },
-    { path: '/hub/metrics', get: later(createMetricsPage(context, log), log) },
-    { path: '/hub/log', get: json(({ query }) => wholeLogOf(hub, query)) },
-    { path: '/hub/openapi.json', get: json(() => openApiOf(hub.version, settings)) },
-    { path: '/hub/trace', get: json(({ query }) => traceRule(hub, query)) },
+    { path: '/hub/clients', need: 'manage', get: json(() => clientsOf(sockets.clients())) },
+    { path: '/hub/files', need: 'manage', get: json(() => filesOf(hub)) },
+    { path: '/hub/health', need: 'entry', get: json(({ visitor }) => healthOf(hub, visitor)) },
+    { path: '/hub/health/live', need: 'entry', get: json(isLive) },
+    { path: '/hub/health/ready', need: 'entry', get: json(({ visitor }) => isReady(hub, visitor)) },
+    { path: '/hub/metrics', need: 'metrics', get: later(createMetricsPage(context, log), log) },
+    { path: '/hub/log', need: 'manage', get: json(({ query }) => wholeLogOf(hub, query)) },
+    { path: '/hub/openapi.json', need: 'entry', get: json(() => openApiOf(hub.version, settings)) },
+    { path: '/hub/trace', need: 'manage', get: json(({ query }) => traceRule(hub, query)) },
   ];
 }
 
 /** What can be switched, stopped and started again. */
 function operationRoutes(context: RouteContext): Route[] {
   const { id, hub, log, originOf } = context;
-  const operationOf = (response: HttpResponse) => ({ id, hub, log, by: originOf(response) });
+  const operationOf = (response: HttpResponse, visitor: Visitor) => ({ id, hub, log, by: originOf(response, visitor) });
   const json = pagesOf(context);
   return [
-    { path: connectionsPath, get: json(() => connectionsOf(hub)) },
+    { path: connectionsPath, need: 'manage', get: json(() => connectionsOf(hub)) },
     {
       path: `${connectionsPath}/*`,
-      post: (response, request) => controlConnection(operationOf(response), response, request),
+      need: 'manage',
+      post: (response, request, visitor) => controlConnection(operationOf(response, visitor), response, request),
     },
     {
       path: '/hub/rules',
+      need: 'manage',
       get: json(() => hub.rules()),
-      post: (response, request) => switchRule(operationOf(response), response, request),
+      post: (response, request, visitor) => switchRule(operationOf(response, visitor), response, request),
     },
-    { path: '/hub/reload', post: (response, request) => reloadHub(operationOf(response), response, request) },
-    { path: '/hub/shadow', get: json(() => shadowOf(hub)) },
+    {
+      path: '/hub/reload',
+      need: 'manage',
+      post: (response, request, visitor) => reloadHub(operationOf(response, visitor), response, request),
+    },
+    { path: '/hub/shadow', need: 'manage', get: json(() => shadowOf(hub)) },
   ];
 }
 
@@ -162,25 +174,31 @@ function storeRoutes(context: RouteContext): Route[] {
   return [
     {
       path: '/hub/backup',
+      need: 'manage',
       getWrites: true, // it changes nothing, but no page of another site may have it made
       get(response, request) {
         expectOwner(request, remoteAddress(response));
         serveBackup(hub, response, request, log);
       },
     },
-    { path: '/hub/store', get: later((response, request) => serveStore(hub, response, request, log), log) },
-    { path: snapshotsPath, get: json(() => snapshotsOf(hub)) },
-    { path: `${snapshotsPath}/*`, get: json(({ path }) => compareSnapshot(hub, path)) },
+    {
+      path: '/hub/store',
+      need: 'manage',
+      get: later((response, request) => serveStore(hub, response, request, log), log),
+    },
+    { path: snapshotsPath, need: 'entry', get: json(({ visitor }) => snapshotsOf(hub, visitor)) },
+    { path: `${snapshotsPath}/*`, need: 'entry', get: json(({ path, visitor }) => compareSnapshot(hub, path, visitor)) },
   ];
 }
 
 function dashboardRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
   const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
   const disk = createDisk(folder ?? '');
-  const read = (path: string) => readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)));
+  const read = ({ path, visitor }: PageRequest) =>
+    readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)), visitor);
   return [
-    { path: dashboardsPath, get: servePageOfFiles(disk, () => listDashboards(folder), log) },
-    { path: `${dashboardsPath}/*`, get: servePageOfFiles(disk, read, log) },
+    { path: dashboardsPath, need: 'entry', get: servePageOfFiles(disk, ({ visitor }) => listDashboards(folder, visitor), log) },
+    { path: `${dashboardsPath}/*`, need: 'entry', get: servePageOfFiles(disk, read, log) },
   ];
 }
 
@@ -189,30 +207,30 @@ function browserRoutes({ hub, settings, log, consoleFolder: folder }: RouteConte
   const disk = createDisk(folder);
   const script = later((response, request) => serveClientScript(disk, response, request, log), log);
   const others: Route[] = [
-    { path: '/hub', get: redirectToHub },
-    { path: '/hub/client.js', get: script },
+    { path: '/hub', need: 'entry', get: redirectToHub },
+    { path: '/hub/client.js', need: 'entry', get: script },
   ];
   if (!settings.console)
     return [
       ...others,
-      { path: '/hub/', get: (response) => replyContents(hub, response) },
-      { path: `${consolePath}*`, get: replyNotFound },
+      { path: '/hub/', need: 'entry', get: (response) => replyContents(hub, response) },
+      { path: `${consolePath}*`, need: 'entry', get: replyNotFound },
     ];
   const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), log);
   const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), log);
-  return [...others, { path: '/hub/', get: page }, { path: `${consolePath}*`, get: file }];
+  return [...others, { path: '/hub/', need: 'entry', get: page }, { path: `${consolePath}*`, need: 'entry', get: file }];
 }
 
 function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
   const root = settings.documentRoot && resolvePath(settings.documentRoot);
   if (root === '')
     return [
-      { path: '/', get: redirectToHub },
-      { path: '/*', get: replyNotFound },
+      { path: '/', need: 'entry', get: redirectToHub },
+      { path: '/*', need: 'entry', get: replyNotFound },
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const disk = createDisk(root);
-  return [{ path: '/*', get: later((response, request) => serveFile(root, disk, response, request, log), log) }];
+  return [{ path: '/*', need: 'entry', get: later((response, request) => serveFile(root, disk, response, request, log), log) }];
 }
 
 /** Makes handlers of what reads pages. */

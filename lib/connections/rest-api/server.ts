@@ -22,6 +22,9 @@ import { ParameterReader } from './pages/parameters/read.ts';
 import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
+import type { AccountSettings } from './users/accounts.ts';
+import { Directory } from './users/directory.ts';
+import type { Visitor } from './users/visitor.ts';
 
 /** How long clients have to take the close frame, or the answer to their handshake, before their connections are cut. */
 const goodbyeMs = 100;
@@ -29,6 +32,8 @@ const goodbyeMs = 100;
 export interface Server {
   readonly sockets: Sockets;
   readonly state$: Observable<ConnectionEvent>;
+  /** Takes over who may come in, and what they may do. */
+  adopt(settings: AccountSettings): void;
   /** To be told of a parameter that is no more. */
   forget(parameter: Parameter): void;
   stop(): Promise<void>;
@@ -40,17 +45,21 @@ export function startServer(
   hub: HubPort,
   consoleFolder: string,
 ): Server {
-  const guard = createGuard(settings);
+  const directory = new Directory(settings, hub);
+  const guard = createGuard(settings, directory);
   const hits = createLimitHits(log);
   const writes = new WriteCounts();
   const pace = new Pace();
   const postponed = new PostponedRequests(pace, hits);
   const openAnswer = createOpenAnswer(settings);
-  const originOf = (response: HttpResponse): Origin => ({ kind: 'client', name: `${id} ${remoteAddress(response)}` });
+  const originOf = (response: HttpResponse, { name }: Visitor): Origin => ({
+    kind: 'client',
+    name: `${id} ${name === '' ? '' : `${name} `}${remoteAddress(response)}`,
+  });
   const tasks = createTaskQueue();
   const apps = new Apps();
   const sockets = serveSockets({ apps, hub, settings, log, hits, writes, pace, tasks, originOf });
-  const reader = new ParameterReader(hub);
+  const reader = new ParameterReader();
   const routes = routesOf({
     id,
     hub,
@@ -82,16 +91,20 @@ export function startServer(
   });
   const scheme = tls ? 'https' : 'http';
   log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
-  if (isEveryInterface(bindIp) && guard.challenges.length === 0)
+  if (isEveryInterface(bindIp) && directory.everybody !== undefined)
     log.warn(
       {},
-      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set username, token or bindIp',
+      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set users, username, token or bindIp',
     );
   return {
     sockets,
     state$: entrance.state$,
+    adopt(next) {
+      sockets.dismiss(directory.adopt(next));
+    },
     forget(parameter) {
       reader.forget();
+      directory.forget(parameter.address);
       sockets.forget(parameter);
     },
     async stop() {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { bindIpSetting, durationSetting, integerSetting } from '../setting.ts';
 import { limitSettings } from './limits/limit-settings.ts';
 import { limits } from './limits/limits.ts';
+import { anonymousSetting, usersSetting } from './users/user-settings.ts';
 
 export const settingsSchema = z.strictObject({
   port: integerSetting(0, 65_535).default(17_011).describe('TCP port; 0 takes any free one'),
@@ -12,6 +13,8 @@ export const settingsSchema = z.strictObject({
   username: z.string().default('').describe('User name for HTTP Basic authentication; empty: none'),
   password: z.string().default('').describe('Password for HTTP Basic authentication'),
   token: z.string().default('').describe('base64 text that clients send after "Bearer "; empty: none'),
+  users: usersSetting,
+  anonymous: anonymousSetting,
   webSocketFilters: z
     .array(z.string().superRefine(checkRegex))
     .default([])

@@ -1,7 +1,7 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
-import type { CausedChange } from '../../wire/http/explanation.ts';
+import { type CausedChange, something } from '../../wire/http/explanation.ts';
 import { linkTo } from '../route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../units.ts';
 
@@ -24,14 +24,18 @@ export function Chain(props: { readonly causes: readonly Cause[]; readonly forgo
               <time dateTime={change().time} title={formatDate(change().time)}>
                 {formatMoment(change().time)}
               </time>
+              <Show when={change().parameter !== something} fallback={<span>something that you may not see</span>}>
+                <span>
+                  <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
+                    {change().parameter}
+                  </a>{' '}
+                  <WhatHappened change={change()} />
+                </span>
+              </Show>
               <span>
-                <a class="mono" href={linkTo('parameters', { address: change().parameter })}>
-                  {change().parameter}
-                </a>{' '}
-                <WhatHappened change={change()} />
-              </span>
-              <span>
-                <Author origin={change().origin} />
+                <Show when={change().parameter !== something}>
+                  <Author origin={change().origin} />
+                </Show>
                 <Show when={isOutside(index) && !isRestored(change())}>
                   {' '}
                   <strong>This came from outside.</strong>

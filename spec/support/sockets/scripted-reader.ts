@@ -6,6 +6,7 @@ import { FanOut } from '../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { Client } from '../../../lib/connections/rest-api/sockets/v1/client.ts';
 import { Groups } from '../../../lib/connections/rest-api/sockets/v1/groups.ts';
 import { createSubscription } from '../../../lib/connections/rest-api/sockets/v1/subscription.ts';
+import { openVisitor } from '../../../lib/connections/rest-api/users/visitor.ts';
 import { Graph } from '../../../lib/graph/graph.ts';
 import type { ParameterDeclaration } from '../../../lib/model/parameter.ts';
 import type { Delivery } from '../../../lib/wire/v1/client-messages.ts';
@@ -18,7 +19,7 @@ export interface ReaderWish {
   readonly delivery: Delivery;
 }
 
-const bound = filterOf(0, () => true);
+const bound = { filter: filterOf(0, () => true), key: '' };
 const owner = { kind: 'connection', name: 'desk' } as const;
 
 /** A graph whose values are numbers with some text behind, which only grow, and the groups of its clients. */
@@ -59,7 +60,12 @@ export class ScriptedReader {
 
   constructor(desk: ScriptedDesk) {
     this.#desk = desk;
-    this.client = new Client({ kind: 'client', name: 'spec' }, '127.0.0.1', () => {});
+    const visitor = openVisitor(desk.graph as unknown as HubPort);
+    this.client = new Client(
+      { visitor, origin: { kind: 'client', name: 'spec' }, address: '127.0.0.1' },
+      'epoch',
+      () => {},
+    );
     this.client.open(this.socket.asSocket);
   }
 

@@ -61,6 +61,13 @@ export function anyOf(filters: readonly Filter[]): Filter {
   return filterOf(work, (address) => filters.some((filter) => filter(address)));
 }
 
+/** Creates a filter that lets through what both filters let through. */
+export function bothOf(one: Filter, other: Filter): Filter {
+  if (one.work === 0) return other;
+  if (other.work === 0) return one;
+  return filterOf(one.work + other.work, (address) => one(address) && other(address));
+}
+
 /** Compiles a pattern for the engine of linear time. */
 function compile(pattern: string, name: string): Filter {
   if (pattern.length > maxPatternLength)

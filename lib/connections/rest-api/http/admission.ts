@@ -1,20 +1,29 @@
-// What comes before each handler: the framing must be plain, the guard lets the request in, and what either of them or the
-// handler throws is answered.
+// What comes before each handler: the framing must be plain, the guard lets the request in and says who asks, and what either of them or
+// the handler throws is answered.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
+import type { Need } from '../users/rights.ts';
+import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
-import type { Header, OpenAnswer } from './answer/headers.ts';
+import type { OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
 import type { Act, Guard } from './guard/guard.ts';
+import { keepBody, keepRequest } from './kept-request.ts';
 
-/** Answers a request, or keeps the response for later. It may throw a `HubError` before it returns. */
-export type Handler = (response: HttpResponse, request: HttpRequest) => void;
+/** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */
+export type Handler = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => void;
+
+/** What a request is about to do, and the right that it needs. */
+export interface Purpose {
+  readonly act: Act;
+  readonly need: Need;
+}
 
 export interface AdmissionContext {
   readonly guard: Guard;
@@ -25,11 +34,9 @@ export interface AdmissionContext {
 
 export class Admission {
   readonly #context: AdmissionContext;
-  readonly #challenges: readonly Header[];
 
   constructor(context: AdmissionContext) {
     this.#context = context;
-    this.#challenges = context.guard.challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
   }
 
   /** Refuses what could be two requests. This comes before a request is postponed, since a kept request has each header only once. */
@@ -42,17 +49,54 @@ export class Admission {
   }
 
   /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
-  answer(response: HttpResponse, request: HttpRequest, act: Act, handler: Handler): void {
-    const { guard, openAnswer, log, hits } = this.#context;
+  answer(response: HttpResponse, request: HttpRequest, { act, need }: Purpose, handler: Handler): void {
+    const { guard, openAnswer, hits } = this.#context;
     openAnswer(response, request);
     serveFor(hits);
     try {
-      guard.check(request, act, () => remoteAddress(response));
-      handler(response, request);
+      const visitor = guard.check(request, act, need, () => remoteAddress(response));
+      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler);
+      else handler(response, request, visitor);
     } catch (error) {
-      const known = asHubError(error, log);
-      const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-      replyError(response, known, asJson, known.code === 'unauthorized' ? this.#challenges : []);
+      this.#refuse(response, request, error);
     }
+  }
+
+  /** It takes a while to compare a password. What comes of the request meanwhile is kept. */
+  #answerLater(response: HttpResponse, request: HttpRequest, coming: Promise<Visitor>, handler: Handler): void {
+    const kept = keepRequest(request);
+    const endBody = keepBody(response);
+    let isAborted = false;
+    response.onAborted(() => {
+      isAborted = true;
+    });
+    const go = (work: () => void) => {
+      if (isAborted) return;
+      serveFor(this.#context.hits);
+      response.cork(() => {
+        try {
+          work();
+        } catch (error) {
+          this.#refuse(response, kept, error);
+        }
+      });
+      endBody();
+    };
+    coming.then(
+      (visitor) => go(() => handler(response, kept, visitor)),
+      (error) =>
+        go(() => {
+          throw error;
+        }),
+    );
+  }
+
+  #refuse(response: HttpResponse, request: HttpRequest, error: unknown): void {
+    const { guard, log } = this.#context;
+    const known = asHubError(error, log);
+    const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
+    const challenges = known.code === 'unauthorized' ? guard.challenges() : [];
+    const headers = challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
+    replyError(response, known, asJson, headers);
   }
 }

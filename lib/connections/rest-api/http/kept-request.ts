@@ -22,6 +22,9 @@ export function keepRequest(request: HttpRequest): HttpRequest {
     getCaseSensitiveMethod: () => caseSensitiveMethod,
     getUrl: () => url,
     getQuery: () => query,
+    forEach: (tell: (name: string, value: string) => void) => {
+      for (const [name, value] of headers) tell(name, value);
+    },
   } as HttpRequest;
 }
 

@@ -2,11 +2,11 @@
 
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
-import { Admission, type AdmissionContext, type Handler } from './admission.ts';
+import type { Need } from '../users/rights.ts';
+import { Admission, type AdmissionContext, type Handler, type Purpose } from './admission.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
-import type { Act } from './guard/guard.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
 /** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */
@@ -16,18 +16,23 @@ export interface Route {
   readonly post?: Handler;
   /** true: GET changes something, and so pages of other sites may not ask. */
   readonly getWrites?: boolean;
+  /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
+  readonly need: Need;
 }
 
 export interface Router {
   add(route: Route): void;
   /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
-  admit(response: HttpResponse, request: HttpRequest, act: Act, handler: Handler): void;
+  admit(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void;
 }
 
 /** What a route allows, as `Allow` says it: `GET, HEAD`. */
-export function methodsOf({ get, post, getWrites = false }: Route): string[] {
+export function methodsOf({ get, post, getWrites = false }: Omit<Route, 'need'>): string[] {
   return [...(get ? ['GET'] : []), ...(get && !getWrites ? ['HEAD'] : []), ...(post ? ['POST'] : [])];
 }
+
+/** A handler as the library calls it. */
+type PlainHandler = (response: HttpResponse, request: HttpRequest) => void;
 
 interface RouterContext extends AdmissionContext {
   readonly app: TemplatedApp;
@@ -39,28 +44,29 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
   const admission = new Admission(context);
 
   const guarded =
-    (handler: Handler, act: Act): Handler =>
+    (handler: Handler, purpose: Purpose): PlainHandler =>
     (response, request) => {
-      if (admission.isRefused(response, request, act)) return;
+      if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime()) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
-        if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, act, handler));
-        else admission.answer(response, request, act, handler);
-      } else postponed.put(response, request, (kept) => admission.answer(response, kept, act, handler));
+        if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
+        else admission.answer(response, request, purpose, handler);
+      } else postponed.put(response, request, (kept) => admission.answer(response, kept, purpose, handler));
     };
 
   return {
-    admit(response, request, act, handler) {
-      if (!admission.isRefused(response, request, act)) admission.answer(response, request, act, handler);
+    admit(response, request, purpose, handler) {
+      if (!admission.isRefused(response, request, purpose.act)) admission.answer(response, request, purpose, handler);
     },
     add(route) {
-      const { path, get, post, getWrites = false } = route;
+      const { path, get, post, getWrites = false, need } = route;
+      const reads: Purpose = { act: 'read', need };
       const methods = methodsOf(route).join(', ');
-      const refuse = guarded(refuseMethod(methods), 'read');
+      const refuse = guarded(refuseMethod(methods), reads);
       // This is set without `get` too: else a route of a folder above would answer.
-      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? 'write by GET' : 'read'));
-      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, 'read')));
-      if (post !== undefined) app.post(path, guarded(post, 'write'));
+      app.get(path, get === undefined ? refuse : guarded(get, getWrites ? { act: 'write by GET', need } : reads));
+      app.head(path, withoutBody(get === undefined || getWrites ? refuse : guarded(get, reads)));
+      if (post !== undefined) app.post(path, guarded(post, { act: 'write', need }));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
         if (admission.isRefused(response, request, 'write')) return;
@@ -73,7 +79,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
 }
 
 /** Sends no body, but its length if it comes in one piece (RFC 9110 section 9.3.2). */
-function withoutBody(handler: Handler): Handler {
+function withoutBody(handler: PlainHandler): PlainHandler {
   return (response, request) => {
     let isStreamed = false;
     response.isHead = true;

@@ -6,22 +6,25 @@ import { parseDashboard } from '../../../dashboard/parse.ts';
 import { HubError } from '../../../model/error.ts';
 import type { DashboardList } from '../../../wire/http/dashboards.ts';
 import { entriesOf, linkStatsOf, type Reading, textOf } from '../files/reading.ts';
+import type { Visitor } from '../users/visitor.ts';
 
 const maxDashboards = 1000;
 const maxDashboardBytes = 1024 * 1024;
 const ending = '.json5';
 
-/** Without a folder there are none. */
-export function* listDashboards(folder: string | undefined): Reading<DashboardList> {
-  return { dashboards: yield* namesIn(folder) };
+/** Those that a visitor may open. Without a folder there are none. */
+export function* listDashboards(folder: string | undefined, { rights }: Visitor): Reading<DashboardList> {
+  const names = yield* namesIn(folder);
+  return { dashboards: names.filter((name) => rights?.mayOpen(name) ?? true) };
 }
 
 /**
  * A dashboard, checked, and with all that was left out filled in. Errors: `not-found`; `bad-dashboard` with every mistake, each
  * with line and column.
  */
-export function* readDashboard(folder: string | undefined, name: string): Reading<Dashboard> {
-  if (folder === undefined || !(yield* namesIn(folder)).includes(name))
+export function* readDashboard(folder: string | undefined, name: string, { rights }: Visitor): Reading<Dashboard> {
+  const mayOpen = rights?.mayOpen(name) ?? true;
+  if (folder === undefined || !mayOpen || !(yield* namesIn(folder)).includes(name))
     throw new HubError('not-found', `${name}: there is no such dashboard`);
   const file = `${name}${ending}`;
   const path = join(folder, file);

@@ -5,11 +5,13 @@ import { HubError } from '../../../model/error.ts';
 import type { Health, Probe } from '../../../wire/http/health.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Visitor } from '../users/visitor.ts';
 
-/** `degraded` when the log or one of the connections is not well; one that is switched off is. */
-export function healthOf(hub: HubPort): Health {
+/** `degraded` when the log or one of the connections is not well; one that is switched off is. Which, it tells those who may manage. */
+export function healthOf(hub: HubPort, { rights }: Visitor): Health {
   const connections = hub.connections();
   const log = hub.logStatus();
+  const isTold = rights?.has('manage') ?? true;
   const isWell = connections.every(({ state }) => state === 'running' || state === 'disabled');
   return {
     status: isWell && log.state === 'running' ? 'ok' : 'degraded',
@@ -17,8 +19,8 @@ export function healthOf(hub: HubPort): Health {
     epoch: hub.epoch,
     revision: hub.revision,
     uptimeSeconds: Math.floor((Date.now() - hub.startedAt) / 1000),
-    log,
-    connections: connections.map(({ id, type, description, state, reason, since }) => ({
+    log: isTold ? log : { ...log, reason: '' },
+    connections: (isTold ? connections : []).map(({ id, type, description, state, reason, since }) => ({
       ...{ id, type, description, state, reason },
       since: toIsoTime(since),
     })),
@@ -31,9 +33,11 @@ export function isLive(): Probe {
 }
 
 /** All connections that should run do so, at least in part. Errors: `unavailable`, with what does not. */
-export function isReady(hub: HubPort): Probe {
+export function isReady(hub: HubPort, { rights }: Visitor): Probe {
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
+  if (rights?.has('manage') === false)
+    throw new HubError('unavailable', `expected all connections to run, ${failed.length} of them failed`);
   const reasons = failed.map(({ id, reason }) => `connection "${id}" has failed: ${reason}`);
   throw new HubError('unavailable', `expected all connections to run, ${reasons.join('; ')}`);
 }

@@ -12,6 +12,7 @@ import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
+import type { Visitor } from '../users/visitor.ts';
 
 /** The JSON of a page. */
 export type Page = Answer | Dashboard;
@@ -21,6 +22,7 @@ export interface PageRequest {
   /** The path as it came, percent-encoded. */
   readonly path: string;
   readonly query: string;
+  readonly visitor: Visitor;
 }
 
 /** Reads a page, which may take until something has come. */
@@ -28,7 +30,7 @@ export type ReadPage = (request: PageRequest) => Page | Promise<Page>;
 
 /** Answers with JSON, or 304. It answers at once, unless others have used up the time of this round. */
 export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
-  return (response, request) => {
+  return (response, request, visitor) => {
     const path = request.getUrl();
     const query = request.getQuery() ?? '';
     const ifNoneMatch = request.getHeader('if-none-match');
@@ -39,7 +41,7 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
     const answer = () => {
       if (exchange.isAborted) return;
       try {
-        const data = read({ path, query });
+        const data = read({ path, query, visitor });
         if (data instanceof Promise) data.then(reply, fail);
         else reply(data);
       } catch (error) {
@@ -55,12 +57,12 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
 }
 
 /** Answers with JSON that comes from files, or 304. */
-export function servePageOfFiles(disk: Disk, read: (path: string) => Reading<Page>, log: Log): Handler {
-  return (response, request) => {
+export function servePageOfFiles(disk: Disk, read: (request: PageRequest) => Reading<Page>, log: Log): Handler {
+  return (response, request, visitor) => {
     const path = request.getUrl();
     const ifNoneMatch = request.getHeader('if-none-match');
     const asJson = wantsJsonErrors(path, request.getHeader('accept'));
-    const found = disk.read(read(path));
+    const found = disk.read(read({ path, query: request.getQuery() ?? '', visitor }));
     if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
     const exchange = keepResponse(response);
     found.then(

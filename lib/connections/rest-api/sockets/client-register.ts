@@ -66,9 +66,9 @@ export class ClientRegister {
     this.#networks.remove(address);
   }
 
-  add({ session, address, protocol }: Tenant): void {
+  add({ session, visitor, address, protocol }: Tenant): void {
     this.#networks.add(address);
-    const client = { id: ++this.#lastId, address, protocol, since: Date.now(), session };
+    const client = { id: ++this.#lastId, address, protocol, since: Date.now(), visitor, session };
     this.#connected.set(session, client);
   }
 

@@ -11,6 +11,7 @@ import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { Task, TaskQueue } from '../pacing/work-queue.ts';
+import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
 import type { Protocol } from './protocol.ts';
 import type { Session, Tenant } from './session.ts';
@@ -21,7 +22,7 @@ export interface HandshakeContext {
   readonly v1: Protocol;
   readonly tasks: TaskQueue;
   readonly log: Log;
-  readonly originOf: (response: HttpResponse) => Origin;
+  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
 }
 
 /**
@@ -32,13 +33,14 @@ export function beginHandshake(
   { clients, plain, v1, tasks, log, originOf }: HandshakeContext,
   response: HttpResponse,
   request: HttpRequest,
+  visitor: Visitor,
   socketContext: us_socket_context_t,
 ): void {
   checkVersion(request);
   const address = remoteAddress(response);
   clients.takePlace(address);
   const protocol = offers(request, v1.subprotocol) ? v1 : plain;
-  const origin = originOf(response);
+  const comer = { visitor, origin: originOf(response, visitor), address };
   const query = request.getQuery() ?? '';
   const key = request.getHeader('sec-websocket-key');
   const extensions = request.getHeader('sec-websocket-extensions');
@@ -47,10 +49,13 @@ export function beginHandshake(
   const handshake = new Handshake({
     address,
     exchange,
-    checkOpen: () => clients.checkOpen(),
-    begin: () => protocol.accept(origin, address, query),
+    checkOpen() {
+      clients.checkOpen();
+      if (visitor.hasLeft) throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+    },
+    begin: () => protocol.accept(comer, query),
     upgrade(session) {
-      const tenant = { session, address, protocol: protocol.name };
+      const tenant = { session, visitor, address, protocol: protocol.name };
       response.upgrade<Tenant>(tenant, key, protocol.subprotocol, extensions, socketContext);
     },
     refuse: (error) => exchange.fail(asHubError(error, log), asJson),

@@ -9,6 +9,7 @@ import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
 import type { Settings } from '../settings.ts';
+import type { Visitor } from '../users/visitor.ts';
 import type { FanOut } from './fan-out.ts';
 import type { ConnectedClient, Session } from './session.ts';
 
@@ -19,9 +20,17 @@ export interface Protocol {
   /** The subprotocol of the handshake (RFC 6455 section 1.9); empty: there is none. */
   readonly subprotocol: string;
   /** Begins a session. Errors: `bad-request` for a query that makes no sense. */
-  accept(origin: Origin, address: string, query: string): Session;
+  accept(comer: Comer, query: string): Session;
   /** Says goodbye to every client (close code 1001). */
   close(): void;
+}
+
+/** Whose handshake it is. */
+export interface Comer {
+  readonly visitor: Visitor;
+  readonly origin: Origin;
+  /** Where it comes from. */
+  readonly address: string;
 }
 
 /** Hands a frame to the sockets that subscribe to a topic. */
@@ -40,6 +49,6 @@ export interface ProtocolContext {
   readonly pace: Pace;
   readonly tasks: TaskQueue;
   readonly fanOut: FanOut;
-  /** The filter of the settings. No client sees what it does not let through. */
-  readonly bound: Filter;
+  /** What a visitor may see: no client is told more. It is the filter of the settings, and that of its rights. */
+  readonly boundOf: (visitor: Visitor) => Filter;
 }

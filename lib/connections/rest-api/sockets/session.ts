@@ -3,12 +3,14 @@
 import type { WebSocket } from '../../../net/uws.ts';
 import type { CloseCode } from '../../../wire/close-codes.ts';
 import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/clients.ts';
+import type { Visitor } from '../users/visitor.ts';
 
 export type Socket = WebSocket<Tenant>;
 
 /** What the server keeps with a socket. The server copies its fields, so it is no object of a class. */
 export interface Tenant {
   readonly session: Session;
+  readonly visitor: Visitor;
   readonly address: string;
   readonly protocol: ConnectedClient['protocol'];
 }
@@ -40,5 +42,6 @@ export interface ConnectedClient {
   readonly address: string;
   readonly protocol: ClientProtocol;
   readonly since: number;
+  readonly visitor: Visitor;
   readonly session: Session;
 }

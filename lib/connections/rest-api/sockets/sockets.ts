@@ -2,11 +2,14 @@
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { HttpResponse, TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
-import { createConfiguredFilter } from '../filters/filter.ts';
+import { closeCodes } from '../../../wire/close-codes.ts';
+import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
 import { countSocketGone } from '../limits/connection-count.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
+import type { Departure } from '../users/directory.ts';
+import type { Visitor } from '../users/visitor.ts';
 import { ClientRegister } from './client-register.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
@@ -33,19 +36,23 @@ export interface Sockets {
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that is no more. */
   readonly forget: (parameter: Parameter) => void;
+  /** Closes the sockets of visitors that have left; those that may return are told so. */
+  dismiss(departures: readonly Departure[]): void;
   /** Says goodbye to every client (close code 1001), and refuses handshakes; returns whether there is anybody to hear it. */
   close(): boolean;
 }
 
-interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'bound'> {
-  readonly originOf: (response: HttpResponse) => Origin;
+interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
+  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
 }
 
 /** Creates what serves `/ws`, on one app or several. */
 export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, pace, tasks } = options;
   const fanOut = new FanOut();
-  const context = { ...options, fanOut, bound: createConfiguredFilter(settings.webSocketFilters) };
+  const configured = createConfiguredFilter(settings.webSocketFilters);
+  const boundOf = ({ rights }: Visitor) => (rights === undefined ? configured : bothOf(configured, rights.reads));
+  const context = { ...options, fanOut, boundOf };
   const plain = servePlain(context);
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
@@ -61,8 +68,9 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: true,
         upgrade(response, request, socketContext) {
-          const begin = () => beginHandshake(handshake, response, request, socketContext);
-          admit(response, request, 'write', begin);
+          admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, visitor) =>
+            beginHandshake(handshake, asked, kept, visitor, socketContext),
+          );
         },
         ...handlersOf(clients, intake, hits, (step) => {
           openSockets += step;
@@ -81,6 +89,14 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
     forget(parameter) {
       const channel = fanOut.forget(parameter);
       if (channel !== undefined) v1.forget(channel);
+    },
+    dismiss(departures) {
+      const mayReturn = new Map<Visitor, boolean>(departures.map((one) => [one.guest, one.mayReturn]));
+      for (const { visitor, session } of [...clients.clients()]) {
+        const returns = mayReturn.get(visitor);
+        if (returns === true) session.end(closeCodes.rightsChanged, 'your rights have changed');
+        else if (returns === false) session.end(closeCodes.signedOut, 'you are signed out');
+      }
     },
     close() {
       const isHeard = !clients.isEmpty;

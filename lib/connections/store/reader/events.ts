@@ -2,11 +2,13 @@
 
 import type { Origin } from '../../../model/parameter.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/events.ts';
+import { originWithoutRule, something } from '../../../wire/http/explanation.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';
 import { unknownParameter } from './histories.ts';
 import { heldBefore, type Moment } from './past.ts';
 import { type EventRow, type PastDatabase, type Series, toValue } from './past-database.ts';
+import { createSight, type Sees } from './sight.ts';
 
 /** A chain of causes is followed for so many links. */
 export const maxLinks = 20;
@@ -15,12 +17,13 @@ export const maxLinks = 20;
 export function answerEvents(moment: Moment, question: EventsQuestion): string {
   const { parameter, limit } = question;
   const { address } = parameter;
-  const series = moment.database.find(address, parameter.type);
+  const sees = createSight(question.sight);
+  const series = parameter.isHidden ? undefined : moment.database.find(address, parameter.type);
   const type = series?.type ?? parameter.type;
-  if (type === undefined) throw unknownParameter(moment.database, address);
+  if (parameter.isHidden || type === undefined) throw unknownParameter(moment.database, address, sees);
   const rows = series === undefined ? [] : eventsBefore(moment, series, question);
   const told = rows.slice(0, limit);
-  const names = new Names(moment.database);
+  const names = new Names(moment.database, sees, question.sight === undefined);
   const events = told.map((row, index) => {
     moment.deadline.check();
     const older = rows[index + 1];
@@ -48,48 +51,66 @@ function eventsBefore({ database, deadline }: Moment, series: Series, question: 
 }
 
 function eventOf(names: Names, series: Series, row: EventRow, previous: EventRow[1] | undefined): HistoryEvent {
-  const [time, value, , writer, source] = row;
+  const [time, value, , writer] = row;
   const isState = series.type !== 'T';
   return {
     time: toIsoTime(time),
     value: toValue(series.type, value),
     ...(isState && previous !== undefined && { previous: toValue(series.type, previous) }),
     writer: names.writer(writer),
-    source: names.writer(source),
-    chain: chainOf(names, row),
+    ...causesOf(names, row),
   };
 }
 
-function chainOf(names: Names, event: EventRow): HistoryCause[] {
+/** The chain of causes. Who began it all is told where the change that began it may be seen. */
+function causesOf(names: Names, event: EventRow): Pick<HistoryEvent, 'source' | 'chain'> {
+  const { chain, isWhole } = chainOf(names, event);
+  const isSourceSeen = names.seesAll || (isWhole && chain.at(-1)?.parameter !== something);
+  return { source: isSourceSeen ? names.writer(event[4]) : hiddenWriter, chain };
+}
+
+const hiddenWriter: Origin = { kind: 'connection', name: something };
+
+function chainOf(names: Names, event: EventRow): { chain: HistoryCause[]; isWhole: boolean } {
   const chain: HistoryCause[] = [];
+  let told = toIsoTime(event[0]);
   let [, , , , , parameter, time, revision] = event;
-  while (chain.length < maxLinks && parameter !== null && time !== null && revision !== null) {
+  for (let links = 0; links < maxLinks && parameter !== null && time !== null && revision !== null; links++) {
     const cause = names.database.event(parameter, time, revision);
     const series = names.parameter(parameter);
     if (cause === undefined || series === undefined) break;
     const [, value, , writer] = cause;
     const causedBy = toValue(series.type, value);
     const { address, type } = series;
-    chain.push({ parameter: address, type, value: causedBy, time: toIsoTime(time), writer: names.writer(writer) });
+    if (names.sees(address)) {
+      told = toIsoTime(time);
+      chain.push({ parameter: address, type, value: causedBy, time: told, writer: names.writer(writer) });
+    } else if (chain.at(-1)?.parameter !== something)
+      chain.push({ parameter: something, type: 'T', value: 1, time: told, writer: hiddenWriter });
     [, , , , , parameter, time, revision] = cause;
   }
-  return chain;
+  return { chain, isWhole: parameter === null };
 }
 
 /** The names of writers and parameters, each read once for an answer. */
 class Names {
   readonly database: PastDatabase;
+  readonly sees: Sees;
+  readonly seesAll: boolean;
   readonly #writers = new Map<number, Origin>();
   readonly #parameters = new Map<number, Series | undefined>();
 
-  constructor(database: PastDatabase) {
+  constructor(database: PastDatabase, sees: Sees, seesAll: boolean) {
     this.database = database;
+    this.sees = sees;
+    this.seesAll = seesAll;
   }
 
   writer(id: number): Origin {
     let writer = this.#writers.get(id);
     if (writer === undefined) {
-      writer = this.database.writer(id) ?? { kind: 'client', name: 'unknown' };
+      const known = this.database.writer(id) ?? { kind: 'client', name: 'unknown' };
+      writer = this.seesAll ? known : originWithoutRule(known);
       this.#writers.set(id, writer);
     }
     return writer;

@@ -11,6 +11,7 @@ import { numberCourse } from './numbers.ts';
 import type { Moment } from './past.ts';
 import type { PastDatabase, Series } from './past-database.ts';
 import type { Course, HistoryRange } from './range.ts';
+import { createSight, type Sees } from './sight.ts';
 import { textCourse } from './states.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;
@@ -37,7 +38,8 @@ export function answerHistories(moment: Moment, question: HistoryQuestion): stri
   const { parameters, list, format } = question;
   if (list === undefined) {
     const history = historyOf(moment, parameters[0]!, question);
-    if (history === undefined) throw unknownParameter(moment.database, parameters[0]!.address);
+    if (history === undefined)
+      throw unknownParameter(moment.database, parameters[0]!.address, createSight(question.sight));
     return format === 'csv' ? csvOf([history]) : `${JSON.stringify(history)}\n`;
   }
   const histories: History[] = [];
@@ -54,16 +56,18 @@ export function answerHistories(moment: Moment, question: HistoryQuestion): stri
   return format === 'csv' ? csvOf(histories) : `${JSON.stringify(answer)}\n`;
 }
 
-/** Errors: `unknown-parameter`, always. */
-export function unknownParameter(database: PastDatabase, address: string): HubError {
+/** Names the nearest address that may be seen. */
+export function unknownParameter(database: PastDatabase, address: string, sees: Sees): HubError {
+  const known = [...database.addresses()].filter(sees);
   return new HubError(
     'unknown-parameter',
-    `${unknownName('parameter', address, database.addresses())}: neither the hub nor its history knows it`,
+    `${unknownName('parameter', address, known)}: neither the hub nor its history knows it`,
   );
 }
 
 function historyOf(moment: Moment, parameter: AskedParameter, range: HistoryRange): History | undefined {
   const { address } = parameter;
+  if (parameter.isHidden) return undefined;
   const series = moment.database.find(address, parameter.type);
   const type = series?.type ?? parameter.type;
   if (type === undefined) return undefined;

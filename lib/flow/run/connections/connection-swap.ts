@@ -17,6 +17,8 @@ export interface ConnectionSwap {
   readonly plans: readonly ConnectionPlan[];
   readonly gateways: Exchange;
   readonly others: Exchange;
+  /** What running connections take over without being stopped. */
+  readonly takenOver: readonly ConnectionPlan[];
   /** The addresses of parameters that are replaced or taken out. */
   readonly gone: ReadonlySet<string>;
   readonly difference: Difference;
@@ -34,8 +36,10 @@ export function compareConnections(
     const after = next.get(plan.id);
     if (after?.key !== plan.key) for (const node of parameters.leaving(plan, after)) gone.add(node.address);
   }
+  const takenOver = plans.filter((plan) => takesOver(running.get(plan.id), plan));
   const isSame = (plan: ConnectionPlan) =>
-    running.get(plan.id)?.plan.key === plan.key && !Object.values(plan.inputs).some((input) => gone.has(input));
+    (running.get(plan.id)?.plan.key === plan.key || takenOver.includes(plan)) &&
+    !Object.values(plan.inputs).some((input) => gone.has(input));
   const staying = new Set(plans.filter(isSame).map(({ id }) => id));
   const leaving = [...running.values()].filter(({ plan }) => !staying.has(plan.id));
   const coming = plans.filter(({ id }) => !staying.has(id));
@@ -44,9 +48,18 @@ export function compareConnections(
     leaving: leaving.filter(({ plan }) => gateways.has(plan.id) === areGateways),
     coming: coming.filter(({ id }) => gateways.has(id) === areGateways),
   });
+  const changed = takenOver.map(({ id }) => id);
   const difference = differenceOf(
-    leaving.map(({ plan }) => plan.id),
-    coming.map(({ id }) => id),
+    [...leaving.map(({ plan }) => plan.id), ...changed],
+    plans.filter(({ id }) => !staying.has(id) || changed.includes(id)).map(({ id }) => id),
   );
-  return { plans, gateways: exchangeOf(true), others: exchangeOf(false), gone, difference };
+  return { plans, gateways: exchangeOf(true), others: exchangeOf(false), takenOver, gone, difference };
+}
+
+/** Whether a connection that runs can go to another plan by itself. */
+function takesOver(running: RunningConnection | undefined, after: ConnectionPlan): boolean {
+  const before = running?.plan;
+  if (before === undefined || before.key === after.key || before.type !== after.type) return false;
+  const isHere = before.folder === after.folder && before.enabled && after.enabled;
+  return isHere && (after.type.takesOver?.(before.settings, after.settings) ?? false);
 }

@@ -14,16 +14,21 @@ export class LiveStatus {
   readonly #status$: BehaviorSubject<SupervisedStatus>;
   readonly #parameters: OwnParameters;
   readonly #log: Log;
-  readonly #secrets: readonly string[];
+  readonly #secretsOf: () => readonly string[];
 
-  constructor({ id, type, description, enabled, secrets }: ConnectionPlan, parameters: OwnParameters, log: Log) {
+  constructor(
+    { id, type, description, enabled }: ConnectionPlan,
+    parameters: OwnParameters,
+    log: Log,
+    secretsOf: () => readonly string[],
+  ) {
     this.#parameters = parameters;
     this.#log = log;
-    this.#secrets = secrets;
+    this.#secretsOf = secretsOf;
     this.#status$ = new BehaviorSubject<SupervisedStatus>({
       id,
       type: type.type,
-      description: withoutSecrets(description, secrets),
+      description: withoutSecrets(description, secretsOf()),
       state: enabled ? 'degraded' : 'disabled',
       reason: enabled ? 'starting' : '',
       since: Date.now(),
@@ -40,7 +45,7 @@ export class LiveStatus {
   }
 
   enter(state: ConnectionState, why: string): void {
-    const reason = withoutSecrets(why, this.#secrets);
+    const reason = withoutSecrets(why, this.#secretsOf());
     const last = this.present;
     if (last.state === state && last.reason === reason) return;
     this.#status$.next({ ...last, state, reason, since: Date.now() });

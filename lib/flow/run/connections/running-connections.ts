@@ -25,7 +25,6 @@ import {
   toRun,
   withoutDeclarations,
 } from './running-connection.ts';
-import { secretLog } from './secret-log.ts';
 import { Supervisor } from './supervisor.ts';
 
 export interface ConnectionRuntime {
@@ -147,8 +146,9 @@ export class RunningConnections {
   }
 
   /** Swaps all other connections; to be called after `swapGateways`. */
-  swapOthers({ plans, others, difference }: ConnectionSwap): Difference {
+  swapOthers({ plans, others, takenOver, difference }: ConnectionSwap): Difference {
     this.#exchange(others);
+    for (const plan of takenOver) this.#running.get(plan.id)!.supervisor.takeOver(withoutDeclarations(plan));
     this.#running = new Map(
       plans.map((plan) => {
         const { supervisor, hold, plan: before } = this.#running.get(plan.id)!;
@@ -229,7 +229,7 @@ export class RunningConnections {
       hub,
       scheduler,
       keeping,
-      log: secretLog(logOf(plan.id), plan.secrets),
+      log: logOf(plan.id),
       resolvePath: (path) => resolve(plan.folder, path),
     });
   }

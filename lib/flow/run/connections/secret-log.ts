@@ -3,10 +3,9 @@
 import type { Log } from '../../../connections/connection.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 
-/** The log itself where there are no secrets. */
-export function secretLog(log: Log, secrets: readonly string[]): Log {
-  if (secrets.length === 0) return log;
-  const hide = (text: string) => withoutSecrets(text, secrets);
+/** `secretsOf` tells the secrets at the moment of an entry. */
+export function secretLog(log: Log, secretsOf: () => readonly string[]): Log {
+  const hide = (text: string) => withoutSecrets(text, secretsOf());
   const hideIn = (data: object) =>
     Object.fromEntries(
       Object.entries(data).map(([key, value]) => [key, typeof value === 'string' ? hide(value) : value]),

@@ -1,7 +1,7 @@
 // Keeps one connection running: starts it, carries what it sets into the graph, shows its state, and starts it again with
 // backoff when it crashes. Its neighbours never notice.
 
-import { concat, defer, from, type Observable, type SchedulerLike, Subscription, throwError, timer } from 'rxjs';
+import { concat, defer, from, type Observable, type SchedulerLike, Subject, Subscription, throwError, timer } from 'rxjs';
 import { filter, finalize, retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
@@ -18,6 +18,7 @@ import type { Hold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import { LiveStatus, type SupervisedStatus } from './live-status.ts';
 import { OwnParameters } from './own-parameters.ts';
+import { secretLog } from './secret-log.ts';
 import { UnfinishedWork } from './unfinished-work.ts';
 
 /** A connection that ran for a minute starts its backoff anew. */
@@ -36,6 +37,9 @@ export interface SupervisorOptions {
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
+  #plan: ConnectionPlan;
+  readonly #log: Log;
+  readonly #settings = new Subject<unknown>();
   readonly #parameters: OwnParameters;
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
@@ -46,10 +50,14 @@ export class Supervisor {
   #subscription = Subscription.EMPTY;
 
   constructor(options: SupervisorOptions) {
-    const { plan, graph, owner, log } = options;
+    const { plan, graph, owner } = options;
+    const secretsOf = () => this.#plan.secrets;
+    const log = secretLog(options.log, secretsOf);
     this.#options = options;
+    this.#plan = plan;
+    this.#log = log;
     this.#parameters = new OwnParameters(graph, owner, log);
-    this.#status = new LiveStatus(plan, this.#parameters, log);
+    this.#status = new LiveStatus(plan, this.#parameters, log, secretsOf);
     this.#held = new HeldWrites(graph, owner, log);
     this.#unfinished = new UnfinishedWork(log);
     this.#settlePlace = { order: plan.settleOrder };
@@ -76,7 +84,7 @@ export class Supervisor {
 
   /** Starts the connection, or when `ready` resolves; what is written to it until then is held. */
   start(ready?: Promise<unknown>): void {
-    if (!this.#options.plan.enabled) {
+    if (!this.#plan.enabled) {
       this.#status.showConnected(false);
       return;
     }
@@ -88,6 +96,12 @@ export class Supervisor {
         error: (error) => this.#status.enter('failed', messageOf(error)),
       }),
     );
+  }
+
+  /** Has the connection go on with another plan. */
+  takeOver(plan: ConnectionPlan): void {
+    this.#plan = plan;
+    this.#settings.next(plan.settings);
   }
 
   /** Places its work that waits for consistent values anew among that of others. */
@@ -105,8 +119,8 @@ export class Supervisor {
 
   /** The events of the connection, which is started again whenever it crashes. */
   #run(): Observable<ConnectionEvent> {
-    const { plan, hub, scheduler } = this.#options;
-    const { type } = plan;
+    const { hub, scheduler } = this.#options;
+    const { type } = this.#plan;
     return defer(() => {
       this.#startedAt = scheduler.now();
       const context = this.#createContext();
@@ -146,13 +160,15 @@ export class Supervisor {
   }
 
   #createContext(): ConnectionContext<unknown> {
-    const { plan, graph, scheduler, keeping, log, resolvePath } = this.#options;
+    const { graph, scheduler, keeping, resolvePath } = this.#options;
+    const plan = this.#plan;
     return {
       id: plan.id,
       settings: plan.settings,
+      settings$: this.#settings.asObservable(),
       scheduler: createCausalScheduler(graph, scheduler, () => this.#mayAct()),
       timeOfDay: () => graph.now(),
-      log,
+      log: this.#log,
       resolvePath,
       inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#inbox(parameterId)),
       inputTypes: plan.inputTypes,

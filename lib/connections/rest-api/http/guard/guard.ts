@@ -5,9 +5,12 @@ import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import type { Settings } from '../../settings.ts';
+import type { Directory } from '../../users/directory.ts';
+import type { Need } from '../../users/rights.ts';
+import type { Guest, Visitor } from '../../users/visitor.ts';
 import { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
-import { createCredentials } from './credentials.ts';
+import { readCredentials } from './credentials.ts';
 import { createHostCheck } from './own-hosts.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 
@@ -15,43 +18,102 @@ import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 export type Act = 'read' | 'write' | 'write by GET';
 
 export interface Guard {
-  /** Returns if a request may come in. Errors: `foreign-host`, `foreign-origin`, `unauthorized`, `too-many-attempts`. */
-  check(request: HttpRequest, act: Act, addressOf: () => string): void;
+  /**
+   * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `foreign-host`,
+   * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
+   */
+  check(request: HttpRequest, act: Act, need: Need, addressOf: () => string): Visitor | Promise<Visitor>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
-  readonly challenges: readonly string[];
+  /** The value of `WWW-Authenticate` for each scheme in which somebody has credentials. */
+  challenges(): readonly string[];
 }
 
 const hostHeader = encodeText('host');
+const authorizationHeader = encodeText('authorization');
 
-export function createGuard(settings: Settings): Guard {
-  const credentials = createCredentials(settings);
+export function createGuard(settings: Settings, directory: Directory): Guard {
   const attempts = new Attempts(settings.limits.wrongCredentials);
-  const isOpen = credentials.challenges.length === 0;
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
   const isOwnHost = createHostCheck(settings.allowedHosts);
+  /** Credentials that are being compared. */
+  const comparing = new Map<string, Promise<Guest>>();
+
+  const checkPlace = (request: HttpRequest, act: Act) => {
+    const host = request.getHeader(hostHeader);
+    if (!isOwnHost(host))
+      throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
+    const origin = originOf(request);
+    if (origin === '') {
+      if (act !== 'read') checkPage(request, host, act);
+    } else if (!isAtHost(origin, host) && !origins.has(origin.toLowerCase()))
+      throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
+  };
+
+  const letIn = (guest: Guest | undefined, authorization: string, user: string, address: string): Guest => {
+    if (guest === undefined || guest.hasLeft) {
+      attempts.fail(address, user);
+      throw unauthorized();
+    }
+    attempts.succeed(address, user);
+    directory.remember(authorization, guest);
+    return guest;
+  };
+
+  const compare = (authorization: string, addressOf: () => string): Guest | Promise<Guest> => {
+    const credentials = readCredentials(authorization);
+    const user = credentials?.user ?? '';
+    attempts.check(addressOf, user);
+    const known = directory.known(authorization);
+    if (known !== undefined) return known;
+    const address = addressOf();
+    if (credentials === undefined) return letIn(undefined, authorization, user, address);
+    if ('token' in credentials) return letIn(directory.withToken(credentials.token), authorization, user, address);
+    const under = comparing.get(authorization);
+    if (under !== undefined) return under;
+    const guest = directory.withPassword(user, credentials.password);
+    if (!(guest instanceof Promise)) return letIn(guest, authorization, user, address);
+    const found = guest
+      .then((one) => letIn(one, authorization, user, address))
+      .finally(() => comparing.delete(authorization));
+    comparing.set(authorization, found);
+    return found;
+  };
+
+  const identify = (request: HttpRequest, act: Act, need: Need, addressOf: () => string) => {
+    const authorization = authorizationOf(request, act);
+    if (authorization !== '') return compare(authorization, addressOf);
+    const nobody = directory.anonymous ?? (need === 'nothing' ? directory.stranger : undefined);
+    if (nobody === undefined) throw unauthorized();
+    return nobody;
+  };
 
   return {
-    challenges: credentials.challenges,
+    challenges: () => [
+      ...(directory.hasPasswords ? ['Basic realm="Patchbay", charset="UTF-8"'] : []),
+      ...(directory.hasTokens ? ['Bearer realm="Patchbay"'] : []),
+    ],
     isPreflight: (request) =>
       asksFirst(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
-    check(request, act, addressOf) {
-      const host = request.getHeader(hostHeader);
-      if (!isOwnHost(host))
-        throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
-      const origin = originOf(request);
-      if (origin === '') {
-        if (act !== 'read') checkPage(request, host, act);
-      } else if (!isAtHost(origin, host) && !origins.has(origin.toLowerCase()))
-        throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
-      if (isOpen) return;
-      const authorization = authorizationOf(request);
-      if (authorization !== '') attempts.check(addressOf);
-      if (credentials.accept(authorization)) return;
-      if (authorization !== '') attempts.fail(addressOf());
-      throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+    check(request, act, need, addressOf) {
+      checkPlace(request, act);
+      if (directory.everybody !== undefined) return directory.everybody;
+      const visitor = identify(request, act, need, addressOf);
+      if (!(visitor instanceof Promise)) return withRight(visitor, need, request.getUrl());
+      const url = request.getUrl();
+      return visitor.then((one) => withRight(one, need, url));
     },
   };
+}
+
+function withRight(visitor: Visitor, need: Need, url: string): Visitor {
+  if (visitor.rights?.has(need) !== false) return visitor;
+  if (visitor.name === '') throw unauthorized();
+  throw new HubError('forbidden', `${url}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`);
+}
+
+function unauthorized(): HubError {
+  return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }
 
 /** Whether a browser asks before it sends what forms cannot (Fetch, "CORS-preflight request"). */
@@ -85,9 +147,9 @@ function foreign(message: string): HubError {
 const offeredCredentials = new RegExp(`(?:^|[ ,])${credentialsPrefix.replaceAll('.', '\\.')}([\\w-]+)`);
 
 /** The credentials of a request. A page cannot set headers of a WebSocket handshake, so it offers them as a subprotocol. */
-function authorizationOf(request: HttpRequest): string {
-  const header = request.getHeader('authorization');
-  if (header !== '') return header;
+function authorizationOf(request: HttpRequest, act: Act): string {
+  const header = request.getHeader(authorizationHeader);
+  if (header !== '' || act !== 'write') return header;
   const [, encoded = ''] = offeredCredentials.exec(request.getHeader('sec-websocket-protocol')) ?? [];
   return Buffer.from(encoded, 'base64url').toString();
 }

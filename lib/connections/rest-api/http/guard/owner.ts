@@ -4,13 +4,15 @@
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest } from '../../../../net/uws.ts';
 import type { Settings } from '../../settings.ts';
+import { isOpen } from '../../users/accounts.ts';
 
 /** What proxies add to requests that they pass on: those come from this machine only as it seems. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
 
 /** Creates the check of a request that the guard has let in. Errors: `forbidden`. */
-export function createOwnerCheck({ username, password, token, allowedHosts }: Settings) {
-  const hasCredentials = username !== '' || password !== '' || token !== '';
+export function createOwnerCheck(settings: Settings) {
+  const { allowedHosts } = settings;
+  const hasCredentials = !isOpen(settings);
   const isBehindProxy = allowedHosts.length > 0;
   return (request: HttpRequest, address: string): void => {
     if (hasCredentials) return;
@@ -19,7 +21,7 @@ export function createOwnerCheck({ username, password, token, allowedHosts }: Se
     const expected = 'expected a hub with credentials, or a program on its machine that asks without a proxy';
     throw new HubError(
       'forbidden',
-      `${request.getUrl()}: ${expected}, got ${address}; username or token sets credentials`,
+      `${request.getUrl()}: ${expected}, got ${address}; users, username or token set credentials`,
     );
   };
 }

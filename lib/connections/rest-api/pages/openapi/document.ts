@@ -3,14 +3,19 @@
 
 import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
 import type { Settings } from '../../settings.ts';
+import { isOpen } from '../../users/accounts.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
 /** The document of a hub, with the credentials that its settings want and the methods that they leave. */
-export function openApiOf(version: string, { username, password, token, getUpdates }: Settings): OpenApiDocument {
+export function openApiOf(version: string, settings: Settings): OpenApiDocument {
+  const { username, password, token, users, anonymous, getUpdates } = settings;
+  const all = Object.values(users);
+  const hasBasic = username !== '' || password !== '' || all.some((user) => user.password !== undefined);
+  const hasBearer = token !== '' || all.some((user) => user.token !== undefined);
   const schemes = {
-    ...(username !== '' || password !== '' ? { basic: { type: 'http', scheme: 'basic' } } : {}),
-    ...(token !== '' ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
+    ...(hasBasic ? { basic: { type: 'http', scheme: 'basic' } } : {}),
+    ...(hasBearer ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
   };
   const names = Object.keys(schemes);
   return {
@@ -23,7 +28,7 @@ export function openApiOf(version: string, { username, password, token, getUpdat
         'with each part between slashes percent-encoded. What answers with an ETag answers 304 to it while nothing is new.',
     },
     servers: [{ url: '/' }],
-    security: names.length === 0 ? [{}] : names.map((name) => ({ [name]: [] })),
+    security: [...names.map((name) => ({ [name]: [] })), ...(isOpen(settings) || anonymous !== undefined ? [{}] : [])],
     tags: [
       { name: 'parameters', description: 'Read and set values' },
       { name: 'operation', description: 'How the hub is doing, and what operators do with it' },

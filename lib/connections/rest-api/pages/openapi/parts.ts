@@ -8,7 +8,7 @@ type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages';
 export const refusals = {
   '401': problem('The credentials are missing or wrong'),
   '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
-  '403': problem('A foreign Host, a page of another site, or a parameter that is read-only'),
+  '403': problem('A foreign Host, a page of another site, a parameter that is read-only, or what the user may not do'),
 };
 
 export function about(operationId: string, tag: Tag, summary: string) {

@@ -2,42 +2,56 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
-import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
+import { type CausedChange, type Causes, type Explanation, something } from '../../../../wire/http/explanation.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
+import type { View } from '../../users/view.ts';
 
 export const explainPath = '/hub/explain/';
 
 /** Errors: `bad-address`, `unknown-parameter`; `state-unknown`, also before a trigger has fired. */
-export function explainParameter(hub: HubPort, path: string): Explanation {
+export function explainParameter(hub: Pick<HubPort, 'wouldBe'>, view: View, path: string): Explanation {
   const address = decodePath(path.slice(explainPath.length));
-  const parameter = hub.find(address);
+  const parameter = view.find(address);
   if (parameter === undefined)
     throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
   const { lastChange } = parameter;
   const wouldBe = hub.wouldBe(address);
   if (lastChange === undefined && wouldBe === undefined)
     throw new HubError('state-unknown', `${address}: the state is unknown`);
-  const would = wouldBe && causesOf(wouldBe.parameter, wouldBe);
-  return { parameter: address, ...causesOf(parameter, lastChange), would };
+  const would = wouldBe && causesOf(wouldBe.parameter, wouldBe, view);
+  return { parameter: address, ...causesOf(parameter, lastChange, view), would };
 }
 
-function causesOf({ value }: Parameter, lastChange: Change | undefined): Causes {
-  const chain: Change[] = [];
-  for (let link = lastChange; link !== undefined; link = link.cause) chain.push(link);
-  return { value, chain: chain.map(describeChange), forgotten: chain.at(-1)?.depth ?? 0 };
+/** The first link is of a parameter that may be read. */
+function causesOf({ value }: Parameter, lastChange: Change | undefined, view: View): Causes {
+  const chain: CausedChange[] = [];
+  let last = lastChange;
+  for (let link = lastChange; link !== undefined; link = link.cause) {
+    last = link;
+    if (view.mayRead(link.parameter.address)) chain.push(describeChange(link, view));
+    else if (chain.at(-1)!.parameter !== something) chain.push(hide(chain.at(-1)!));
+  }
+  return { value, chain, forgotten: last?.depth ?? 0 };
 }
 
-function describeChange({ parameter, value, previous, origin, cause, revision, time }: Change): CausedChange {
+function describeChange(change: Change, view: View): CausedChange {
+  const { parameter, value, previous, origin, cause, revision, time } = change;
+  const isCauseSeen = cause !== undefined && view.mayRead(cause.parameter.address);
   return {
     parameter: parameter.address,
     type: parameter.type,
     value,
     previous,
-    origin,
+    origin: view.tell(origin),
     revision: revision === 0 ? undefined : revision,
     time: toIsoTime(time),
-    afterMs: cause && Math.max(0, time - cause.time),
+    afterMs: isCauseSeen ? Math.max(0, time - cause.time) : undefined,
   };
+}
+
+/** What may not be seen, as often as it was: `time` is that of what followed. */
+function hide({ time }: CausedChange): CausedChange {
+  return { parameter: something, type: 'T', value: 1, origin: { kind: 'connection', name: something }, time };
 }

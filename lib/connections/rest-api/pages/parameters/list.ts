@@ -6,7 +6,6 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { ParameterInfo } from '../../../../wire/http/parameters.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { Log } from '../../../connection.ts';
-import type { HubPort } from '../../../hub-port.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
 import { wantsJsonErrors } from '../../http/answer/accept.ts';
 import { beginValue } from '../../http/answer/headers.ts';
@@ -15,12 +14,12 @@ import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import type { View } from '../../users/view.ts';
 
 const chunkLength = 16 * 1024;
 
 /** What a list needs. */
 export interface ListContext {
-  readonly hub: HubPort;
   readonly tasks: TaskQueue;
   /** Counts the limits for which a list is refused. */
   readonly hits: LimitHits;
@@ -31,13 +30,14 @@ export interface ListContext {
  * Streams the list of parameters, a JSON array. `?address=<address>` asks for some by name, also if there are none of them.
  * `?filter=<regex>` narrows the list. The answer to a filter that makes no sense is `bad-request`.
  */
-export function listParameters(context: ListContext, response: HttpResponse, request: HttpRequest): void {
-  context.tasks.do(new ParameterList(context, response, request));
+export function listParameters(context: ListContext, view: View, response: HttpResponse, request: HttpRequest): void {
+  context.tasks.do(new ParameterList(context, view, response, request));
 }
 
 class ParameterList implements Task {
   readonly address: string;
   readonly #context: ListContext;
+  readonly #view: View;
   readonly #patterns: readonly string[];
   readonly #asJson: boolean;
   readonly #exchange: Exchange;
@@ -47,14 +47,14 @@ class ParameterList implements Task {
   #separator = '\n';
   #hasBegun = false;
 
-  constructor(context: ListContext, response: HttpResponse, request: HttpRequest) {
-    const { hub } = context;
+  constructor(context: ListContext, view: View, response: HttpResponse, request: HttpRequest) {
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const named = query.getAll('address').flatMap((address) => hub.find(address) ?? []);
+    const named = query.getAll('address').flatMap((address) => view.find(address) ?? []);
     this.address = remoteAddress(response);
     this.#context = context;
+    this.#view = view;
     this.#patterns = query.getAll('filter');
-    this.#parameters = (query.has('address') ? named : hub.parameters())[Symbol.iterator]();
+    this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
     this.#exchange = keepResponse(response);
   }
@@ -78,7 +78,7 @@ class ParameterList implements Task {
         return false;
       }
       if (!matches(parameter.address)) continue;
-      this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter));
+      this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter, this.#view));
       this.#separator = ',\n';
       if (this.#chunk.length >= chunkLength && !this.#write()) return false;
     } while (performance.now() < endMs);
@@ -105,7 +105,7 @@ class ParameterList implements Task {
   }
 }
 
-function describeParameter({ address, type, access, value, lastChange }: Parameter): ParameterInfo {
+function describeParameter({ address, type, access, value, lastChange }: Parameter, view: View): ParameterInfo {
   return {
     parameter: address,
     type,
@@ -114,6 +114,6 @@ function describeParameter({ address, type, access, value, lastChange }: Paramet
     value,
     revision: lastChange?.revision,
     time: lastChange && toIsoTime(lastChange.time),
-    origin: lastChange?.origin,
+    origin: lastChange && view.tell(lastChange.origin),
   };
 }

@@ -4,15 +4,16 @@ import { HubError } from '../../../../model/error.ts';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { toText, type Value } from '../../../../model/value.ts';
 import { encodeText, type HttpRequest, type HttpResponse } from '../../../../net/uws.ts';
-import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/answer/accept.ts';
 import { beginValue } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
 import { decodePath } from '../../http/path.ts';
+import type { Visitor } from '../../users/visitor.ts';
 
 export const parametersPath = '/parameters/';
 const acceptHeader = encodeText('accept');
 
+/** How many paths of a visitor are kept. */
 const maxKnownPaths = 10_000;
 const maxBodies = 1000;
 /** Longer ones are not kept. */
@@ -30,19 +31,19 @@ interface KnownPath {
 
 /** Answers with values. Clients ask for the same ones again and again, so it keeps their paths and short bodies. */
 export class ParameterReader {
-  readonly #hub: HubPort;
-  readonly #paths = new Map<string, KnownPath>();
+  /** By visitor. */
+  #paths = new WeakMap<Visitor, Map<string, KnownPath>>();
+  /** The visitor that asked last, and its paths. */
+  #last: Visitor | undefined;
+  #lastPaths = new Map<string, KnownPath>();
   /** The first short bodies, as bytes. */
   readonly #bodies = new Map<string, ArrayBuffer>();
 
-  constructor(hub: HubPort) {
-    this.#hub = hub;
-  }
-
   /** Answers with the value. Errors: `bad-address`, `unknown-parameter`, and `state-unknown` (D-03). */
-  answer(response: HttpResponse, request: HttpRequest): void {
+  answer(response: HttpResponse, request: HttpRequest, visitor: Visitor): void {
     const url = request.getUrl();
-    const path = this.#paths.get(url) ?? this.#find(url);
+    const paths = visitor === this.#last ? this.#lastPaths : this.#pathsOf(visitor);
+    const path = paths.get(url) ?? find(url, visitor, paths);
     const { parameter } = path;
     const { value } = parameter;
     if (value === undefined) throw new HubError('state-unknown', `${parameter.address}: the state is unknown`);
@@ -57,17 +58,19 @@ export class ParameterReader {
 
   /** Forgets all paths, since a parameter is no more. */
   forget(): void {
-    this.#paths.clear();
+    this.#paths = new WeakMap();
+    this.#last = undefined;
   }
 
-  #find(url: string): KnownPath {
-    const address = decodePath(url.slice(parametersPath.length));
-    const parameter = this.#hub.find(address);
-    if (parameter === undefined)
-      throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
-    const path = { parameter, value: undefined, asText: undefined, asJson: undefined };
-    if (this.#paths.size < maxKnownPaths) this.#paths.set(url, path);
-    return path;
+  #pathsOf(visitor: Visitor): Map<string, KnownPath> {
+    let paths = this.#paths.get(visitor);
+    if (paths === undefined) {
+      paths = new Map();
+      this.#paths.set(visitor, paths);
+    }
+    this.#last = visitor;
+    this.#lastPaths = paths;
+    return paths;
   }
 
   #tell(path: KnownPath, value: Value, asJson: boolean): Body {
@@ -86,4 +89,14 @@ export class ParameterReader {
     this.#bodies.set(text, bytes);
     return bytes;
   }
+}
+
+function find(url: string, { view }: Visitor, paths: Map<string, KnownPath>): KnownPath {
+  const address = decodePath(url.slice(parametersPath.length));
+  const parameter = view.find(address);
+  if (parameter === undefined)
+    throw new HubError('unknown-parameter', `${address}: there is no parameter of this address`);
+  const path = { parameter, value: undefined, asText: undefined, asJson: undefined };
+  if (paths.size < maxKnownPaths) paths.set(url, path);
+  return path;
 }

@@ -5,7 +5,6 @@ import type { Origin } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
-import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/answer/accept.ts';
 import { beginValue, jsonType } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
@@ -13,6 +12,7 @@ import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
 import { keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
+import type { View } from '../../users/view.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -22,26 +22,31 @@ interface Update {
 }
 
 export interface UpdateContext {
-  readonly hub: HubPort;
   readonly writes: WriteCounts;
   readonly log: Log;
+}
+
+/** Who sets a parameter. */
+export interface Updater {
+  readonly view: View;
+  readonly origin: Origin;
 }
 
 /** Sets a parameter as the query says. Errors: those of the query and of the write. */
 export function updateByGet(
   context: UpdateContext,
-  origin: Origin,
+  updater: Updater,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const updated = update(context, origin, () => readForm(request.getQuery() ?? '', 'query'));
+  const updated = update(context, updater, () => readForm(request.getQuery() ?? '', 'query'));
   replyUpdated(response, updated, acceptsJson(request.getHeader('accept')));
 }
 
 /** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
 export function updateByPost(
   context: UpdateContext,
-  origin: Origin,
+  updater: Updater,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
@@ -54,7 +59,7 @@ export function updateByPost(
   readBody(exchange, request, (body) => {
     try {
       if (body instanceof HubError) throw body;
-      const updated = update(context, origin, () => read(body));
+      const updated = update(context, updater, () => read(body));
       exchange.reply(() => replyUpdated(response, updated, asJson));
     } catch (error) {
       exchange.fail(asHubError(error, context.log), asJson);
@@ -68,10 +73,10 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
 ]);
 
 /** Writes, and counts that. Errors: those of `read` and of the write. */
-function update({ hub, writes }: UpdateContext, origin: Origin, read: () => Update): Updated {
+function update({ writes }: UpdateContext, { view, origin }: Updater, read: () => Update): Updated {
   try {
     const { parameter, value } = read();
-    const v = hub.write(parameter, value, origin);
+    const v = view.write(parameter, value, origin);
     writes.taken++;
     return { p: parameter, v };
   } catch (error) {

@@ -2,7 +2,7 @@
 
 import { describe, HubError } from '../../../../model/error.ts';
 import type { EventsQuestion } from '../../../archive.ts';
-import { addressBelow, readCount, readRange } from './range.ts';
+import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const eventsPath = '/hub/events/';
@@ -10,11 +10,12 @@ const usualLimit = 100;
 const maxLimit = 1000;
 
 /** Left out, `from` is the beginning of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
-export function readEventsQuestion({ hub }: PastContext, { path, query }: PastRequest): EventsQuestion {
+export function readEventsQuestion(_: PastContext, { path, query, visitor }: PastRequest): EventsQuestion {
   const address = addressBelow(eventsPath, path);
   return {
     ask: 'events',
-    parameter: { address, type: hub.find(address)?.type },
+    parameter: askedOf(address, visitor),
+    sight: sightOf(visitor),
     ...readRange(query, '00000'),
     limit: readCount(query, 'limit', usualLimit, maxLimit),
     before: readCursor(query.get('before')),

@@ -5,7 +5,7 @@ import type { Parameter } from '../../../../model/parameter.ts';
 import type { AskedParameter, HistoryQuestion } from '../../../archive.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
 import type { Task } from '../../pacing/work-queue.ts';
-import { addressBelow, readCount, readRange } from './range.ts';
+import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const historyPath = '/hub/history';
@@ -16,10 +16,10 @@ const usualPoints = 1000;
 const maxPoints = 10_000;
 
 /** Errors: `bad-address`, `bad-request`. */
-export function readHistoryQuestion({ hub }: PastContext, { path, query, accept }: PastRequest): HistoryQuestion {
+export function readHistoryQuestion(_: PastContext, { path, query, accept, visitor }: PastRequest): HistoryQuestion {
   const address = addressBelow(`${historyPath}/`, path);
-  const parameters = [{ address, type: hub.find(address)?.type }];
-  return { ask: 'history', parameters, list: undefined, ...readCourse(query, accept) };
+  const parameters = [askedOf(address, visitor)];
+  return { ask: 'history', parameters, sight: sightOf(visitor), list: undefined, ...readCourse(query, accept) };
 }
 
 /**
@@ -27,11 +27,11 @@ export function readHistoryQuestion({ hub }: PastContext, { path, query, accept 
  * of an answer that had more. Errors: `bad-request`.
  */
 export async function readHistoriesQuestion(context: PastContext, request: PastRequest): Promise<HistoryQuestion> {
-  const { query, accept, address } = request;
+  const { query, accept } = request;
   const course = readCourse(query, accept);
   const most = Math.min(maxHistories, Math.floor(maxListPoints / course.points));
   const parameters = await new Promise<AskedParameter[]>((resolve, reject) => {
-    context.tasks.do(new Search(context, query, address, most + 1, resolve, reject));
+    context.tasks.do(new Search(request, most + 1, resolve, reject));
   });
   const hasMore = parameters.length > most;
   return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...course };
@@ -64,17 +64,18 @@ class Search implements Task {
   #matches: Filter | undefined;
 
   constructor(
-    { hub }: PastContext,
-    query: URLSearchParams,
-    address: string,
+    { query, address, visitor: { view } }: PastRequest,
     most: number,
     found: (parameters: AskedParameter[]) => void,
     failed: (error: unknown) => void,
   ) {
-    const named = query.getAll('address').map((name) => ({ address: name, type: hub.find(name)?.type }));
+    const named = query
+      .getAll('address')
+      .filter((name) => view.mayRead(name))
+      .map((name) => ({ address: name, type: view.find(name)?.type }));
     this.address = address;
     this.#patterns = query.getAll('filter');
-    this.#parameters = (query.has('address') ? named : hub.parameters())[Symbol.iterator]();
+    this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#after = query.get('after');
     this.#most = most;
     this.#found = found;

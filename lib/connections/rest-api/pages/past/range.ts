@@ -1,8 +1,10 @@
-// From when to when a client asks.
+// What of the past a client asks for, and from when to when.
 
 import { describe, HubError } from '../../../../model/error.ts';
+import type { AskedParameter, Sight } from '../../../archive.ts';
 import { decodePath } from '../../http/path.ts';
 import { readMoment } from '../../input/moment.ts';
+import type { Visitor } from '../../users/visitor.ts';
 
 /** Reads `from` and `to`, which is now when it is left out. Errors: `bad-request`. */
 export function readRange(query: URLSearchParams, defaultFrom: string): { from: number; to: number } {
@@ -32,4 +34,16 @@ export function readCount(query: URLSearchParams, name: string, usual: number, m
 /** The address below a path. Errors: `bad-address`. */
 export function addressBelow(start: string, path: string): string {
   return decodePath(path.slice(start.length));
+}
+
+/** A parameter, or what was one. */
+export function askedOf(address: string, { view }: Visitor): AskedParameter {
+  return { address, type: view.find(address)?.type, ...(!view.mayRead(address) && { isHidden: true }) };
+}
+
+/** What a visitor may see of all that is told along with it; undefined: all. */
+export function sightOf({ rights }: Visitor): Sight | undefined {
+  if (rights === undefined || rights.readsAll) return undefined;
+  const { read, deny } = rights.settings;
+  return { read, deny };
 }

@@ -15,6 +15,7 @@ import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
 import type { TaskQueue } from '../../pacing/work-queue.ts';
+import type { Visitor } from '../../users/visitor.ts';
 
 /** What is needed to answer. */
 export interface PastContext {
@@ -32,6 +33,7 @@ export interface PastRequest {
   readonly accept: string;
   /** The address of the client. */
   readonly address: string;
+  readonly visitor: Visitor;
 }
 
 /** What is asked; the question may take a while to be found. Errors: those of the request. */
@@ -41,7 +43,7 @@ const csvType = 'text/csv; charset=utf-8; header=present';
 const partBytes = 64 * 1024;
 
 export function servePast(context: PastContext, read: ReadQuestion): Handler {
-  return (response, request) => {
+  return (response, request, visitor) => {
     const past = context.hub.keeping.archive?.past;
     if (past === undefined) throw new HubError('not-found', 'this hub has no store');
     const address = remoteAddress(response);
@@ -49,7 +51,7 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const ifNoneMatch = request.getHeader('if-none-match');
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const question = read(context, { path: request.getUrl(), query, accept, address });
+    const question = read(context, { path: request.getUrl(), query, accept, address, visitor });
     const leave = context.shares.enter(address);
     const exchange = keepResponse(response);
     const answer = async () => {

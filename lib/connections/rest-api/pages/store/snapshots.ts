@@ -1,30 +1,52 @@
 // GET /hub/snapshots: the snapshots of a store, and one of them beside the present values.
 
+import { unknownName } from '../../../../json5/mistake.ts';
+import { HubError } from '../../../../model/error.ts';
 import type { Snapshot, SnapshotList } from '../../../../wire/http/snapshots.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
+import type { Visitor } from '../../users/visitor.ts';
 import { archived } from './archive.ts';
 
 export const snapshotsPath = '/hub/snapshots';
 
-/** All snapshots, by selection. Errors: `not-found`. */
-export function snapshotsOf(hub: HubPort): SnapshotList {
+/** All snapshots, by selection, of those that the visitor may know. Errors: `not-found`. */
+export function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
   return {
     connection: snapshots.connection,
-    selections: snapshots.list().map(({ saved, ...selection }) => ({
-      ...selection,
-      saved: saved.map((one) => ({ ...one, time: toIsoTime(one.time) })),
-    })),
+    selections: snapshots
+      .list()
+      .filter(({ name }) => mayKnow(visitor, snapshots.connection, name))
+      .map(({ saved, ...selection }) => ({
+        ...selection,
+        saved: saved.map((one) => ({ ...one, time: toIsoTime(one.time) })),
+      })),
   };
 }
 
 /** `/hub/snapshots/studio-1/evening`: every value beside the present one. Errors: `not-found` with the nearest name. */
-export function compareSnapshot(hub: HubPort, path: string): Snapshot {
+export function compareSnapshot(hub: HubPort, path: string, visitor: Visitor): Snapshot {
   const rest = path.slice(snapshotsPath.length + 1);
   const slash = rest.includes('/') ? rest.indexOf('/') : rest.length;
   const [selection, name] = [rest.slice(0, slash), rest.slice(slash + 1)].map(decodePath) as [string, string];
-  const { time, ...snapshot } = archived(hub, 'snapshots').compare(selection, name);
-  return { ...snapshot, time: toIsoTime(time) };
+  const snapshots = archived(hub, 'snapshots');
+  const known = snapshots
+    .list()
+    .map((one) => one.name)
+    .filter((one) => mayKnow(visitor, snapshots.connection, one));
+  if (!known.includes(selection)) throw new HubError('not-found', unknownName('selection', selection, known));
+  const { time, values, ...snapshot } = snapshots.compare(selection, name);
+  return {
+    ...snapshot,
+    time: toIsoTime(time),
+    values: values.filter(({ parameter }) => visitor.view.mayRead(parameter)),
+  };
+}
+
+/** Whether a visitor may know of a selection: it may read what the store tells of it, or recall it. */
+function mayKnow({ rights }: Visitor, store: string, selection: string): boolean {
+  if (rights === undefined) return true;
+  return rights.mayRead(`${store}/${selection}/matches`) || rights.mayWrite(`${store}/${selection}/recall`);
 }

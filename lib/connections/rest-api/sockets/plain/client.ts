@@ -13,6 +13,8 @@ import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import type { View } from '../../users/view.ts';
+import type { Comer } from '../protocol.ts';
 import type { Rounds } from '../rounds.ts';
 import type { Session, Socket } from '../session.ts';
 import { shownPatterns, stalledAfterMs } from '../status.ts';
@@ -41,11 +43,9 @@ export interface PlainContext {
 }
 
 /** What the handshake tells of a client; `seen` is 0 when it asks for a snapshot. */
-export interface Accepted {
+export interface Accepted extends Comer {
   readonly patterns: readonly string[];
   readonly topic: PlainTopic;
-  readonly origin: Origin;
-  readonly address: string;
   readonly seen: number | undefined;
 }
 
@@ -55,6 +55,7 @@ export class PlainClient implements Session, Task {
   readonly #filters: readonly string[];
   readonly #topic: PlainTopic;
   readonly #origin: Origin;
+  readonly #view: View;
   readonly address: string;
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
@@ -67,12 +68,13 @@ export class PlainClient implements Session, Task {
   readonly #sent: ClientTally;
   #received = 0;
 
-  constructor(context: PlainContext, { patterns, topic, origin, address, seen }: Accepted) {
+  constructor(context: PlainContext, { patterns, topic, visitor, origin, address, seen }: Accepted) {
     this.#context = context;
     this.#filters = patterns;
     this.address = address;
     this.#topic = topic;
     this.#origin = origin;
+    this.#view = visitor.view;
     this.#seen = seen;
     this.#sent = new ClientTally(topic.sent);
   }
@@ -90,16 +92,17 @@ export class PlainClient implements Session, Task {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, log, hits, writes, reader } = this.#context;
+    const { log, hits, writes, reader } = this.#context;
+    const view = this.#view;
     let address: string | undefined;
     this.#received++;
     try {
       if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
       address = reader.read(message);
-      const parameter = hub.find(address);
+      const parameter = view.findToWrite(address);
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
-      if (parameter === undefined) hub.write(address, value, this.#origin);
-      else hub.writeTo(parameter, value, this.#origin);
+      if (parameter === undefined) view.write(address, value, this.#origin);
+      else view.writeTo(parameter, value, this.#origin);
       writes.taken++;
     } catch (error) {
       writes.refuse(error);

@@ -3,7 +3,7 @@
 import type { Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
 import type { HubPort } from '../../../hub-port.ts';
-import { type Filter, filterOf } from '../../filters/filter.ts';
+import type { Filter } from '../../filters/filter.ts';
 import type { Channel, Observer, Subscriber } from '../channel.ts';
 import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../selection.ts';
@@ -63,30 +63,25 @@ export class PlainTopic implements Topic {
 export class PlainGroups {
   readonly #hub: Pick<HubPort, 'parameters'>;
   readonly #fanOut: FanOut;
-  readonly #bound: Filter;
   readonly #put: Outbox['put'];
   readonly #prefixes = new WeakMap<Parameter, Uint8Array>();
   readonly #groups = new Map<string, PlainGroup>();
   #nextTopic = 1;
 
-  /** `bound` is the filter of the settings. No client sees what it does not let through. */
-  constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, bound: Filter, put: Outbox['put']) {
+  constructor(hub: Pick<HubPort, 'parameters'>, fanOut: FanOut, put: Outbox['put']) {
     this.#hub = hub;
     this.#fanOut = fanOut;
-    this.#bound = bound;
     this.#put = put;
   }
 
   /**
-   * Has a socket join the group of a key. Only its first member needs the filter, which takes long to compile. Returns the topic that the
-   * socket subscribes to once the group has been prepared. Errors: those of `createFilter`.
+   * Has a socket join the group of a key. Only its first member needs the filter, which takes long to compile: what clients of the key may
+   * see and want. Returns the topic that the socket subscribes to once the group has been prepared. Errors: those of `createFilter`.
    */
   join(key: string, createFilter: () => Filter): PlainTopic {
     let group = this.#groups.get(key);
     if (group === undefined) {
-      const filter = createFilter();
-      const bounded = filterOf(filter.work + this.#bound.work, (address) => this.#bound(address) && filter(address));
-      group = new PlainGroup(key, new Selection(bounded, this.#fanOut), this.#prefixOf, this.#put);
+      group = new PlainGroup(key, new Selection(createFilter(), this.#fanOut), this.#prefixOf, this.#put);
       this.#groups.set(key, group);
       if (group.selection.isReady) this.#fanOut.join(group);
     }

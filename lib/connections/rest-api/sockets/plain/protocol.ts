@@ -1,7 +1,7 @@
 // The plain protocol (S-10, D-26), for clients that ask for no subprotocol.
 
 import { closeCodes } from '../../../../wire/close-codes.ts';
-import { createFilter } from '../../filters/filter.ts';
+import { bothOf, createFilter } from '../../filters/filter.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import { PlainClient, type PlainContext } from './client.ts';
 import { PlainGroups } from './group.ts';
@@ -9,9 +9,9 @@ import { PlainReader } from './message.ts';
 import { createOutbox } from './outbox.ts';
 
 /** Creates the plain protocol. */
-export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, bound }: ProtocolContext): Protocol {
+export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, boundOf }: ProtocolContext): Protocol {
   const outbox = createOutbox(apps);
-  const groups = new PlainGroups(hub, fanOut, bound, outbox.put);
+  const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
     ...{ hub, log, hits, writes, tasks, outbox, groups },
     rounds: fanOut.rounds,
@@ -21,12 +21,14 @@ export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, bound 
   return {
     name: 'plain',
     subprotocol: '',
-    accept(origin, address, queryText) {
+    accept(comer, queryText) {
       const query = new URLSearchParams(queryText);
       const patterns = query.getAll('filter').sort();
-      const topic = groups.join(JSON.stringify(patterns), () => createFilter(patterns));
+      const { visitor } = comer;
+      const key = `${visitor.key}\n${JSON.stringify(patterns)}`;
+      const topic = groups.join(key, () => bothOf(boundOf(visitor), createFilter(patterns)));
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
-      return new PlainClient(context, { patterns, topic, origin, address, seen });
+      return new PlainClient(context, { ...comer, patterns, topic, seen });
     },
     close() {
       outbox.flush();

@@ -2,6 +2,8 @@
 
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
+import type { Visitor } from '../../users/visitor.ts';
+import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
 import { Tally } from '../tally.ts';
 import { KnownDefinitions } from './members/known-definitions.ts';
@@ -17,9 +19,12 @@ const maxUnsent = 64;
 const nothingUnsent: readonly string[] = [];
 
 export class Client {
+  readonly visitor: Visitor;
   readonly origin: Origin;
   /** Where it comes from, as the log names it. */
   readonly address: string;
+  /** Names this run of the hub, as those see it who may see the same. */
+  readonly epoch: string;
   subscriptions: readonly Subscription[] = [];
   /** Assigned by `members/members.ts` alone. */
   membership: Membership = { name: 'idle' };
@@ -37,7 +42,9 @@ export class Client {
   #unsent = nothingUnsent;
   readonly #onFull: (client: Client) => void;
 
-  constructor(origin: Origin, address: string, onFull: (client: Client) => void) {
+  constructor({ visitor, origin, address }: Comer, epoch: string, onFull: (client: Client) => void) {
+    this.visitor = visitor;
+    this.epoch = epoch;
     this.origin = origin;
     this.address = address;
     this.#onFull = onFull;

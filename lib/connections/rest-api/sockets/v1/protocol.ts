@@ -1,11 +1,12 @@
 // The subprotocol patchbay.v1 (lib/client/README.md): its clients, and what they have in common.
 
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { closeCodes } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
 import { protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
+import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import { Client } from './client.ts';
@@ -31,7 +32,17 @@ interface V1Protocol extends Protocol {
 }
 
 /** Serves clients that offer the subprotocol. */
-export function serveV1({ hub, settings, log, hits, writes, pace, tasks, fanOut, bound }: ProtocolContext): V1Protocol {
+export function serveV1({
+  hub,
+  settings,
+  log,
+  hits,
+  writes,
+  pace,
+  tasks,
+  fanOut,
+  boundOf,
+}: ProtocolContext): V1Protocol {
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
     hits.add('stallMs', client.address);
@@ -42,18 +53,26 @@ export function serveV1({ hub, settings, log, hits, writes, pace, tasks, fanOut,
   const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
-  const desk = { hub, log, writes, fanOut, groups, epoch, readSubscription: createSubscriptionReader(bound, fanOut) };
-  const hello = encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits } });
-  const shared = { desk, hits, pace, tasks, sessions, stalls, hello };
+  const desk = { hub, log, writes, fanOut, groups, readSubscription: createSubscriptionReader(boundOf, fanOut) };
+  const shared = { desk, hits, pace, tasks, sessions, stalls };
 
   return {
     name: protocolName,
     subprotocol: protocolName,
-    accept: (origin, address) => new V1Session(shared, new Client(origin, address, (client) => stalls.add(client))),
+    accept(comer) {
+      const client = new Client(comer, epochOf(epoch, comer.visitor), (one) => stalls.add(one));
+      const hello = { epoch: client.epoch, hub: `patchbay ${hub.version}`, limits };
+      return new V1Session(shared, client, encode({ hello }));
+    },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget: (channel) => groups.structure.forget(channel),
     close() {
       for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
     },
   };
+}
+
+/** Who has other rights cannot resume: what changed since says nothing of what it may see only now. */
+function epochOf(epoch: string, { key }: Visitor): string {
+  return key === '' ? epoch : `${epoch}-${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
 }

@@ -35,10 +35,16 @@ export interface Wish {
   readonly delivery: Delivery;
 }
 
-/** Creates a subscription; `bound` is what no client sees beyond. Errors: `bad-request`. */
+/** What a client may see; `key` is equal for those who may see the same. */
+export interface Bound {
+  readonly filter: Filter;
+  readonly key: string;
+}
+
+/** Creates a subscription within a bound. Errors: `bad-request`. */
 export function createSubscription(
   { sub, include, exclude, rate, delivery }: Wish,
-  bound: Filter,
+  bound: Bound,
   fanOut: FanOut,
 ): Subscription {
   const count = include.length + exclude.length;
@@ -58,8 +64,8 @@ export function createSubscription(
   const isIncluded = createPatternFilter(include);
   const isExcluded = createPatternFilter(exclude);
   const filter = filterOf(
-    bound.work + isIncluded.work + isExcluded.work,
-    (address) => bound(address) && isIncluded(address) && !isExcluded(address),
+    bound.filter.work + isIncluded.work + isExcluded.work,
+    (address) => isIncluded(address) && !isExcluded(address) && bound.filter(address),
   );
   const included = keyOf(include);
   const excluded = keyOf(exclude);
@@ -69,7 +75,7 @@ export function createSubscription(
     rate: honour(rate),
     delivery,
     patterns: patternKey,
-    key: `${delivery} ${honour(rate)} ${patternKey}`,
+    key: `${delivery} ${honour(rate)} ${patternKey} ${bound.key}`,
     selection: new Selection(filter, fanOut),
     shown: { include: shownOf(included), exclude: shownOf(excluded) },
     addresses: include.every(isAddress) ? include : undefined,

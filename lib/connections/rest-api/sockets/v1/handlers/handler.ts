@@ -4,6 +4,7 @@ import type { Refusal } from '../../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
+import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
 import type { Groups } from '../groups.ts';
@@ -14,11 +15,10 @@ export interface Desk {
   readonly hub: HubPort;
   readonly log: Log;
   readonly writes: WriteCounts;
-  readonly epoch: string;
   readonly fanOut: FanOut;
   readonly groups: Groups;
   /** Errors: `bad-request`. */
-  readonly readSubscription: (message: object) => Request;
+  readonly readSubscription: (message: object, visitor: Visitor) => Request;
 }
 
 /** What says which message an error answers: the number of its subscription, or the `ack` of its write. */

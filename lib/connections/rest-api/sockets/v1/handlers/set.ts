@@ -1,9 +1,11 @@
 // `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn.
 
 import { describe, HubError } from '../../../../../model/error.ts';
+import type { Parameter } from '../../../../../model/parameter.ts';
 import type { Target } from '../../../../../wire/v1/client-messages.ts';
 import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
+import type { View } from '../../../users/view.ts';
 import { encode } from '../frames.ts';
 import type { Handler } from './handler.ts';
 
@@ -12,15 +14,17 @@ type Item = readonly [target: Target, value: unknown];
 export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message) => {
   const items = itemsOf(message);
   const errors: Mistake[] = [];
+  const { view } = client.visitor;
   hub.turn(() => {
     for (const [target, value] of items) {
       try {
-        const parameter = typeof target === 'string' ? hub.find(target) : fanOut.parameterOf(target);
+        const parameter =
+          typeof target === 'string' ? view.findToWrite(target) : known(view, fanOut.parameterOf(target));
         if (parameter === undefined) {
           writes.refuseAs('unknown-parameter');
           errors.push([target, 'unknown parameter']);
         } else {
-          hub.writeTo(parameter, value, client.origin);
+          view.writeTo(parameter, value, client.origin);
           writes.taken++;
         }
       } catch (error) {
@@ -34,6 +38,11 @@ export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message
   else if (errors.length > 0) client.send(encode({ errors }));
   return undefined;
 };
+
+/** The parameter of a number; undefined: there is none that the client knows of. */
+function known(view: View, parameter: Parameter | undefined): Parameter | undefined {
+  return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
+}
 
 /** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
 function itemsOf(message: Readonly<Record<string, unknown>>): readonly Item[] {

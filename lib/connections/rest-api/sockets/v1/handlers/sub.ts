@@ -26,7 +26,7 @@ export const handleSub: Handler = (desk, client, message) => {
 };
 
 function readRequest(desk: Desk, client: Client, message: object): Request {
-  const request = desk.readSubscription(message);
+  const request = desk.readSubscription(message, client.visitor);
   const { id, selection } = request.subscription;
   const others = client.subscriptions.filter((one) => one.id !== id);
   const steps = others.reduce((sum, one) => sum + one.selection.work, selection.work);
@@ -39,12 +39,12 @@ function readRequest(desk: Desk, client: Client, message: object): Request {
   return request;
 }
 
-function subscribe({ hub, epoch, groups }: Desk, client: Client, { subscription, since }: Request): void {
+function subscribe({ hub, groups }: Desk, client: Client, { subscription, since }: Request): void {
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= maxSubscriptions)
     throw new LimitError('subscriptions', 'bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
-  const canResume = since?.epoch === epoch && groups.structure.canResume(since.rev);
+  const canResume = since?.epoch === client.epoch && groups.structure.canResume(since.rev);
   if (canResume) client.definitions.resume(since.rev, hub.revision);
   const isSame = since === undefined && before?.patterns === subscription.patterns;
   const from = isSame ? undefined : canResume ? since.rev : 0;

@@ -5,6 +5,7 @@ import { maxPatternLength, maxPatterns } from '../../../../../wire/limits.ts';
 import type { Since } from '../../../../../wire/v1/client-messages.ts';
 import type { Filter } from '../../../filters/filter.ts';
 import { parse } from '../../../input/parse.ts';
+import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
 import { createSubscription, type Subscription } from '../subscription.ts';
 
@@ -52,10 +53,13 @@ const maxKnown = 1024;
 const maxKnownWork = 2048;
 
 /**
- * Creates what reads subscriptions; `bound` is what no client sees beyond. Clients that ask for the same share one object:
+ * Creates what reads subscriptions; `boundOf` is what a visitor may see. Clients that ask for the same and may see the same share one object:
  * there may be thousands of them. Errors of what it creates: `bad-request`.
  */
-export function createSubscriptionReader(bound: Filter, fanOut: FanOut): (message: object) => Request {
+export function createSubscriptionReader(
+  boundOf: (visitor: Visitor) => Filter,
+  fanOut: FanOut,
+): (message: object, visitor: Visitor) => Request {
   const known = new Map<string, Subscription>();
   let knownWork = 0;
   const keep = (text: string, subscription: Subscription) => {
@@ -67,12 +71,12 @@ export function createSubscriptionReader(bound: Filter, fanOut: FanOut): (messag
       knownWork -= selection.work;
     }
   };
-  return (message) => {
+  return (message, visitor) => {
     const { since, ...request } = parse(schema, message);
-    const text = JSON.stringify(request);
+    const text = `${visitor.key}\n${JSON.stringify(request)}`;
     let subscription = known.get(text);
     if (subscription === undefined) {
-      subscription = createSubscription(request, bound, fanOut);
+      subscription = createSubscription(request, { filter: boundOf(visitor), key: visitor.key }, fanOut);
       keep(text, subscription);
     }
     return { subscription, since };

@@ -1,0 +1,76 @@
+// The users of a connection, as its settings have them: who has which credentials and rights.
+
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HubPort } from '../../hub-port.ts';
+import { isPassword, readPasswordText } from './password-text.ts';
+import { Rights } from './rights.ts';
+import type { RightSettings, UserSettings } from './user-settings.ts';
+
+/** One user. Two accounts of a name are equal if their keys are. */
+export interface Account {
+  readonly name: string;
+  readonly rights: Rights;
+  /** Whether it has this password; undefined: it has none. */
+  readonly hasPassword: ((password: string) => boolean | Promise<boolean>) | undefined;
+  readonly tokenDigest: string | undefined;
+  readonly credentialsKey: string;
+  readonly rightsKey: string;
+}
+
+/** The settings of a connection that say who may come in. */
+export interface AccountSettings {
+  readonly username: string;
+  readonly password: string;
+  readonly token: string;
+  readonly users: Readonly<Record<string, UserSettings>>;
+  readonly anonymous?: RightSettings | undefined;
+}
+
+const everything = { read: ['**'], write: ['**'], deny: [], dashboards: [], manage: true, metrics: true };
+/** Whoever has no rights at all. */
+export const noRights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
+
+/** Whether the hub is open to everybody: the settings grant nothing to anybody. */
+export function isOpen({ username, password, token, users, anonymous }: AccountSettings): boolean {
+  return username + password + token === '' && Object.keys(users).length === 0 && anonymous === undefined;
+}
+
+/** The accounts of the settings; `username`, `password` and `token` are those of one user with all rights. */
+export function accountsOf(settings: AccountSettings, hub: Pick<HubPort, 'find'>): Account[] {
+  const { username, password, token, users } = settings;
+  const hasBasic = username !== '' || password !== '';
+  const owner = { ...everything, password: hasBasic ? password : undefined, token: token === '' ? undefined : token };
+  const accounts = Object.entries(users).map(([name, user]) => accountOf(name, user, hub));
+  return hasBasic || token !== '' ? [accountOf(username, owner, hub), ...accounts] : accounts;
+}
+
+export function accountOf(
+  name: string,
+  { password, token, ...rights }: Rights['settings'] & { password?: string | undefined; token?: string | undefined },
+  hub: Pick<HubPort, 'find'>,
+): Account {
+  return {
+    name,
+    rights: new Rights(rights, hub),
+    hasPassword: password === undefined ? undefined : passwordCheck(password),
+    tokenDigest: token === undefined ? undefined : digestOf(token),
+    credentialsKey: digestOf(JSON.stringify([password, token])),
+    rightsKey: JSON.stringify(rights),
+  };
+}
+
+/** Digests have the same length, and do not tell what they are of. */
+export function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
+
+function passwordCheck(password: string): NonNullable<Account['hasPassword']> {
+  const { scrypt } = readPasswordText(password);
+  if (scrypt !== undefined) return (given) => isPassword(given, scrypt);
+  const expected = digest(password.normalize('NFC'));
+  return (given) => timingSafeEqual(digest(given.normalize('NFC')), expected);
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

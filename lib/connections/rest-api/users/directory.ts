@@ -1,0 +1,174 @@
+// Knows who may come in. Credentials are compared once: a client that comes again with the same ones is known, until the settings change.
+
+import type { HubPort } from '../../hub-port.ts';
+import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
+import { Guest, openVisitor, type Visitor } from './visitor.ts';
+
+/** How many credentials are known at once. */
+const maxKnown = 10_000;
+
+/** Who must leave, and why: its rights have changed, or it may not come in any more. */
+export interface Departure {
+  readonly guest: Guest;
+  readonly mayReturn: boolean;
+}
+
+export class Directory {
+  readonly #hub: HubPort;
+  readonly #open: Visitor | undefined;
+  /** Who has come in without any credentials where nothing is needed. */
+  readonly stranger: Visitor;
+  #accounts = new Map<string, Account>();
+  #byToken = new Map<string, Account>();
+  /** By what the header `Authorization` holds. */
+  readonly #known = new Map<string, Guest>();
+  /** Each account, and each device of one, is one guest. */
+  readonly #guests = new Map<Account, Map<string | undefined, Guest>>();
+  #anonymous: Account | undefined;
+
+  constructor(settings: AccountSettings, hub: HubPort) {
+    this.#hub = hub;
+    this.#open = isOpen(settings) ? openVisitor(hub) : undefined;
+    this.stranger = new Guest('', undefined, accountOf('', noRights, hub).rights, hub);
+    this.#take(settings);
+  }
+
+  /** Everybody, in a hub that is open; undefined: it is not. */
+  get everybody(): Visitor | undefined {
+    return this.#open;
+  }
+
+  get accounts(): Iterable<Account> {
+    return this.#accounts.values();
+  }
+
+  /** Whoever has no credentials; undefined: nobody is let in without. */
+  get anonymous(): Guest | undefined {
+    return this.#anonymous && this.guestOf(this.#anonymous, undefined);
+  }
+
+  get hasPasswords(): boolean {
+    return [...this.#accounts.values()].some(({ hasPassword }) => hasPassword !== undefined);
+  }
+
+  get hasTokens(): boolean {
+    return this.#byToken.size > 0;
+  }
+
+  account(name: string): Account | undefined {
+    return this.#accounts.get(name);
+  }
+
+  /** Who has come with this header before. */
+  known(authorization: string): Guest | undefined {
+    return this.#known.get(authorization);
+  }
+
+  /** Knows from now on who comes with a header. */
+  remember(authorization: string, guest: Guest): void {
+    if (guest.hasLeft) return;
+    if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(authorization, guest);
+  }
+
+  /** Whose token it is. */
+  withToken(token: string): Guest | undefined {
+    const account = this.#byToken.get(digestOf(token));
+    return account && this.guestOf(account, undefined);
+  }
+
+  /** Whose password it is; undefined: it is wrong. That takes as long for a name that nobody has. */
+  withPassword(user: string, password: string): Guest | undefined | Promise<Guest | undefined> {
+    const account = this.#accounts.get(user);
+    const hasPassword = account?.hasPassword ?? this.#anyPassword();
+    const isRight = hasPassword?.(password) ?? false;
+    const guestIf = (isIt: boolean) => {
+      if (!isIt || account?.hasPassword === undefined || this.#accounts.get(user) !== account) return undefined;
+      return this.guestOf(account, undefined);
+    };
+    return isRight instanceof Promise ? isRight.then(guestIf) : guestIf(isRight);
+  }
+
+  /** The guest that an account, or a device of it, is. */
+  guestOf(account: Account, device: string | undefined): Guest {
+    let guests = this.#guests.get(account);
+    if (guests === undefined) {
+      guests = new Map();
+      this.#guests.set(account, guests);
+    }
+    let guest = guests.get(device);
+    if (guest === undefined) {
+      guest = new Guest(account.name, device, account.rights, this.#hub);
+      guests.set(device, guest);
+    }
+    return guest;
+  }
+
+  /** Takes over other settings. Those whose rights or credentials are others have left when it returns. */
+  adopt(settings: AccountSettings): Departure[] {
+    const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
+    const anonymous = this.#anonymous;
+    this.#take(settings);
+    const departures: Departure[] = [];
+    for (const account of before) {
+      const after = account === anonymous ? this.#anonymous : this.#accounts.get(account.name);
+      if (after === account) continue;
+      const mayReturn = after !== undefined && after.credentialsKey === account.credentialsKey;
+      for (const guest of this.#guests.get(account)?.values() ?? [])
+        departures.push({ guest, mayReturn: mayReturn || (after !== undefined && guest.device !== undefined) });
+      this.#guests.delete(account);
+    }
+    for (const { guest } of departures) this.#leave(guest);
+    return departures;
+  }
+
+  /** Ends a device; undefined: it has not come since the start. */
+  endDevice(user: string, device: string): Guest | undefined {
+    const account = this.#accounts.get(user);
+    const guests = account && this.#guests.get(account);
+    const guest = guests?.get(device);
+    if (guest === undefined) return undefined;
+    guests!.delete(device);
+    this.#leave(guest);
+    return guest;
+  }
+
+  /** Forgets a parameter that is no more. */
+  forget(address: string): void {
+    for (const [account, guests] of this.#guests) {
+      account.rights.forget(address);
+      for (const { view } of guests.values()) view.forget(address);
+    }
+  }
+
+  #leave(guest: Guest): void {
+    guest.leave();
+    for (const [authorization, known] of this.#known) if (known === guest) this.#known.delete(authorization);
+  }
+
+  /** Accounts that are as they were stay the same objects. */
+  #take(settings: AccountSettings): void {
+    const known = this.#accounts;
+    const accounts = accountsOf(settings, this.#hub).map((account) => sameOr(account, known.get(account.name)));
+    this.#accounts = new Map(accounts.map((account) => [account.name, account]));
+    this.#byToken = new Map(
+      accounts.flatMap((account) =>
+        account.tokenDigest === undefined ? [] : [[account.tokenDigest, account] as const],
+      ),
+    );
+    const { anonymous } = settings;
+    this.#anonymous =
+      anonymous === undefined || this.#open !== undefined
+        ? undefined
+        : sameOr(accountOf('', { ...noRights, ...anonymous }, this.#hub), this.#anonymous);
+  }
+
+  #anyPassword(): Account['hasPassword'] {
+    return [...this.#accounts.values()].find(({ hasPassword }) => hasPassword !== undefined)?.hasPassword;
+  }
+}
+
+function sameOr(account: Account, known: Account | undefined): Account {
+  const isSame = known?.credentialsKey === account.credentialsKey && known.rightsKey === account.rightsKey;
+  return isSame ? known : account;
+}

@@ -1,0 +1,84 @@
+// What somebody may do. Rights are matched with an address once, and remembered. Deny wins.
+
+import type { HubPort } from '../../hub-port.ts';
+import { anyOf, type Filter, filterOf, textWork } from '../filters/filter.ts';
+import { createGlobFilter } from '../filters/glob.ts';
+import type { RightSettings, UserSettings } from './user-settings.ts';
+
+/** What a request needs: nothing, to be somebody who is let in, or a right of its own. */
+export type Need = 'nothing' | 'entry' | 'manage' | 'metrics';
+
+const nothing = filterOf(textWork, () => false);
+const mayRead = 1;
+const mayWrite = 2;
+
+export class Rights {
+  /** Equal for those who may read and write the same. */
+  readonly key: string;
+  readonly settings: RightSettings & Pick<UserSettings, 'manage' | 'metrics'>;
+  /** Whether all may be read. Then nothing has to be asked. */
+  readonly readsAll: boolean;
+  /** What may be read. It is asked about parameters that there are. */
+  readonly reads: Filter;
+  readonly #read: Filter;
+  readonly #write: Filter;
+  readonly #deny: Filter;
+  readonly #dashboards: Filter;
+  readonly #hub: Pick<HubPort, 'find'>;
+  /** By address, of parameters that there are. */
+  readonly #known = new Map<string, number>();
+
+  constructor(settings: Rights['settings'], hub: Pick<HubPort, 'find'>) {
+    this.settings = settings;
+    this.#hub = hub;
+    this.key = keyOf(settings);
+    this.#read = filterOfAll(settings.read);
+    this.#write = filterOfAll(settings.write);
+    this.#deny = filterOfAll(settings.deny);
+    this.#dashboards = filterOfAll(settings.manage ? ['**'] : settings.dashboards);
+    this.readsAll = settings.read.includes('**') && settings.deny.length === 0;
+    this.reads = this.readsAll
+      ? filterOf(0, () => true)
+      : filterOf(textWork, (address) => (this.#of(address) & mayRead) !== 0);
+  }
+
+  /** Whether a parameter may be read, also one that there is no more. */
+  mayRead(address: string): boolean {
+    return this.readsAll || (this.#of(address) & mayRead) !== 0;
+  }
+
+  mayWrite(address: string): boolean {
+    return (this.#of(address) & mayWrite) !== 0;
+  }
+
+  mayOpen(dashboard: string): boolean {
+    return this.#dashboards(dashboard);
+  }
+
+  has(need: Need): boolean {
+    const { manage, metrics } = this.settings;
+    return need === 'manage' ? manage : need === 'metrics' ? manage || metrics : true;
+  }
+
+  /** Forgets a parameter that is no more. */
+  forget(address: string): void {
+    this.#known.delete(address);
+  }
+
+  #of(address: string): number {
+    const known = this.#known.get(address);
+    if (known !== undefined) return known;
+    const isDenied = this.#deny(address);
+    const found = isDenied ? 0 : (this.#read(address) ? mayRead : 0) | (this.#write(address) ? mayWrite : 0);
+    if (this.#hub.find(address) !== undefined) this.#known.set(address, found);
+    return found;
+  }
+}
+
+function filterOfAll(globs: readonly string[]): Filter {
+  return globs.length === 0 ? nothing : anyOf(globs.map(createGlobFilter));
+}
+
+function keyOf({ read, write, deny }: RightSettings): string {
+  return JSON.stringify([read, write, deny].map((globs) => [...new Set(globs)].sort()));
+}

@@ -1,0 +1,79 @@
+// The settings `users` and `anonymous`: who may come in, and what each of them may read, write and do.
+
+import { z } from 'zod';
+import { describe } from '../../../model/error.ts';
+import { readPasswordText } from './password-text.ts';
+
+const addressGlob = z
+  .string({ error: 'a glob of addresses such as "s2/**"' })
+  .refine((glob) => glob.includes('**') || /^[^/].*\/.*[^/]$/.test(glob), {
+    error: ({ input }) => `expected a glob of addresses such as "s2/**", got ${describe(input)}, which matches none`,
+  });
+const globs = (about: string) => z.array(addressGlob).default([]).describe(`Globs of addresses: ${about}`);
+
+const passwordText = z.string().superRefine((text, context) => {
+  const mistake = readPasswordText(text).mistake;
+  if (mistake !== undefined) context.addIssue(mistake);
+});
+
+const rightSettings = {
+  read: globs('what may be read; none: nothing'),
+  write: globs('what may be written; none: nothing'),
+  deny: globs('what may neither be read nor written, whatever read and write say'),
+  dashboards: z
+    .array(z.string().min(1, { error: 'the name of a dashboard, or a glob of names such as "door*"' }))
+    .default([])
+    .describe('Names of dashboards, or globs of names: which may be opened; none: none'),
+};
+
+const userSettings = z
+  .strictObject({
+    password: passwordText
+      .optional()
+      .describe('Password for HTTP Basic and the page to sign in: what "patchbay password" prints; left out: none'),
+    token: z
+      .string()
+      .regex(/^[\x21-\x7e]+$/, { error: 'a token of printable characters without spaces' })
+      .optional()
+      .describe('Text that clients send after "Bearer "; left out: none'),
+    ...rightSettings,
+    manage: z
+      .boolean()
+      .default(false)
+      .describe('true: may switch rules and connections, and see the log, the audit, the clients, the users'),
+    metrics: z.boolean().default(false).describe('true: may read /hub/metrics; whoever may manage may, too'),
+  })
+  .superRefine(({ manage, read, deny }, context) => {
+    if (!manage || (read.includes('**') && deny.length === 0)) return;
+    const got = deny.length > 0 ? `deny: ${JSON.stringify(deny)}` : `read: ${JSON.stringify(read)}`;
+    context.addIssue({
+      code: 'custom',
+      path: ['manage'],
+      message: `expected read: ["**"] and no deny beside it, since rules, log and audit tell of all parameters, got ${got}`,
+    });
+  });
+
+/** What a user is called: also in addresses of pages, in the log and in the audit. */
+const userName = /^[\p{L}\p{N}._@-]{1,64}$/u;
+
+export const usersSetting = z
+  .record(z.string(), userSettings)
+  .superRefine((users, context) => {
+    for (const name of Object.keys(users))
+      if (!userName.test(name))
+        context.addIssue({
+          code: 'custom',
+          path: [name],
+          message: `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(name)}`,
+        });
+  })
+  .default({})
+  .describe('Users by name, each with what it may do; once there is one, nothing is open that is not granted');
+
+export const anonymousSetting = z
+  .strictObject(rightSettings)
+  .optional()
+  .describe('What clients without credentials may do once there are users; left out: they are not let in');
+
+export type UserSettings = z.output<typeof userSettings>;
+export type RightSettings = Pick<UserSettings, 'read' | 'write' | 'deny' | 'dashboards'>;

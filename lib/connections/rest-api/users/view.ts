@@ -1,0 +1,130 @@
+// The parameters of the hub as one visitor sees them. What may not be read is as if it were not there, so nobody learns whether it is. A
+// parameter that was found is remembered, so rights cost nothing from the second time on.
+
+import { HubError, noSuchParameter } from '../../../model/error.ts';
+import type { Origin, Parameter } from '../../../model/parameter.ts';
+import type { Value } from '../../../model/value.ts';
+import { originWithoutRule } from '../../../wire/http/explanation.ts';
+import type { HubPort } from '../../hub-port.ts';
+import type { Rights } from './rights.ts';
+
+export interface View {
+  /** A parameter that may be read. */
+  find(address: string): Parameter | undefined;
+  /** The parameters that may be read. */
+  parameters(): Iterable<Parameter>;
+  /** Whether what is asked for by its address may be told: also of a parameter that there is no more. */
+  mayRead(address: string): boolean;
+  /** A parameter that may be written; undefined: there is none that the visitor knows of. Errors: `forbidden`. */
+  findToWrite(address: string): Parameter | undefined;
+  /** Whether a parameter may be written that the visitor names otherwise. Errors: as `findToWrite`. */
+  mayWrite(parameter: Parameter): boolean;
+  /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
+  write(address: string, input: unknown, origin: Origin): Value;
+  writeTo: HubPort['writeTo'];
+  /** A writer as the visitor may know it. */
+  tell(origin: Origin): Origin;
+}
+
+/** The view of a hub that is open to everybody. */
+export function openView(hub: HubPort): View {
+  return {
+    find: (address) => hub.find(address),
+    parameters: () => hub.parameters(),
+    mayRead: () => true,
+    findToWrite: (address) => hub.find(address),
+    mayWrite: () => true,
+    write: (address, input, origin) => hub.write(address, input, origin),
+    writeTo: (parameter, input, origin) => hub.writeTo(parameter, input, origin),
+    tell: (origin) => origin,
+  };
+}
+
+/** A view that rights bound. It ends with them: then it knows no parameter. */
+export class BoundedView implements View {
+  readonly writeTo: HubPort['writeTo'];
+  readonly #hub: HubPort;
+  readonly #rights: Rights;
+  /** By address. Both are at most as large as the hub. */
+  readonly #readable = new Map<string, Parameter>();
+  readonly #writable = new Map<string, Parameter>();
+  #hasEnded = false;
+
+  constructor(hub: HubPort, rights: Rights) {
+    this.#hub = hub;
+    this.#rights = rights;
+    this.writeTo = (parameter, input, origin) => hub.writeTo(parameter, input, origin);
+  }
+
+  find(address: string): Parameter | undefined {
+    return this.#readable.get(address) ?? this.#findNew(address);
+  }
+
+  *parameters(): Generator<Parameter> {
+    for (const parameter of this.#hub.parameters()) {
+      this.#expectRights();
+      if (this.#rights.mayRead(parameter.address)) yield parameter;
+    }
+  }
+
+  mayRead(address: string): boolean {
+    this.#expectRights();
+    return this.#rights.mayRead(address);
+  }
+
+  findToWrite(address: string): Parameter | undefined {
+    return this.#writable.get(address) ?? this.#findNewToWrite(address);
+  }
+
+  mayWrite(parameter: Parameter): boolean {
+    return this.findToWrite(parameter.address) === parameter;
+  }
+
+  write(address: string, input: unknown, origin: Origin): Value {
+    const parameter = this.findToWrite(address);
+    if (parameter === undefined) throw noSuchParameter(address);
+    return this.#hub.writeTo(parameter, input, origin);
+  }
+
+  tell(origin: Origin): Origin {
+    return this.#rights.readsAll ? origin : originWithoutRule(origin);
+  }
+
+  /** Forgets a parameter that is no more. */
+  forget(address: string): void {
+    this.#readable.delete(address);
+    this.#writable.delete(address);
+  }
+
+  /** From now on nothing is found, and nothing is written. */
+  end(): void {
+    this.#hasEnded = true;
+    this.#readable.clear();
+    this.#writable.clear();
+  }
+
+  #findNew(address: string): Parameter | undefined {
+    this.#expectRights();
+    const parameter = this.#hub.find(address);
+    if (parameter === undefined || !this.#rights.mayRead(address)) return undefined;
+    this.#readable.set(address, parameter);
+    return parameter;
+  }
+
+  #findNewToWrite(address: string): Parameter | undefined {
+    this.#expectRights();
+    const parameter = this.#hub.find(address);
+    if (parameter === undefined) return undefined;
+    if (this.#rights.mayWrite(address)) {
+      this.#writable.set(address, parameter);
+      return parameter;
+    }
+    if (!this.#rights.mayRead(address)) return undefined;
+    throw new HubError('forbidden', `${address}: expected a parameter that you may write, this one you may only read`);
+  }
+
+  /** Errors: `unauthorized`. */
+  #expectRights(): void {
+    if (this.#hasEnded) throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+  }
+}

@@ -1,0 +1,48 @@
+// A visitor is somebody who was let in: a user, one of its devices, or anybody where no credentials are needed.
+
+import type { HubPort } from '../../hub-port.ts';
+import type { Rights } from './rights.ts';
+import { BoundedView, openView, type View } from './view.ts';
+
+export interface Visitor {
+  /** The name of the user; empty: nobody in particular. */
+  readonly name: string;
+  /** The device that has a token of its own. */
+  readonly device: string | undefined;
+  /** undefined: the hub is open, and everybody may do everything. */
+  readonly rights: Rights | undefined;
+  /** The filter of what it may read has this key: who has the same one is told the same. */
+  readonly key: string;
+  readonly view: View;
+  /** Whether it may be here no more: its rights have changed, or it was signed out. */
+  readonly hasLeft: boolean;
+}
+
+/** Whoever comes to a hub that is open. */
+export function openVisitor(hub: HubPort): Visitor {
+  return { name: '', device: undefined, rights: undefined, key: '', view: openView(hub), hasLeft: false };
+}
+
+/** Somebody with rights. */
+export class Guest implements Visitor {
+  readonly name: string;
+  readonly device: string | undefined;
+  readonly rights: Rights;
+  readonly key: string;
+  readonly view: BoundedView;
+  hasLeft = false;
+
+  constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {
+    this.name = name;
+    this.device = device;
+    this.rights = rights;
+    this.key = rights.key;
+    this.view = new BoundedView(hub, rights);
+  }
+
+  /** Ends what it may do, at once. */
+  leave(): void {
+    this.hasLeft = true;
+    this.view.end();
+  }
+}

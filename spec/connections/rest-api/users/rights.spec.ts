@@ -1,0 +1,265 @@
+// Rights: for random users, rights, addresses and actions no byte comes to a user that it may not see, and nothing is written that it
+// may not write. The same after rights were taken away while subscriptions run.
+
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { env } from 'node:process';
+import test, { type ExecutionContext } from 'ava';
+import fc from 'fast-check';
+import { globToRegExp } from '../../../../lib/model/glob.ts';
+import { eventually, within } from '../../../support/deadline.ts';
+import { ask, openWire, request } from '../../../support/http.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
+
+/** Addresses and values have a text of their own, by which they are known wherever they come. */
+const places = Array.from({ length: 12 }, (_, index) => `s${index % 3}/${index % 2 ? 'deep/' : ''}qa${index + 100}qa`);
+const addresses = places.map((place) => `desk/${place}`);
+const textOf = (index: number) => `qa${index + 100}qa`;
+let turn = 0;
+const nextOf = (index: number) => `qv${index + 100}qv${++turn}${turn % 2 ? 'x' : ''}`;
+const indexOf = (mark: string) => Number(mark.slice(2, 5)) - 100;
+
+interface Rights {
+  readonly read: readonly string[];
+  readonly write: readonly string[];
+  readonly deny: readonly string[];
+}
+
+const glob = fc.oneof(
+  fc.constantFrom(
+    '**',
+    'desk/**',
+    'desk/s0/**',
+    'desk/s1/**',
+    'desk/s2/**',
+    'desk/*/qa1*',
+    'desk/**/deep/*',
+    '**/qa10*',
+  ),
+  fc.constantFrom(...addresses),
+);
+const globs = fc.array(glob, { maxLength: 3 });
+const rights: fc.Arbitrary<Rights> = fc.record({ read: globs, write: globs, deny: fc.array(glob, { maxLength: 1 }) });
+
+const matches = (list: readonly string[], address: string) => list.some((one) => globToRegExp(one).test(address));
+const mayRead = ({ read, deny }: Rights, address: string) => matches(read, address) && !matches(deny, address);
+const mayWrite = ({ write, deny }: Rights, address: string) => matches(write, address) && !matches(deny, address);
+
+const names = ['ann', 'bob', 'cem', 'dee'];
+/** A change of a parameter changes the next but three, so that chains of causes cross what users may see. */
+const rules = addresses.slice(0, 9).map((from, index) => ({
+  from,
+  map: `value.endsWith('x') ? 'qv${index + 103}qv-odd' : 'qv${index + 103}qv-even'`,
+  to: addresses[index + 3],
+}));
+
+function flowOf(users: Readonly<Record<string, Rights>>, anonymous: Rights): object {
+  const withTokens = Object.entries(users).map(([name, one]) => [name, { token: `token-of-${name}`, ...one }]);
+  return {
+    connections: {
+      api: {
+        ...api,
+        users: { ...Object.fromEntries(withTokens), root: { token: 'token-of-root', read: ['**'], manage: true } },
+        anonymous,
+      },
+      desk: { type: 'dummy', parameters: places.map((place, index) => `${place},S,${nextOf(index)}`) },
+      store: { type: 'store', folder: './data' },
+    },
+    rules,
+  };
+}
+
+/** Fails when a text has anything of a parameter that may not be read. What the client said itself does not count. */
+function expectDiscreet(t: ExecutionContext, text: string, one: Rights, what: string, own = ''): void {
+  const seen = own === '' ? text : text.replaceAll(own, '');
+  const hidden = [...seen.matchAll(/q[av]1\d\dq[av]/g)].filter(([mark]) => !mayRead(one, addresses[indexOf(mark)]!));
+  t.deepEqual(
+    hidden.map(([mark]) => mark),
+    [],
+    `${what}: ${text.slice(0, 300)}`,
+  );
+}
+
+const headersOf = (name: string): Record<string, string> =>
+  name === '' ? {} : { authorization: `Bearer token-of-${name}` };
+
+/** Asks for everything by HTTP. */
+async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: Rights): Promise<void> {
+  const headers = headersOf(name);
+  for (const path of [
+    ...['/hub/parameters', '/hub/parameters?filter=qa', '/hub/history?from=-1h', '/hub/history?from=-1h&format=csv'],
+    ...['/hub/openapi.json', '/hub/health', '/hub/health/ready', '/hub/snapshots', '/hub/dashboards', '/hub/'],
+    ...['/hub/log', '/hub/audit', '/hub/rules', '/hub/trace?rule=x', '/hub/connections', '/hub/clients', '/hub/files'],
+    ...['/hub/store', '/hub/backup', '/hub/metrics'],
+  ])
+    expectDiscreet(t, (await ask(t, hub.port, `GET ${path}`, { headers })).text, one, `${name} ${path}`);
+  for (const path of ['log', 'audit', 'rules', 'connections', 'clients', 'files', 'store', 'backup', 'metrics'])
+    t.is((await ask(t, hub.port, `GET /hub/${path}`, { headers })).status, name === '' ? 401 : 403, `${name} ${path}`);
+  for (const [index, address] of addresses.entries()) {
+    for (const start of ['/parameters/', '/hub/explain/', '/hub/history/', '/hub/events/']) {
+      const { status, text } = await ask(t, hub.port, `GET ${start}${address}`, { headers });
+      if (mayRead(one, address)) {
+        t.is(status, 200, `${name} ${start}${address}: ${text}`);
+        expectDiscreet(t, text, one, `${name} ${start}${address}`);
+        continue;
+      }
+      // As if there were none: nothing tells it from an address that was never there.
+      const absent = address.replace(textOf(index), 'qz999qz');
+      const other = await ask(t, hub.port, `GET ${start}${absent}`, { headers });
+      t.deepEqual(
+        [status, withoutHint(text.replaceAll(address, '?'))],
+        [404, withoutHint(other.text.replaceAll(absent, '?'))],
+      );
+      expectDiscreet(t, text, one, `${name} ${start}${address}`, address);
+    }
+    await probeWrite(t, hub, name, one, index);
+  }
+}
+
+/** The nearest name differs with the name. */
+const withoutHint = (text: string) => text.replace(/, (did you mean|expected one of) .*?: /, ': ');
+
+async function probeWrite(t: ExecutionContext, hub: HubUnderTest, name: string, one: Rights, index: number) {
+  const address = addresses[index]!;
+  const value = nextOf(index);
+  const { status, text } = await ask(t, hub.port, 'POST /update', {
+    headers: { ...headersOf(name), 'content-type': 'application/json' },
+    body: JSON.stringify({ parameter: address, value }),
+  });
+  const isWritten = hub.find(address)!.value === value;
+  t.is(isWritten, mayWrite(one, address), `${name} writes ${address}`);
+  t.is(status, isWritten ? 200 : mayRead(one, address) ? 403 : 404);
+  expectDiscreet(t, text, one, `${name} writes ${address}`, address);
+  if (isWritten) t.regex(hub.find(address)!.lastChange!.origin.name, new RegExp(`^api ${name && `${name} `}127`));
+}
+
+/** A socket that keeps all that it was told. */
+async function listen(t: ExecutionContext, hub: HubUnderTest, name: string, query: string, protocols: string[]) {
+  const options = { headers: headersOf(name), protocols } as unknown as string[]; // Node's client takes headers here
+  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws${query}`, options);
+  const texts: string[] = [];
+  socket.addEventListener('message', ({ data }) => texts.push(data));
+  const closed = new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
+  t.teardown(() => socket.close());
+  await within(new Promise((resolve) => socket.addEventListener('open', resolve)), `a socket of ${name}`);
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  return { name, texts, closed, send, isOpen: () => socket.readyState === WebSocket.OPEN };
+}
+
+type Listener = Awaited<ReturnType<typeof listen>>;
+
+const openPlain = (t: ExecutionContext, hub: HubUnderTest, name: string) => listen(t, hub, name, '?snapshot=true', []);
+
+async function openV1(t: ExecutionContext, hub: HubUnderTest, name: string, more: object = {}): Promise<Listener> {
+  const v1 = await listen(t, hub, name, '', ['patchbay.v1']);
+  v1.send({ sub: 1, ...more });
+  await eventually(() => v1.texts.some((text) => text.startsWith('{"end"')));
+  return v1;
+}
+
+async function ping(v1: Listener): Promise<void> {
+  const number = ++turn;
+  v1.send({ ping: number });
+  await eventually(() => v1.texts.includes(`{"pong":${number}}`));
+}
+
+const setAll = (hub: HubUnderTest, mark = '') => {
+  for (const [index, address] of addresses.entries()) hub.write(address, nextOf(index) + mark, writer);
+};
+
+const seed = Number(env.SEED ?? Date.now() % 1e6);
+
+test(`random users see and write what they may, and nothing else (SEED=${seed})`, async (t) => {
+  const [sample] = fc.sample(fc.array(rights, { minLength: 9, maxLength: 9 }), { seed, numRuns: 1 });
+  const before = Object.fromEntries(names.map((name, index) => [name, sample![index]!]));
+  const anonymous = sample![4]!;
+  const after = Object.fromEntries(names.slice(1).map((name, index) => [name, sample![index + 5]!]));
+  const rightsOf = (name: string) => (name === '' ? anonymous : before[name]!);
+  const hub = await startTestHub(t, flowOf(before, anonymous));
+  const wrong: string[] = [];
+  hub.changes$.subscribe(({ origin, parameter: { address } }) => {
+    const [, name = ''] = /^api (\w+) 127/.exec(origin.name) ?? [];
+    if (origin.name.startsWith('api ') && !mayWrite(rightsOf(name), address)) wrong.push(`${origin.name}: ${address}`);
+  });
+  const everybody = [...names, ''];
+  const plain = await Promise.all(everybody.map((name) => openPlain(t, hub, name)));
+  const v1 = await Promise.all(everybody.map((name) => openV1(t, hub, name)));
+  for (const name of everybody) await probe(t, hub, name, rightsOf(name));
+  for (const [index, address] of addresses.entries()) {
+    for (const one of plain) one.send({ p: address, v: nextOf(index) });
+    for (const one of v1)
+      one.send({
+        set: [
+          [address, nextOf(index)],
+          [index, `qz-${one.name}`],
+        ],
+        ack: ++turn,
+      });
+  }
+  for (const one of v1) await ping(one);
+  setAll(hub);
+  for (const one of [...plain, ...v1]) {
+    const last = addresses.findLast((address) => mayRead(rightsOf(one.name), address));
+    if (last !== undefined) await eventually(() => one.texts.join().includes(String(hub.find(last)!.value)));
+    const own = one.texts.filter((text) => !/^\{"(error|ack)/.test(text));
+    expectDiscreet(t, own.join(), rightsOf(one.name), `socket of ${one.name}`);
+    for (const text of one.texts.filter((text) => !own.includes(text)))
+      t.notRegex(
+        text.replaceAll(/desk\/[\w/]+/g, ''),
+        /q[av]1/,
+        'a refusal tells nothing but the address that was sent',
+      );
+  }
+  t.deepEqual(wrong, []);
+
+  // ann is taken out, others have other rights; whoever has those of before is not disturbed.
+  const root = await openV1(t, hub, 'root');
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flowOf(after, anonymous)));
+  await hub.reload();
+  const reloadedMs = performance.now();
+  setAll(hub, 'zzz');
+  for (const one of [...plain, ...v1]) {
+    const isSame = JSON.stringify(rightsOf(one.name)) === JSON.stringify(one.name === '' ? anonymous : after[one.name]);
+    if (isSame) {
+      t.true(one.isOpen());
+      continue;
+    }
+    t.is(await within(one.closed, `the end of ${one.name}`), one.name === 'ann' ? 4501 : 4003);
+    t.notRegex(one.texts.join(), /zzz/, `${one.name} is told nothing more`);
+  }
+  t.log(`closed after ${Math.round(performance.now() - reloadedMs)} ms`);
+  await eventually(() => root.texts.join().includes('zzz'));
+  t.true(root.isOpen());
+  t.is((await ask(t, hub.port, 'GET /hub/parameters', { headers: headersOf('ann') })).status, 401);
+  for (const name of names.slice(1)) {
+    const hello = JSON.parse(v1.find((one) => one.name === name)!.texts[0]!).hello;
+    const again = await openV1(t, hub, name, { since: { epoch: hello.epoch, rev: hub.revision } });
+    for (const address of addresses.filter((one) => mayRead(after[name]!, one)))
+      t.regex(again.texts.join(), new RegExp(String(hub.find(address)!.value)), `${name} is told ${address} anew`);
+    expectDiscreet(t, again.texts.join(), after[name]!, `${name} after the reload`);
+  }
+});
+
+test('a list that is being read is cut when its user is taken out, and what was to come does not come', async (t) => {
+  const flow = (users: object) => ({
+    connections: {
+      api: { ...api, users: { root: { token: 'token-of-root', read: ['**'] }, ...users } },
+      desk: {
+        type: 'dummy',
+        parameters: Array.from({ length: 700 }, (_, index) => `p${index},S,${'x'.repeat(30_000)}`),
+      },
+    },
+  });
+  const hub = await startTestHub(t, flow({ ann: { token: 'token-of-ann', read: ['**'] } }));
+  const wire = await openWire(t, hub.port);
+  wire.send(request('GET /hub/parameters', { headers: headersOf('ann') }));
+  await wire.take(100);
+  wire.socket.pause();
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow({})));
+  await hub.reload();
+  hub.write('desk/p699', 'zzz', writer);
+  wire.socket.resume();
+  const rest = await wire.closed();
+  t.true(rest.length < 700 * 30_000);
+  t.false(rest.includes('zzz'));
+});
