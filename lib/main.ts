@@ -13,6 +13,7 @@ import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import { type HistoryOptions, history } from './command/history.ts';
 import { init } from './command/init.ts';
 import { formatKeys } from './command/keys.ts';
+import { password } from './command/password.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
 import { type RunOptions, run } from './command/run/run.ts';
@@ -117,6 +118,11 @@ program
   .command('keys')
   .description('print the names of keys for keyboard connections, and on which side each works')
   .action(() => console.print(formatKeys()));
+
+program
+  .command('password')
+  .description('read a password, and print the text that stands for it in a flow file')
+  .action(() => finish(password(process.stdin, console)));
 
 remote('get', 'print the value of a parameter of a running hub')
   .option('--json', 'print the JSON value')

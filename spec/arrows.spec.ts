@@ -108,6 +108,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'hub/journal.ts',
       'connections/registry.ts',
       'connections/keyboard/key-table.ts',
+      'connections/rest-api/users/password-text.ts',
       'json5/',
       'model/',
       'wire/',

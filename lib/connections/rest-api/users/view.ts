@@ -21,7 +21,6 @@ export interface View {
   mayWrite(parameter: Parameter): boolean;
   /** Writes and returns the converted value. Errors: those of `HubPort.write`, and `forbidden`. */
   write(address: string, input: unknown, origin: Origin): Value;
-  writeTo: HubPort['writeTo'];
   /** A writer as the visitor may know it. */
   tell(origin: Origin): Origin;
 }
@@ -35,14 +34,12 @@ export function openView(hub: HubPort): View {
     findToWrite: (address) => hub.find(address),
     mayWrite: () => true,
     write: (address, input, origin) => hub.write(address, input, origin),
-    writeTo: (parameter, input, origin) => hub.writeTo(parameter, input, origin),
     tell: (origin) => origin,
   };
 }
 
 /** A view that rights bound. It ends with them: then it knows no parameter. */
 export class BoundedView implements View {
-  readonly writeTo: HubPort['writeTo'];
   readonly #hub: HubPort;
   readonly #rights: Rights;
   /** By address. Both are at most as large as the hub. */
@@ -53,7 +50,6 @@ export class BoundedView implements View {
   constructor(hub: HubPort, rights: Rights) {
     this.#hub = hub;
     this.#rights = rights;
-    this.writeTo = (parameter, input, origin) => hub.writeTo(parameter, input, origin);
   }
 
   find(address: string): Parameter | undefined {

@@ -1,7 +1,17 @@
 // Keeps one connection running: starts it, carries what it sets into the graph, shows its state, and starts it again with
 // backoff when it crashes. Its neighbours never notice.
 
-import { concat, defer, from, type Observable, type SchedulerLike, Subject, Subscription, throwError, timer } from 'rxjs';
+import {
+  concat,
+  defer,
+  from,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  Subscription,
+  throwError,
+  timer,
+} from 'rxjs';
 import { filter, finalize, retry, switchMap, tap } from 'rxjs/operators';
 import type { ConnectionContext, ConnectionEvent, Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';

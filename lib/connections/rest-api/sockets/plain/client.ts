@@ -92,7 +92,7 @@ export class PlainClient implements Session, Task {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { log, hits, writes, reader } = this.#context;
+    const { hub, log, hits, writes, reader } = this.#context;
     const view = this.#view;
     let address: string | undefined;
     this.#received++;
@@ -102,7 +102,7 @@ export class PlainClient implements Session, Task {
       const parameter = view.findToWrite(address);
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
       if (parameter === undefined) view.write(address, value, this.#origin);
-      else view.writeTo(parameter, value, this.#origin);
+      else hub.writeTo(parameter, value, this.#origin);
       writes.taken++;
     } catch (error) {
       writes.refuse(error);

@@ -24,7 +24,7 @@ export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message
           writes.refuseAs('unknown-parameter');
           errors.push([target, 'unknown parameter']);
         } else {
-          view.writeTo(parameter, value, client.origin);
+          hub.writeTo(parameter, value, client.origin);
           writes.taken++;
         }
       } catch (error) {

@@ -1,0 +1,31 @@
+// `patchbay password`: makes the text that stands for a password in a flow file.
+
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+import { makePasswordText } from '../connections/rest-api/users/password-text.ts';
+import { HubError } from '../model/error.ts';
+import type { Console } from './console.ts';
+
+type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+/** Reads a password, one line, and prints its text. A terminal shows nothing of it. Errors: `bad-request` when it is empty. */
+export async function password(input: Input, { print, printError }: Console): Promise<number> {
+  const isTerminal = input.isTTY === true;
+  if (isTerminal) printError('Password (it is not shown):');
+  const line = await readLine(input, isTerminal);
+  if (line === '') throw new HubError('bad-request', 'password: expected a line with a password, got none');
+  print(await makePasswordText(line));
+  return 0;
+}
+
+function readLine(input: Input, isTerminal: boolean): Promise<string> {
+  const output = new Writable({ write: (_, __, done) => done() });
+  const lines = createInterface({ input, output, terminal: isTerminal });
+  return new Promise((resolve) => {
+    lines.once('line', (line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once('close', () => resolve(''));
+  });
+}

@@ -1,0 +1,34 @@
+// Passwords as texts that do not tell them.
+
+import { PassThrough } from 'node:stream';
+import test from 'ava';
+import { password } from '../../../../lib/command/password.ts';
+import { isPassword, readPasswordText } from '../../../../lib/connections/rest-api/users/password-text.ts';
+
+test('patchbay password prints a text that only the password fits, another one each time', async (t) => {
+  const printed: string[] = [];
+  const console = { print: (text: string) => void printed.push(text), printError: () => {} };
+  for (let times = 0; times < 2; times++) {
+    const input = new PassThrough();
+    input.end('pässword:1\n');
+    t.is(await password(input, console), 0);
+  }
+  t.not(printed[0], printed[1]);
+  const { scrypt } = readPasswordText(printed[0]!);
+  t.true(await isPassword('pässword:1', scrypt!));
+  t.true(await isPassword('pa\u0308ssword:1', scrypt!), 'however the keyboard composes it');
+  t.false(await isPassword('pässword:', scrypt!));
+  const empty = new PassThrough();
+  empty.end('\n');
+  await t.throwsAsync(password(empty, console), { message: 'password: expected a line with a password, got none' });
+});
+
+for (const [text, mistake] of [
+  ['', /^expected a password, or what "patchbay password" prints, got "" \(string\)$/],
+  ['$scrypt$', /^expected what "patchbay password" prints, .* got "\$scrypt\$" \(string\)$/],
+  [`$scrypt$ln=30,r=8,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`, /of at most 256 MB, got ln=30,r=8,p=1$/],
+  [`$scrypt$ln=15,r=0,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`, /of at most 256 MB, got ln=15,r=0,p=1$/],
+] as const)
+  test(`"${text.slice(0, 22)}" is no text of a password`, (t) => {
+    t.regex(readPasswordText(text).mistake!, mistake);
+  });
