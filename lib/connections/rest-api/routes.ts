@@ -96,7 +96,11 @@ function parameterRoutes(context: RouteContext): Route[] {
     origin: originOf(response, visitor),
   });
   return [
-    { path: `${parametersPath}*`, need: 'entry', get: (response, request, visitor) => reader.answer(response, request, visitor) },
+    {
+      path: `${parametersPath}*`,
+      need: 'entry',
+      get: (response, request, visitor) => reader.answer(response, request, visitor),
+    },
     {
       path: '/update',
       need: 'entry',
@@ -106,8 +110,16 @@ function parameterRoutes(context: RouteContext): Route[] {
       }),
       post: (response, request, visitor) => updateByPost(context, updaterOf(response, visitor), response, request),
     },
-    { path: '/hub/parameters', need: 'entry', get: (response, request, { view }) => listParameters(context, view, response, request) },
-    { path: `${explainPath}*`, need: 'entry', get: json(({ path, visitor }) => explainParameter(hub, visitor.view, path)) },
+    {
+      path: '/hub/parameters',
+      need: 'entry',
+      get: (response, request, { view }) => listParameters(context, view, response, request),
+    },
+    {
+      path: `${explainPath}*`,
+      need: 'entry',
+      get: json(({ path, visitor }) => explainParameter(hub, visitor.view, path)),
+    },
   ];
 }
 
@@ -187,7 +199,11 @@ function storeRoutes(context: RouteContext): Route[] {
       get: later((response, request) => serveStore(hub, response, request, log), log),
     },
     { path: snapshotsPath, need: 'entry', get: json(({ visitor }) => snapshotsOf(hub, visitor)) },
-    { path: `${snapshotsPath}/*`, need: 'entry', get: json(({ path, visitor }) => compareSnapshot(hub, path, visitor)) },
+    {
+      path: `${snapshotsPath}/*`,
+      need: 'entry',
+      get: json(({ path, visitor }) => compareSnapshot(hub, path, visitor)),
+    },
   ];
 }
 
@@ -197,7 +213,11 @@ function dashboardRoutes({ settings, log, resolvePath }: RouteContext): Route[] 
   const read = ({ path, visitor }: PageRequest) =>
     readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)), visitor);
   return [
-    { path: dashboardsPath, need: 'entry', get: servePageOfFiles(disk, ({ visitor }) => listDashboards(folder, visitor), log) },
+    {
+      path: dashboardsPath,
+      need: 'entry',
+      get: servePageOfFiles(disk, ({ visitor }) => listDashboards(folder, visitor), log),
+    },
     { path: `${dashboardsPath}/*`, need: 'entry', get: servePageOfFiles(disk, read, log) },
   ];
 }
@@ -218,7 +238,11 @@ function browserRoutes({ hub, settings, log, consoleFolder: folder }: RouteConte
     ];
   const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), log);
   const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), log);
-  return [...others, { path: '/hub/', need: 'entry', get: page }, { path: `${consolePath}*`, need: 'entry', get: file }];
+  return [
+    ...others,
+    { path: '/hub/', need: 'entry', get: page },
+    { path: `${consolePath}*`, need: 'entry', get: file },
+  ];
 }
 
 function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
@@ -230,7 +254,13 @@ function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
     ];
   if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
   const disk = createDisk(root);
-  return [{ path: '/*', need: 'entry', get: later((response, request) => serveFile(root, disk, response, request, log), log) }];
+  return [
+    {
+      path: '/*',
+      need: 'entry',
+      get: later((response, request) => serveFile(root, disk, response, request, log), log),
+    },
+  ];
 }
 
 /** Makes handlers of what reads pages. */

@@ -90,10 +90,21 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
     ...['/hub/parameters', '/hub/parameters?filter=qa', '/hub/history?from=-1h', '/hub/history?from=-1h&format=csv'],
     ...['/hub/openapi.json', '/hub/health', '/hub/health/ready', '/hub/snapshots', '/hub/dashboards', '/hub/'],
     ...['/hub/log', '/hub/audit', '/hub/rules', '/hub/trace?rule=x', '/hub/connections', '/hub/clients', '/hub/files'],
-    ...['/hub/store', '/hub/backup', '/hub/metrics'],
+    ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow'],
   ])
     expectDiscreet(t, (await ask(t, hub.port, `GET ${path}`, { headers })).text, one, `${name} ${path}`);
-  for (const path of ['log', 'audit', 'rules', 'connections', 'clients', 'files', 'store', 'backup', 'metrics'])
+  for (const path of [
+    'log',
+    'audit',
+    'rules',
+    'connections',
+    'clients',
+    'files',
+    'store',
+    'backup',
+    'metrics',
+    'shadow',
+  ])
     t.is((await ask(t, hub.port, `GET /hub/${path}`, { headers })).status, name === '' ? 401 : 403, `${name} ${path}`);
   for (const [index, address] of addresses.entries()) {
     for (const start of ['/parameters/', '/hub/explain/', '/hub/history/', '/hub/events/']) {
