@@ -69,6 +69,11 @@ export class Intake {
     if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
   }
 
+  /** Whether messages of a session wait. */
+  isBehind(session: Session): boolean {
+    return this.#waiting.has(session);
+  }
+
   /** Forgets the backlog of a session that is over. */
   forget(session: Session): void {
     const waiting = this.#waiting.get(session);

@@ -27,6 +27,8 @@ export interface Session {
   dropped(): void;
   /** Is called when the client has read. */
   drained(): void;
+  /** Is called when the client has answered a ping, and all that it sent before has been received. */
+  ponged(): void;
   /** Says goodbye, and closes the socket. */
   end(code: CloseCode, reason: string): void;
   /** Is called when its socket is gone. */

@@ -124,7 +124,11 @@ function handlersOf(
     },
     message: (socket, message, isBinary) => intake.message(socket, message, isBinary),
     ping: (socket, message) => intake.control(socket, message.byteLength),
-    pong: (socket, message) => intake.control(socket, message.byteLength),
+    pong(socket, message) {
+      intake.control(socket, message.byteLength);
+      const { session } = socket.getUserData();
+      if (!intake.isBehind(session)) session.ponged();
+    },
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),
     close(socket, _code, reason) {

@@ -171,6 +171,8 @@ export class PlainClient implements Session, Task {
     return { filters: this.#filters.slice(0, shownPatterns) };
   }
 
+  ponged(): void {}
+
   end(code: CloseCode, reason: string): void {
     this.#socket.end(code, reason);
   }

@@ -120,6 +120,10 @@ export class Client {
     }
   }
 
+  ping(): void {
+    this.#socket?.ping();
+  }
+
   /** Closes the socket; the server cuts it when the close frame is not taken. */
   end(code: CloseCode, reason: string): void {
     this.#socket?.end(code, reason);

@@ -15,8 +15,8 @@ import type { Subscription } from './subscription.ts';
 const catchUpRoundMs = 2;
 
 /**
- * A client that has just come is told no end for so long, and so no revision: it may be about to send further subscriptions, for
- * which the revision must hold as well.
+ * A client that has just come is told no end, and so no revision, until it answers a ping, and for so long at most: what it sent before
+ * are further subscriptions, perhaps, for which the revision must hold as well.
  */
 const moreMayComeMs = 20;
 
@@ -38,7 +38,7 @@ export class Groups {
   readonly #groups = new Map<string, Group>();
   readonly #groupOf = new Map<Client, Group>();
 
-  /** `giveUp` ends a client that reads too slowly; `newMs` is how long an end waits for the first subscriptions of a client. */
+  /** `giveUp` ends a client that reads too slowly; `newMs` is how long at most an end waits for the first subscriptions of a client. */
   constructor(hub: HubPort, fanOut: FanOut, giveUp: (client: Client) => void, newMs = moreMayComeMs) {
     this.#newMs = newMs;
     this.#fanOut = fanOut;
@@ -83,6 +83,13 @@ export class Groups {
     close(client);
   }
 
+  /** Goes on with a client whose first subscriptions are known. */
+  settle(client: Client): void {
+    if (!client.isNew) return;
+    client.isNew = false;
+    this.resume(client);
+  }
+
   /** Goes on with a client that reads again. */
   resume(client: Client): void {
     if (this.#groupOf.has(client)) this.#queue.add(client);
@@ -114,11 +121,8 @@ export class Groups {
 
   #awaitMore(client: Client): void {
     client.isNew = true;
-    const settle = () => {
-      client.isNew = false;
-      this.resume(client);
-    };
-    setTimeout(settle, this.#newMs).unref();
+    client.ping();
+    setTimeout(() => this.settle(client), this.#newMs).unref();
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */

@@ -97,6 +97,10 @@ export class V1Session implements Session, Task {
     desk.groups.resume(this.#client);
   }
 
+  ponged(): void {
+    this.#shared.desk.groups.settle(this.#client);
+  }
+
   end(code: CloseCode, reason: string): void {
     this.#client.send(encode({ bye: { code, reason, retry: mayReturn(code) } }));
     this.#client.end(code, reason);
