@@ -7,7 +7,8 @@ import type { Console } from './console.ts';
 /** Prints every mistake, a line each; exit status 1 when there is any. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   try {
-    const { files, rules } = await loadFlows(paths);
+    const { files, rules, warnings = [] } = await loadFlows(paths);
+    for (const warning of warnings) console.printError(`warning: ${warning}`);
     const connections = files.reduce((sum, file) => sum + file.connections, 0);
     console.print(`ok: ${connections} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
     return 0;

@@ -55,12 +55,27 @@ interface ConnectionTypeBasics<Settings> {
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
   /**
+   * Tells which parameters of other hubs may be named in flow files, where the connection joins hubs; it reads at most the file
+   * that the settings name, and never throws. Left out: there are no other hubs.
+   */
+  remotes?(settings: Settings, resolvePath: ResolvePath): Remotes;
+  /**
    * Whether its parameters hold what others have written, and nothing outside of the hub knows better: then a store keeps those
    * that are not read-only, and gives them back after a restart. Left out: no value of it outlives the hub.
    */
   readonly isKept?: boolean;
   /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
+}
+
+/** The parameters of other hubs, as far as flow files can be checked against them. */
+export interface Remotes {
+  /** By address; undefined: they are not known, and any Connection ID may be one of another hub. */
+  readonly parameters: ReadonlyMap<string, Pick<ParameterDeclaration, 'type' | 'access'>> | undefined;
+  /** The file that tells them, which is watched; undefined: there is none. */
+  readonly file: string | undefined;
+  /** What is wrong with the file, and the setting that names it. */
+  readonly mistake?: { readonly path: SettingMistake['path']; readonly message: string };
 }
 
 /** A connection type that sees its own parameters and its inputs, and nothing else. */

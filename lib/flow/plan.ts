@@ -13,6 +13,8 @@ import type { TestPlan } from './test-plan.ts';
 export interface Plan {
   /** What was asked to be loaded: flow files, and folders of them; left out: the files. */
   readonly paths?: readonly string[];
+  /** What may be wrong, and keeps nothing from running; a line each. Left out: nothing. */
+  readonly warnings?: readonly string[];
   /** The flow files, each with how much it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];

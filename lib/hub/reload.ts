@@ -72,6 +72,7 @@ export class Reloader {
     const { loader, watcher } = this.#options;
     try {
       const plan = await loader.load();
+      for (const warning of plan.warnings ?? []) this.#options.log.warn({}, warning);
       if (this.#isStopped) throw new HubError('cannot-start', 'the hub has been stopped');
       return use(plan);
     } catch (error) {

@@ -58,6 +58,7 @@ export async function startHub(options: HubOptions): Promise<Hub> {
   });
   try {
     const plan = await loader.load();
+    for (const warning of plan.warnings ?? []) log.warn({}, warning);
     const hub = await startPlan(plan, { ...options, log, files: () => loader.report });
     report = hub.report;
     watcher?.alsoWatch(loader.furtherFiles);

@@ -51,6 +51,8 @@ export interface Mistake {
 /** Collects mistakes. It throws nothing, so that all of them are found at once. */
 export class MistakeList {
   readonly items: Mistake[] = [];
+  /** What may be wrong, and keeps nothing from running; a line each. */
+  readonly warnings: string[] = [];
   /** How often something was wrong. A mistake in a template is one item, however much was made with it. */
   count = 0;
   /** Mistakes in templates, by place. */
@@ -67,6 +69,12 @@ export class MistakeList {
     };
     if (written.made === '') this.#push(mistake);
     else this.#addInTemplate({ ...mistake, made: written.made, others: 0 });
+  }
+
+  warn(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
+    const written = file.writtenAt?.(path) ?? { file: file.name, path };
+    const { line, column } = position ?? {};
+    this.warnings.push(formatMistake({ file: written.file, path: formatPath(written.path), message, line, column }));
   }
 
   addFile(file: string, message: string, position?: Position): void {

@@ -4,6 +4,7 @@ import { combineLatest, Observable } from 'rxjs';
 import { HubError } from '../../model/error.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { selectBy } from './globs.ts';
+import { readRemotes } from './known-remotes.ts';
 import { decideOwnership } from './lease/decide-ownership.ts';
 import { openLink } from './link/link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
@@ -15,6 +16,8 @@ export const nats = defineGatewayType({
   isExternal: true,
   settingsSchema,
   parameters: () => [],
+  remotes: ({ mirrors }, resolvePath) => readRemotes(mirrors, resolvePath),
+  belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],
   holdsBack: ({ domain, hub }) => `waits for word of hub "${hub}" in domain "${domain}"`,
   run: (context, hub) =>

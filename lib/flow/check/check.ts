@@ -44,7 +44,7 @@ export function checkFlowFiles(
   const reports = reportFiles(files, connections, rules);
   const templates = files.flatMap((file) => file.templates ?? []);
   const furtherFiles = [...templates, ...connectionCheck.namedFiles];
-  return { files: reports, connections, rules, tests, templates, furtherFiles };
+  return { warnings: mistakes.warnings, files: reports, connections, rules, tests, templates, furtherFiles };
 }
 
 /** The rules of an instance are in a folder of its name. */

@@ -71,6 +71,11 @@ export class Spot {
     this.#mistakes.add(this.file, this.#path, message, this.#position);
   }
 
+  /** Adds what may be wrong, and keeps nothing from running. */
+  warn(message: string): void {
+    this.#mistakes.warn(this.file, this.#path, message, this.#position);
+  }
+
   /** What comes of work, or undefined after its error was added as a mistake. */
   attempt<T>(work: () => T): T | undefined {
     try {

@@ -18,8 +18,15 @@ export class ListedParameters {
     const isSelected = createSelection(selection);
     this.#hub = hub;
     this.#places = globs.length;
-    this.#placeOf = ({ address, type, access }) => {
-      if (type === 'T' || access === 'read-only' || address.startsWith(`${store}/`) || !isSelected(address)) return -1;
+    this.#placeOf = ({ address, type, access, remote }) => {
+      if (
+        type === 'T' ||
+        remote !== undefined ||
+        access === 'read-only' ||
+        address.startsWith(`${store}/`) ||
+        !isSelected(address)
+      )
+        return -1;
       return globs.findIndex((glob) => glob.test(address));
     };
   }

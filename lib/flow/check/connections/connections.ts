@@ -62,6 +62,7 @@ export class ConnectionCheck {
       folder,
     };
     this.#found.push(found);
+    this.#addRemotes(found);
     this.#declarations.add(found);
     if (found.enabled) this.#claims.add(found);
   }
@@ -84,6 +85,15 @@ export class ConnectionCheck {
   /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */
   find(spot: Spot, address: string): ParameterDeclaration | undefined {
     return this.#declarations.find(spot, address);
+  }
+
+  /** Addresses of other hubs may be named where a connection joins hubs. */
+  #addRemotes({ spot, type, settings, folder }: FoundConnection): void {
+    const remotes = type.remotes?.(settings, resolver(folder));
+    if (remotes === undefined) return;
+    this.#declarations.addRemotes(remotes);
+    if (remotes.file !== undefined) this.namedFiles.push(remotes.file);
+    if (remotes.mistake !== undefined) spot.at(...remotes.mistake.path).add(remotes.mistake.message);
   }
 
   #typeOf(spot: Spot, data: unknown): AnyConnectionType | undefined {

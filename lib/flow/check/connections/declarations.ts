@@ -1,5 +1,6 @@
 // The parameters that all connections declare, by address.
 
+import type { Remotes } from '../../../connections/connection.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { formatAddress, parseAddress } from '../../../model/address.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
@@ -17,6 +18,23 @@ export class Declarations {
   readonly #fileOfId = new Map<string, string>();
   /** By Connection ID; connections with mistakes are missing. */
   readonly #declared = new Map<string, Declared>();
+
+  /** The Connection IDs and addresses of other hubs; undefined: there are no other hubs. */
+  #remotes: { readonly ids: Set<string>; readonly known: Map<string, ParameterDeclaration> } | undefined;
+  /** Whether any Connection ID may be one of another hub. */
+  #isOpen = false;
+  /** Of which it was said that they are taken for those of other hubs. */
+  readonly #warned = new Set<string>();
+
+  addRemotes({ parameters }: Remotes): void {
+    this.#remotes ??= { ids: new Set(), known: new Map() };
+    if (parameters === undefined) this.#isOpen = true;
+    for (const [address, { type, access }] of parameters ?? []) {
+      const slash = address.indexOf('/');
+      this.#remotes.ids.add(address.slice(0, slash));
+      this.#remotes.known.set(address, { id: address.slice(slash + 1), type, access });
+    }
+  }
 
   /** Notes that a file has a connection; returns the file that has one of this ID already. */
   expect(connectionId: string, file: string): string | undefined {
@@ -40,7 +58,9 @@ export class Declarations {
     const { connectionId, parameterId } = parts;
     if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
     if (!this.#fileOfId.has(connectionId)) {
-      const known = [...this.#fileOfId.keys()];
+      if (this.#remotes !== undefined && (this.#isOpen || this.#remotes.ids.has(connectionId)))
+        return this.#findRemote(spot, address, connectionId);
+      const known = [...this.#fileOfId.keys(), ...(this.#remotes?.ids ?? [])];
       spot.add(`${unknownName('connection', connectionId, known)} (address "${address}")`);
       return undefined;
     }
@@ -52,6 +72,22 @@ export class Declarations {
       spot.add(unknownName('parameter', address, known));
     }
     return found;
+  }
+
+  #findRemote(spot: Spot, address: string, connectionId: string): ParameterDeclaration | undefined {
+    const { ids, known } = this.#remotes!;
+    if (ids.has(connectionId)) {
+      if (!known.has(address)) {
+        const sisters = [...known.keys()].filter((one) => one.startsWith(`${connectionId}/`));
+        spot.add(unknownName('parameter', address, sisters));
+      }
+    } else if (!this.#warned.has(connectionId)) {
+      this.#warned.add(connectionId);
+      spot.warn(
+        `there is no connection "${connectionId}" here, it is taken for one of another hub (address "${address}")`,
+      );
+    }
+    return known.get(address);
   }
 
   #findOfHub(spot: Spot, address: string, parameterId: string): ParameterDeclaration | undefined {

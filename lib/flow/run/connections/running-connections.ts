@@ -1,7 +1,7 @@
 // The connections that run. A swap stops and starts only those that a reload has changed.
 
 import { resolve } from 'node:path';
-import type { SchedulerLike } from 'rxjs';
+import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
@@ -9,7 +9,7 @@ import { unknownName } from '../../../json5/mistake.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/connection-status.ts';
 import { within } from '../../../model/deadline.ts';
 import { HubError } from '../../../model/error.ts';
-import type { Origin } from '../../../model/parameter.ts';
+import type { Origin, Parameter } from '../../../model/parameter.ts';
 import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
@@ -48,9 +48,20 @@ export class RunningConnections {
   /** By Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
 
+  /** Connections that wait for a parameter of another hub. */
+  readonly #waiting = new Set<string>();
+  readonly #withdrawn = new Set<string>();
+  readonly #following = new Subscription();
+
   constructor(runtime: ConnectionRuntime) {
     this.#runtime = runtime;
     this.#parameters = new DeclaredParameters(runtime.graph);
+    const { removed$, mirrored$ } = runtime.graph;
+    const note = ({ address, remote }: Parameter) => {
+      if (remote !== undefined) this.#withdrawn.add(address);
+    };
+    this.#following.add(removed$.subscribe({ next: note, error: () => {} }));
+    this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
   statuses(): ConnectionStatus[] {
@@ -162,6 +173,7 @@ export class RunningConnections {
 
   /** Stops all; resolves when they have finished what they had begun. */
   async stop(): Promise<void> {
+    this.#following.unsubscribe();
     for (const connection of this.#running.values()) this.#stop(connection);
     await Promise.all(this.#stopping);
   }
@@ -185,12 +197,33 @@ export class RunningConnections {
       hold: this.#holds.of(connection.plan),
     }));
     this.#runtime.graph.turn(() => {
-      for (const { plan, supervisor, hold } of started)
+      for (const { plan, supervisor, hold } of started) {
+        const missing = plan.enabled ? this.#missing(plan) : undefined;
+        if (missing === undefined) this.#waiting.delete(plan.id);
+        else this.#waiting.add(plan.id);
         if (hold !== undefined) supervisor.hold(hold);
+        else if (missing !== undefined) supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
         else supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
+      }
     });
     this.#running = new Map([...this.#running, ...started.map((one) => [one.plan.id, one] as const)]);
     return started;
+  }
+
+  /** Connections that listen to what another hub has withdrawn wait, and those that waited start once it is there. */
+  #waitOrStart(): void {
+    const touched = [...this.#running.values()].filter(({ plan }) =>
+      this.#waiting.has(plan.id)
+        ? this.#missing(plan) === undefined
+        : Object.values(plan.inputs).some((address) => this.#withdrawn.has(address)),
+    );
+    this.#withdrawn.clear();
+    if (touched.length > 0) this.#start(touched, this.#stopAll(touched));
+  }
+
+  /** An input that is not there; undefined: all are. */
+  #missing({ inputs }: ConnectionPlan): string | undefined {
+    return Object.values(inputs).find((address) => this.#runtime.graph.find(address) === undefined);
   }
 
   /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */

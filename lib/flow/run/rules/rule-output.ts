@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { messageOf } from '../../../model/error.ts';
-import type { Origin } from '../../../model/parameter.ts';
+import type { Origin, RemoteWrite } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
 import { ownName } from '../../programs/flow-code.ts';
@@ -19,6 +19,8 @@ export class GraphOutput implements RuleOutput {
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
   readonly #reportFault: ReportFault;
+  /** What is to be written to parameters of other hubs. */
+  #remotes: RemoteWrite[] | undefined = undefined;
 
   constructor(plan: RulePlan, { graph, reportFault }: Pick<RuleRuntime, 'graph' | 'reportFault'>, trace: RuleTrace) {
     this.#plan = plan;
@@ -37,6 +39,7 @@ export class GraphOutput implements RuleOutput {
     }
     if (this.#trace.isRecorded) this.#trace.result(value);
     if (first !== undefined) this.#writeTo(first, value);
+    if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 
   writeEach(values: readonly (Value | undefined)[]): void {
@@ -44,6 +47,7 @@ export class GraphOutput implements RuleOutput {
     this.#graph.turn(() => {
       for (const [index, value] of values.entries())
         if (value !== undefined) this.#writeTo(this.#destinations[index]!, value);
+      if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
     });
   }
 
@@ -57,13 +61,27 @@ export class GraphOutput implements RuleOutput {
   #writeAll(value: unknown): void {
     if (this.#trace.isRecorded) this.#trace.result(value);
     for (const destination of this.#destinations) this.#writeTo(destination, value);
+    if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
+  }
+
+  /** What other hubs own is written there, as one turn for each of them; what becomes of it is heard later. */
+  #sendRemotes(writes: readonly RemoteWrite[]): void {
+    this.#remotes = undefined;
+    for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
+      void this.#graph.writeRemote(remote, ofOne, this.#origin).then((results) => {
+        for (const result of results) if (result instanceof Error) this.#reportFault(this.#plan, lineOf(result));
+      });
   }
 
   #writeTo(destination: ParameterNode, value: unknown): void {
     const graph = this.#graph;
     if (graph.mayAct !== undefined && !graph.mayAct()) return; // the rule has ended
     try {
-      graph.writeTo(destination, value, this.#origin);
+      if (destination.remote === undefined) graph.writeTo(destination, value, this.#origin);
+      else {
+        this.#remotes ??= [];
+        this.#remotes.push({ parameter: destination, input: value });
+      }
     } catch (error) {
       this.fail(error, destination.address);
     }

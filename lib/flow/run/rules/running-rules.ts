@@ -2,9 +2,10 @@
 // others keep their subscriptions and what they hold, and rules that share a source go on in the order of the flow files.
 // What was switched by hand stays so until its flow file is another.
 
+import { Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
-import type { Origin } from '../../../model/parameter.ts';
+import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/rule-run.ts';
 import type { RuleStatus } from '../../../model/rule-status.ts';
 import { type RulePlan, sourcesOf } from '../../plan.ts';
@@ -18,8 +19,10 @@ const beginsPerTurn = 10_000;
 
 interface RunningRule {
   readonly plan: RulePlan;
-  /** undefined: it is switched off. */
+  /** undefined: it is switched off, or waits. */
   readonly started: StartedRule | undefined;
+  /** An address of another hub that is not there, for which the rule waits. */
+  readonly waitsFor?: string | undefined;
   /** Who has switched it otherwise than its flow file says. */
   readonly switchedBy: Origin | undefined;
 }
@@ -37,10 +40,21 @@ export class RunningRules {
   #rules: readonly RunningRule[] = [];
   /** Why none of them runs; undefined: they run. */
   #held: string | undefined = undefined;
+  /** Parameters that other hubs have withdrawn since the rules were compared with what is there. */
+  readonly #withdrawn = new Set<string>();
+  /** What is missing of lists that many rules share, found out once each time that rules start. */
+  readonly #missingOfShared = new Map<readonly string[], string | undefined>();
+  readonly #following = new Subscription();
 
   constructor(runtime: RuleRuntime, states: RuleStates) {
     this.#runtime = runtime;
     this.#states = states;
+    const { removed$, mirrored$ } = runtime.graph;
+    const note = ({ address, remote }: Parameter) => {
+      if (remote !== undefined) this.#withdrawn.add(address);
+    };
+    this.#following.add(removed$.subscribe({ next: note, error: () => {} }));
+    this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
   /** How each rule is doing, top to bottom. */
@@ -60,7 +74,7 @@ export class RunningRules {
 
   /** Stops the rules that the plans lack, or whose parameters `gone` has; returns what starts the others of the plans. */
   stopLeaving(plans: readonly RulePlan[], gone: ReadonlySet<string>): () => Difference {
-    const isGone = goneWith(gone);
+    const isGone = goneWith(new Set([...gone, ...this.#withdrawn]));
     const isStaying = ({ plan, started }: RunningRule) =>
       started === undefined || !(isGone(plan.addresses) || isGone(plan.sharedAddresses));
     const staying = Map.groupBy(this.#rules.filter(isStaying), ({ plan }) => plan.key);
@@ -94,12 +108,38 @@ export class RunningRules {
     this.#stopFor(this.#rules.map((before) => ({ ...before, before })))(begins);
   }
 
+  /** Rules whose parameters another hub has withdrawn wait, and those that waited start once all are there. */
+  #waitOrStart(): void {
+    const isGone = goneWith(new Set(this.#withdrawn));
+    this.#withdrawn.clear();
+    this.#missingOfShared.clear();
+    const isTouched = ({ plan, started, waitsFor }: RunningRule) =>
+      started === undefined
+        ? waitsFor !== undefined && this.#missing(plan) !== waitsFor
+        : isGone(plan.addresses) || isGone(plan.sharedAddresses);
+    if (!this.#rules.some(isTouched)) return;
+    const coming = this.#rules.map((rule): ComingRule => {
+      const { plan, switchedBy } = rule;
+      return { plan, switchedBy, before: isTouched(rule) ? undefined : rule };
+    });
+    this.#stopFor(coming)();
+  }
+
+  /** An address of the rule that is not there; undefined: all are. */
+  #missing({ addresses, sharedAddresses }: RulePlan): string | undefined {
+    const isMissing = (address: string) => this.#runtime.graph.find(address) === undefined;
+    if (!this.#missingOfShared.has(sharedAddresses))
+      this.#missingOfShared.set(sharedAddresses, sharedAddresses.find(isMissing));
+    return addresses.find(isMissing) ?? this.#missingOfShared.get(sharedAddresses);
+  }
+
   stop(): void {
+    this.#following.unsubscribe();
     for (const { started } of this.#rules) started?.stop();
     this.#rules = [];
   }
 
-  #statusOf({ plan, started, switchedBy }: RunningRule): RuleStatus {
+  #statusOf({ plan, started, switchedBy, waitsFor }: RunningRule): RuleStatus {
     const { name, file, folder, to } = plan;
     const state = this.#states.stateOf(plan);
     const by = switchedBy === undefined ? (this.#held ?? '') : `disabled by ${switchedBy.name}`;
@@ -107,10 +147,12 @@ export class RunningRules {
       name,
       file,
       folder,
-      enabled: started !== undefined,
+      enabled: started !== undefined || waitsFor !== undefined,
       from: sourcesOf(plan),
       to,
-      ...(started === undefined ? { ...state, state: 'disabled', reason: by } : state),
+      ...state,
+      ...(waitsFor !== undefined && { state: 'waiting', reason: `no hub has ${waitsFor} at the moment` }),
+      ...(started === undefined && waitsFor === undefined && { state: 'disabled', reason: by }),
     };
   }
 
@@ -146,6 +188,7 @@ export class RunningRules {
   }
 
   #start(coming: readonly ComingRule[], left: readonly RunningRule[], begins: boolean): Difference {
+    this.#missingOfShared.clear();
     const before = this.#rules.filter(({ started }) => started !== undefined);
     const wanted = coming.filter((rule) => this.#shallRun(rule));
     const isOrderKept = wanted.every(
@@ -188,6 +231,8 @@ export class RunningRules {
     const { plan, switchedBy, before } = coming;
     if (!this.#shallRun(coming)) return { plan, switchedBy, started: undefined };
     if (before?.started !== undefined) return { plan, switchedBy, started: before.started };
+    const waitsFor = this.#missing(plan);
+    if (waitsFor !== undefined) return { plan, switchedBy, started: undefined, waitsFor };
     this.#states.started(plan);
     return { plan, switchedBy, started: startRule(plan, this.#runtime) };
   }

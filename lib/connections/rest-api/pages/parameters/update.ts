@@ -1,15 +1,16 @@
 // GET and POST /update (S-08): `parameter` and `value` come in the query, a form or a JSON object.
 
 import { describe, HubError } from '../../../../model/error.ts';
-import type { Origin } from '../../../../model/parameter.ts';
+import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
+import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/answer/accept.ts';
 import { beginValue, jsonType } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
-import { keepResponse } from '../../http/exchange.ts';
+import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import type { View } from '../../users/view.ts';
@@ -22,6 +23,7 @@ interface Update {
 }
 
 export interface UpdateContext {
+  readonly hub: Pick<HubPort, 'writeRemote'>;
   readonly writes: WriteCounts;
   readonly log: Log;
 }
@@ -39,8 +41,10 @@ export function updateByGet(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
+  const asJson = acceptsJson(request.getHeader('accept'));
   const updated = update(context, updater, () => readForm(request.getQuery() ?? '', 'query'));
-  replyUpdated(response, updated, acceptsJson(request.getHeader('accept')));
+  if (updated instanceof Promise) void answerLater(keepResponse(response), updated, asJson, context.log);
+  else replyUpdated(response, updated, asJson);
 }
 
 /** Sets a parameter as the body says. Errors: `body-type`; those of the body and of the write are answered when the body has come. */
@@ -60,7 +64,8 @@ export function updateByPost(
     try {
       if (body instanceof HubError) throw body;
       const updated = update(context, updater, () => read(body));
-      exchange.reply(() => replyUpdated(response, updated, asJson));
+      if (updated instanceof Promise) void answerLater(exchange, updated, asJson, context.log);
+      else exchange.reply(() => replyUpdated(response, updated, asJson));
     } catch (error) {
       exchange.fail(asHubError(error, context.log), asJson);
     }
@@ -72,16 +77,47 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
   [jsonType, readJson],
 ]);
 
-/** Writes, and counts that. Errors: those of `read` and of the write. */
-function update({ writes }: UpdateContext, { view, origin }: Updater, read: () => Update): Updated {
+/**
+ * Writes, and counts that; what another hub owns is known later. Errors: those of `read` and of the write; the promise rejects with
+ * them.
+ */
+function update(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
+  const { view, origin } = updater;
+  const { writes } = context;
   try {
-    const { parameter, value } = read();
-    const v = view.write(parameter, value, origin);
+    const { parameter: address, value } = read();
+    const parameter = view.findToWrite(address);
+    if (parameter?.remote !== undefined) return updateRemote(context, updater, parameter, value);
+    const v = view.write(address, value, origin);
     writes.taken++;
-    return { p: parameter, v };
+    return { p: address, v };
   } catch (error) {
     writes.refuse(error);
     throw error;
+  }
+}
+
+async function updateRemote(
+  { hub, writes }: UpdateContext,
+  { origin }: Updater,
+  parameter: Parameter,
+  input: unknown,
+): Promise<Updated> {
+  const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], origin);
+  if (result instanceof Error) {
+    writes.refuse(result);
+    throw result;
+  }
+  writes.taken++;
+  return { p: parameter.address, v: result! };
+}
+
+async function answerLater(exchange: Exchange, updating: Promise<Updated>, asJson: boolean, log: Log): Promise<void> {
+  try {
+    const updated = await updating;
+    exchange.reply((response) => replyUpdated(response, updated, asJson));
+  } catch (error) {
+    exchange.fail(asHubError(error, log), asJson);
   }
 }
 

@@ -92,7 +92,7 @@ export class PlainClient implements Session, Task {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, log, hits, writes, reader } = this.#context;
+    const { hub, hits, writes, reader } = this.#context;
     const view = this.#view;
     let address: string | undefined;
     this.#received++;
@@ -101,14 +101,31 @@ export class PlainClient implements Session, Task {
       address = reader.read(message);
       const parameter = view.findToWrite(address);
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
+      if (parameter?.remote !== undefined) {
+        void this.#writeRemote(parameter, value);
+        return;
+      }
       if (parameter === undefined) view.write(address, value, this.#origin);
       else hub.writeTo(parameter, value, this.#origin);
       writes.taken++;
     } catch (error) {
-      writes.refuse(error);
       hits.addError(error, this.address);
-      this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address } satisfies PlainRefusal));
+      this.#refuse(error, address);
     }
+  }
+
+  /** Writes what another hub owns; a mistake is answered when that hub has told it. */
+  async #writeRemote(parameter: Parameter, input: unknown): Promise<void> {
+    const { hub, writes, clients } = this.#context;
+    const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], this.#origin);
+    if (!(result instanceof Error)) writes.taken++;
+    else if (clients.has(this)) this.#refuse(result, parameter.address);
+  }
+
+  #refuse(error: unknown, address: string | undefined): void {
+    const { log, writes } = this.#context;
+    writes.refuse(error);
+    this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address } satisfies PlainRefusal));
   }
 
   dropped(): void {

@@ -39,6 +39,9 @@ export class Client {
   readonly sent = new Tally();
   received = 0;
   #socket: Socket | undefined = undefined;
+  /** How many answers wait for other hubs. */
+  pendingAcks = 0;
+  #answered: Promise<void> | undefined = undefined;
   #unsent = nothingUnsent;
   readonly #onFull: (client: Client) => void;
 
@@ -86,6 +89,15 @@ export class Client {
   send(frame: string | Uint8Array): void {
     this.sent.add(typeof frame === 'string' ? Buffer.byteLength(frame) : frame.length);
     if (this.#socket!.send(frame, false, false) !== 1) this.#look();
+  }
+
+  /** Answers once some work is done, and all that was to be answered before it. The work does not reject. */
+  answerAfter(work: Promise<void> | undefined, answer: () => void): void {
+    this.pendingAcks++;
+    this.#answered = Promise.all([this.#answered, work]).then(() => {
+      this.pendingAcks--;
+      if (!this.isGone) answer();
+    });
   }
 
   /** Sends frames in one piece. */

@@ -1,19 +1,33 @@
 // `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn.
 
 import { describe, HubError } from '../../../../../model/error.ts';
-import type { Parameter } from '../../../../../model/parameter.ts';
+import type { Parameter, RemoteWrite } from '../../../../../model/parameter.ts';
 import type { Target } from '../../../../../wire/v1/client-messages.ts';
 import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
+import type { Log } from '../../../../connection.ts';
+import type { HubPort } from '../../../../hub-port.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
+import type { WriteCounts } from '../../../input/write-counts.ts';
+import type { Client } from '../client.ts';
 import type { View } from '../../../users/view.ts';
 import { encode } from '../frames.ts';
 import type { Handler } from './handler.ts';
 
 type Item = readonly [target: Target, value: unknown];
 
+interface RemoteItem extends RemoteWrite {
+  readonly target: Target;
+}
+
+/** How many answers to a client may wait for other hubs, which answer within two seconds. */
+const maxPendingAcks = 1000;
+
 export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message) => {
   const items = itemsOf(message);
   const errors: Mistake[] = [];
+  let remotes: RemoteItem[] | undefined;
+  if (client.pendingAcks >= maxPendingAcks)
+    throw new HubError('bad-request', `expected at most ${maxPendingAcks} messages that wait for other hubs`);
   const { view } = client.visitor;
   hub.turn(() => {
     for (const [target, value] of items) {
@@ -23,6 +37,9 @@ export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message
         if (parameter === undefined) {
           writes.refuseAs('unknown-parameter');
           errors.push([target, 'unknown parameter']);
+        } else if (parameter.remote !== undefined) {
+          remotes ??= [];
+          remotes.push({ target, parameter, input: value });
         } else {
           hub.writeTo(parameter, value, client.origin);
           writes.taken++;
@@ -33,11 +50,39 @@ export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message
       }
     }
   });
-  const ack = message.ack as number | undefined;
-  if (ack !== undefined) client.send(encode({ ack, errors }));
-  else if (errors.length > 0) client.send(encode({ errors }));
+  const answer = () => {
+    const ack = message.ack as number | undefined;
+    if (ack !== undefined) client.send(encode({ ack, errors }));
+    else if (errors.length > 0) client.send(encode({ errors }));
+  };
+  if (remotes !== undefined) client.answerAfter(writeRemotes(hub, client, remotes, writes, errors, log), answer);
+  else if (client.pendingAcks > 0) client.answerAfter(undefined, answer);
+  else answer();
   return undefined;
 };
+
+/** Writes what other hubs own, one turn for each of them; what they refuse is added to the errors. */
+async function writeRemotes(
+  hub: HubPort,
+  client: Client,
+  items: readonly RemoteItem[],
+  writes: WriteCounts,
+  errors: Mistake[],
+  log: Log,
+): Promise<void> {
+  const byHub = Map.groupBy(items, ({ parameter }) => parameter.remote!);
+  const sending = [...byHub].map(async ([remote, ofOne]) => {
+    const results = await hub.writeRemote(remote, ofOne, client.origin);
+    for (const [index, result] of results.entries()) {
+      if (!(result instanceof Error)) writes.taken++;
+      else {
+        writes.refuse(result);
+        errors.push([ofOne[index]!.target, asHubError(result, log).message]);
+      }
+    }
+  });
+  await Promise.all(sending);
+}
 
 /** The parameter of a number; undefined: there is none that the client knows of. */
 function known(view: View, parameter: Parameter | undefined): Parameter | undefined {

@@ -1,0 +1,41 @@
+// The parameters of other hubs as a file tells them, so that flow files can be checked against them: `patchbay types --remote` writes it.
+
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
+import { parseAddress } from '../../model/address.ts';
+import { messageOf } from '../../model/error.ts';
+import { valueTypes } from '../../model/value.ts';
+import type { Remotes } from '../connection.ts';
+import type { ResolvePath } from '../setting.ts';
+
+/** `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}` */
+const fileSchema = z.record(
+  z.string(),
+  z.strictObject({
+    type: z.enum(valueTypes),
+    access: z.enum(['read-only', 'write-only', 'read-write']),
+    hub: z.string().optional(),
+  }),
+);
+
+const setting = 'mirrors';
+
+export function readRemotes(path: string, resolvePath: ResolvePath): Remotes {
+  if (path === '') return { parameters: undefined, file: undefined };
+  const file = resolvePath(path);
+  try {
+    const parameters = Object.entries(fileSchema.parse(JSON.parse(readFileSync(file, 'utf8'))));
+    for (const [address] of parameters) parseAddress(address);
+    return { parameters: new Map(parameters), file };
+  } catch (error) {
+    const message = `expected a file that "patchbay types --remote" has written, got "${path}": ${reasonOf(error)}`;
+    return { parameters: undefined, file, mistake: { path: [setting], message } };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'there is none';
+  if (!(error instanceof z.ZodError)) return messageOf(error);
+  const [issue] = error.issues;
+  return `${issue!.path.join('.') || 'it'}: ${issue!.message}`;
+}

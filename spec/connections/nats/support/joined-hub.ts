@@ -1,0 +1,62 @@
+// A hub in virtual time that is nothing but a graph, shared with other hubs and mirroring them.
+
+import { randomUUID } from 'node:crypto';
+import type { VirtualTimeScheduler } from 'rxjs';
+import type { HubPort } from '../../../../lib/connections/hub-port.ts';
+import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
+import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
+import { unrivalled } from '../../../../lib/connections/nats/ownership.ts';
+import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
+import { Graph } from '../../../../lib/graph/graph.ts';
+import { createPort, type Operation } from '../../../../lib/hub/port.ts';
+import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+
+export class JoinedHub {
+  readonly name: string;
+  readonly graph: Graph;
+  readonly hub: HubPort;
+  readonly mirrors: Mirrors;
+  readonly sharer: Sharer;
+  readonly owner: Origin;
+
+  /** Its parameters are those of one connection, which has the name of the hub. */
+  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport) {
+    this.name = name;
+    this.graph = new Graph(() => scheduler.now());
+    this.owner = { kind: 'connection', name };
+    const operation: Partial<Operation> = { isLocal: (id) => id !== name };
+    this.hub = Object.assign(createPort(this.graph, operation as Operation), { epoch: randomUUID() });
+    const shared = { hub: this.hub, name: { domain: 'house', hub: name }, ownership: unrivalled, scheduler };
+    const isSelected = () => true;
+    this.mirrors = new Mirrors({
+      ...shared,
+      isSelected,
+      timeOfDay: () => scheduler.now(),
+      log: createLogRecorder(),
+    });
+    this.sharer = new Sharer({ ...shared, isSelected, soon: (work) => void scheduler.schedule(work, 1) });
+    this.mirrors.attach(transport);
+    this.sharer.attach(transport);
+  }
+
+  declare(...declarations: ParameterDeclaration[]): void {
+    this.graph.declare(this.owner, declarations);
+  }
+
+  withdraw(id: string): void {
+    const node = this.graph.find(`${this.name}/${id}`);
+    if (node !== undefined) this.graph.remove([node]);
+  }
+
+  /** What it has of a hub, by address. */
+  valuesOf(hub: string): Record<string, unknown> {
+    const found = [...this.graph.parameters()].filter(({ address }) => address.startsWith(`${hub}/`));
+    return Object.fromEntries(found.map(({ address, value, type }) => [address, `${type} ${value}`]).sort());
+  }
+
+  stop(): void {
+    this.mirrors.stop();
+    this.sharer.stop();
+  }
+}
