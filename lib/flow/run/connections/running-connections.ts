@@ -202,7 +202,8 @@ export class RunningConnections {
         if (missing === undefined) this.#waiting.delete(plan.id);
         else this.#waiting.add(plan.id);
         if (hold !== undefined) supervisor.hold(hold);
-        else if (missing !== undefined) supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
+        else if (missing !== undefined)
+          supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
         else supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
       }
     });

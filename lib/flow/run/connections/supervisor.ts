@@ -24,7 +24,6 @@ import type { Origin } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 import { HeldWrites } from './held-writes.ts';
-import type { Hold } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import { LiveStatus, type SupervisedStatus } from './live-status.ts';
 import { OwnParameters } from './own-parameters.ts';
@@ -88,7 +87,7 @@ export class Supervisor {
   }
 
   /** Shows why the connection is not started, though its settings have it run. */
-  hold({ state, reason }: Hold): void {
+  hold({ state, reason }: Pick<SupervisedStatus, 'state' | 'reason'>): void {
     this.#status.enter(state, reason);
   }
 
