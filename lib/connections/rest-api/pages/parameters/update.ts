@@ -23,7 +23,7 @@ interface Update {
 }
 
 export interface UpdateContext {
-  readonly hub: Pick<HubPort, 'writeRemote'>;
+  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote'>;
   readonly writes: WriteCounts;
   readonly log: Log;
 }
@@ -88,7 +88,8 @@ function update(context: UpdateContext, updater: Updater, read: () => Update): U
     const { parameter: address, value } = read();
     const parameter = view.findToWrite(address);
     if (parameter?.remote !== undefined) return updateRemote(context, updater, parameter, value);
-    const v = view.write(address, value, origin);
+    const v =
+      parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
     writes.taken++;
     return { p: address, v };
   } catch (error) {

@@ -8,8 +8,8 @@ import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
-import type { Client } from '../client.ts';
 import type { View } from '../../../users/view.ts';
+import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
 import type { Handler } from './handler.ts';
 
