@@ -1,6 +1,7 @@
 // A subscription of a client, ready to match.
 
-import { leastRate, maxPatterns, maxRate, maxRegexes } from '../../../../wire/limits.ts';
+import { describe } from '../../../../model/error.ts';
+import { leastRate, maxPatternLength, maxPatterns, maxRate, maxRegexes } from '../../../../wire/limits.ts';
 import type { Pattern } from '../../../../wire/pattern.ts';
 import type { Delivery } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
@@ -41,6 +42,9 @@ export interface Bound {
   readonly key: string;
 }
 
+/** What a pattern should be, as clients are told. */
+export const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
+
 /** Creates a subscription within a bound. Errors: `bad-request`. */
 export function createSubscription(
   { sub, include, exclude, rate, delivery }: Wish,
@@ -61,6 +65,8 @@ export function createSubscription(
       'bad-request',
       `include, exclude: expected at most ${maxRegexes} regexes, got ${regexes}`,
     );
+  checkLengths('include', include);
+  checkLengths('exclude', exclude);
   const isIncluded = createPatternFilter(include);
   const isExcluded = createPatternFilter(exclude);
   const filter = filterOf(
@@ -80,6 +86,18 @@ export function createSubscription(
     shown: { include: shownOf(included), exclude: shownOf(excluded) },
     addresses: include.every(isAddress) ? include : undefined,
   };
+}
+
+function checkLengths(where: string, patterns: readonly Pattern[]): void {
+  for (const [index, pattern] of patterns.entries()) {
+    const [key, text] = typeof pattern === 'string' ? ['', pattern] : ['.regex', pattern.regex];
+    if (text.length > maxPatternLength)
+      throw new LimitError(
+        'patternLength',
+        'bad-request',
+        `${where}[${index}]${key}: expected ${patternExpected}, got ${describe(text)}`,
+      );
+  }
 }
 
 /** `all` before `latest`, then the higher rate; 0 is the highest. */

@@ -87,11 +87,17 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ['sub of a text', { sub: 'x' }, /^sub: expected integer 0\.\.2147483647, got "x"/],
   ['sub below 0', { sub: -1 }, /^sub: expected integer 0\.\.2147483647, got -1/, -1],
   ['sub of a fraction', { sub: 1.5 }, /^sub: expected integer 0\.\.2147483647, got 1.5/, 1.5],
-  ['an empty pattern', { sub: 3, include: [''] }, /^include\[0\]: expected .*1 to 1024 characters.*, got ""/, 3],
+  [
+    'an empty pattern',
+    { sub: 3, include: [''] },
+    /^include\[0\]: expected a pattern of 1 to 1024 characters, got "" \(string\)$/,
+    3,
+  ],
   ['a long pattern', { sub: 3, exclude: ['a', long] }, /^exclude\[1\]: expected .*1 to 1024 characters/, 3],
   ['a pattern of a number', { sub: 3, include: [1] }, /^include\[0\]: expected .*pattern.*, got 1/, 3],
   ['no list of patterns', { sub: 3, include: 'desk/**' }, /^include: expected list of at most 2048 patterns, got /, 3],
-  ['many patterns', { sub: 3, include: Array(2049).fill('a') }, /^include: expected list of at most 2048 patterns/, 3],
+  ['many patterns', { sub: 3, include: Array(2049).fill('a') }, /: expected at most 2048 patterns, got 2049$/, 3],
+  ['a long regex', { sub: 3, include: [{ regex: long }] }, /^include\[0\]\.regex: expected a pattern of 1 to 1024 /, 3],
   [
     'many patterns in two lists',
     { sub: 3, include: Array(1500).fill('a'), exclude: Array(549).fill('a') },
@@ -138,6 +144,24 @@ for (const [what, message, error, sub, ack] of wrong)
     expectQuietLog(t, hub);
   });
 
+const beyond: [limit: string, include: unknown[]][] = [
+  ['patternLength', [long]],
+  ['patternLength', [{ regex: long }]],
+  ['patterns', Array(2049).fill('a')],
+  ['regexes', Array(17).fill({ regex: 'a' })],
+  ['patternSteps', [{ regex: 'a{1000}' }]],
+];
+test('lib/client/README.md: whoever asks for more than a limit allows is answered, and the limit is named in the log', async (t) => {
+  for (const [limit, include] of beyond) {
+    const hub = await startDesk(t);
+    const client = await openV1(t, hub.port);
+    client.send({ sub: 3, include });
+    t.regex((await client.next()).error ?? '', /: expected .*, got /);
+    const told = hub.lines.flatMap(({ message }) => / went past the limit (\w+) /.exec(message)?.[1] ?? []);
+    t.deepEqual(told, [limit]);
+  }
+});
+
 test('lib/client/README.md: a binary frame is a mistake', async (t) => {
   const hub = await startDesk(t);
   const client = await openV1(t, hub.port);
@@ -161,7 +185,7 @@ test('lib/client/README.md: 32 subscriptions and no more, but each may be replac
   const client = await openV1(t, hub.port);
   for (let sub = 0; sub < 32; sub++) await client.subscribe({ sub, include: ['desk/lamp'] });
   client.send({ sub: 32 });
-  t.like(await client.next(), { sub: 32, error: 'sub: expected at most 32 subscriptions' });
+  t.like(await client.next(), { sub: 32, error: 'sub: expected at most 32 subscriptions, got 33' });
   t.is((await client.subscribe({ sub: 31, include: ['desk/count'] })).at(-1)?.end, 31);
 });
 

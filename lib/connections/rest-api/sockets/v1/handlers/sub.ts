@@ -43,7 +43,11 @@ function subscribe({ hub, groups }: Desk, client: Client, { subscription, since 
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= maxSubscriptions)
-    throw new LimitError('subscriptions', 'bad-request', `sub: expected at most ${maxSubscriptions} subscriptions`);
+    throw new LimitError(
+      'subscriptions',
+      'bad-request',
+      `sub: expected at most ${maxSubscriptions} subscriptions, got ${client.subscriptions.length + 1}`,
+    );
   const canResume = since?.epoch === client.epoch && groups.structure.canResume(since.rev);
   if (canResume) client.definitions.resume(since.rev, hub.revision);
   const isSame = since === undefined && before?.patterns === subscription.patterns;

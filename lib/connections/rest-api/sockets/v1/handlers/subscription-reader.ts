@@ -1,13 +1,13 @@
 // Reads what a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing").
 
 import { z } from 'zod';
-import { maxPatternLength, maxPatterns } from '../../../../../wire/limits.ts';
+import { maxPatterns } from '../../../../../wire/limits.ts';
 import type { Since } from '../../../../../wire/v1/client-messages.ts';
 import type { Filter } from '../../../filters/filter.ts';
 import { parse } from '../../../input/parse.ts';
 import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
-import { createSubscription, type Subscription } from '../subscription.ts';
+import { createSubscription, patternExpected, type Subscription } from '../subscription.ts';
 
 /** A subscription as a client asks for it; `since`: where it was when its link broke. */
 export interface Request {
@@ -21,16 +21,13 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-const patternExpected = `pattern of 1 to ${maxPatternLength} characters`;
-const patternText = z
-  .string({ error: patternExpected })
-  .min(1, { error: patternExpected })
-  .max(maxPatternLength, { error: patternExpected });
+// What goes past a limit is told later, when it is counted.
+const patternText = z.string({ error: patternExpected }).min(1, { error: patternExpected });
 const pattern = z.union([patternText, z.strictObject({ regex: patternText })], {
   error: `${patternExpected}, or {"regex":…}`,
 });
 const listExpected = `list of at most ${maxPatterns} patterns`;
-const patterns = z.array(pattern, { error: listExpected }).max(maxPatterns, { error: listExpected });
+const patterns = z.array(pattern, { error: listExpected });
 const rateExpected = 'number of times per second, or 0';
 const revExpected = 'revision';
 
