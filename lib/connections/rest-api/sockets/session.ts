@@ -20,7 +20,7 @@ export interface Session {
   /** Works until a time on what has to be done before the socket opens; returns whether there is more. */
   prepare(endMs: number): boolean;
   open(socket: Socket): void;
-  /** true: it still works on its last message, and the next ones wait. It tells the pace when it is done. */
+  /** true: it works on its last message, or many answers are unread, and the next messages wait. It tells the pace when that is over. */
   readonly isBusy: boolean;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Is called when the server has dropped something that was published, since too much waits for the client already. */

@@ -2,6 +2,7 @@
 
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
+import { limits } from '../../limits/limits.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
@@ -13,6 +14,8 @@ import type { Subscription } from './subscription.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;
+/** Changes never make a socket this full, but answers do. The server would drop further ones, so the client's next messages wait. */
+const maxUnreadAnswers = limits.unreadBytes.default / 2;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
 const maxUnsent = 64;
 
@@ -73,6 +76,11 @@ export class Client {
 
   get unreadBytes(): number {
     return this.#socket?.getBufferedAmount() ?? 0;
+  }
+
+  /** Whether so many answers are unread that it should ask nothing more. */
+  get hasUnreadAnswers(): boolean {
+    return this.isFull && this.unreadBytes > maxUnreadAnswers;
   }
 
   /** Whether what it subscribes to is not all known yet. */

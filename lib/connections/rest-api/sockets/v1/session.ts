@@ -70,7 +70,7 @@ export class V1Session implements Session, Task {
   }
 
   get isBusy(): boolean {
-    return this.#rest !== undefined;
+    return this.#rest !== undefined || this.#client.hasUnreadAnswers;
   }
 
   get address(): string {
@@ -91,8 +91,10 @@ export class V1Session implements Session, Task {
   dropped(): void {}
 
   drained(): void {
-    const { stalls, desk } = this.#shared;
-    if (!this.#client.isFull || !this.#client.hasDrained()) return;
+    const { stalls, desk, pace } = this.#shared;
+    if (!this.#client.isFull) return;
+    pace.request(); // its messages may have waited for that
+    if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     desk.groups.resume(this.#client);
   }

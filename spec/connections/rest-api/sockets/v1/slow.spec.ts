@@ -2,6 +2,7 @@
 // lost to the last change, and nobody else waits.
 
 import test, { type ExecutionContext } from 'ava';
+import { ask } from '../../../../support/http.ts';
 import { api, expectHits, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { startReloading } from '../../../../support/reload.ts';
 import { openV1, type Picture } from '../../../../support/sockets/v1.ts';
@@ -11,6 +12,8 @@ const names = Array.from({ length: count }, (_, index) => `p${index}`);
 const padding = 'x'.repeat(500);
 /** What the hub holds, and the system for both ends of a connection: some megabytes, as it sees fit. */
 const maxHeldBytes = 12 * 1024 * 1024;
+/** What waits for a client that does not read its answers. */
+const maxUnreadBytes = 1024 * 1024;
 const startDesk = (t: ExecutionContext, settings = {}) =>
   startTestHub(t, {
     connections: { api: { ...api, ...settings }, desk: { type: 'dummy', parameters: [...names, 'go,T', 'mark,I'] } },
@@ -131,6 +134,30 @@ test('lib/client/README.md: who does not read a snapshot is sent it when it does
   t.true(ends.includes(1) && ends.includes(3));
   expectNewest(t, slow.picture, hub);
   t.deepEqual(slow.picture.faults, []);
+});
+
+test('lib/client/README.md: no answer is left out for who does not read: what it asks meanwhile waits', async (t) => {
+  const hub = await startDesk(t, { limits: { backlogBytes: 64 * 1024 * 1024 } });
+  const slow = await openV1(t, hub.port);
+  const reader = await openV1(t, hub.port);
+  const set = Array.from({ length: 30 }, (_, index) => [`desk/${index}${'x'.repeat(2000)}`, 1]);
+  const asked = Array.from({ length: 300 }, (_, ack) => ack);
+  slow.pause();
+  for (const ack of asked) slow.send({ set, ack });
+  const unread = async () => {
+    const { clients } = JSON.parse((await ask(t, hub.port, 'GET /hub/clients')).text);
+    return clients[0].unreadBytes;
+  };
+  while ((await unread()) < 256 * 1024) await reader.sync();
+  for (let round = 0; round < 10; round++) await reader.sync();
+  t.true((await unread()) < maxUnreadBytes);
+  slow.resume();
+  const answers = await slow.until(({ ack }) => ack === asked.at(-1), 'the last answer');
+  t.deepEqual(
+    answers.map(({ ack }) => ack),
+    asked,
+  );
+  expectQuietLog(t, hub);
 });
 
 test('lib/client/README.md: who reads nothing for longer than stallTimeout is closed with 4001, others are not', async (t) => {
