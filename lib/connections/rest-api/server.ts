@@ -13,7 +13,7 @@ import { createGuard } from './http/guard/guard.ts';
 import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
 import { WriteCounts } from './input/write-counts.ts';
-import { createConnectionFilter } from './limits/connection-count.ts';
+import { createConnectionCount } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
 import { remoteAddress } from './limits/remote-address.ts';
 import { Pace } from './pacing/pace.ts';
@@ -58,7 +58,8 @@ export function startServer(
   });
   const tasks = createTaskQueue();
   const apps = new Apps();
-  const sockets = serveSockets({ apps, hub, settings, log, hits, writes, pace, tasks, originOf });
+  const { filter, socketGone } = createConnectionCount(settings.limits, hits, () => entrance.port);
+  const sockets = serveSockets({ socketGone, apps, hub, settings, log, hits, writes, pace, tasks, originOf });
   const reader = new ParameterReader();
   const routes = routesOf({
     id,
@@ -84,7 +85,7 @@ export function startServer(
     apps,
     furnish(app) {
       const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
-      app.filter(createConnectionFilter(settings.limits, hits, () => entrance.port));
+      app.filter(filter);
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);
     },

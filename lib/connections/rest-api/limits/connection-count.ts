@@ -1,5 +1,5 @@
-// Counts the connections of clients, HTTP and WebSocket, of all REST APIs of the process together. When there are too many, a new one
-// is closed at once.
+// Counts the connections of clients, HTTP and WebSocket. When there are too many, a new one is closed at once. A REST API may have so many;
+// all those of the process together, as many as there are descriptors for.
 
 import type { TemplatedApp } from '../../../net/uws.ts';
 import { AddressCensus } from './address-census.ts';
@@ -7,29 +7,41 @@ import { maxConnections } from './descriptor-shares.ts';
 import type { LimitHits } from './limit-hits.ts';
 import { remoteAddress } from './remote-address.ts';
 
-let open = 0;
+let openOfAll = 0;
 
-/** Creates what an app calls when a connection has come (1) or gone (-1); it does not call it for the end of a WebSocket. */
-export function createConnectionFilter(
+export interface ConnectionCount {
+  /** What an app calls when a connection has come (1) or gone (-1); it does not call it for the end of a WebSocket. */
+  readonly filter: Parameters<TemplatedApp['filter']>[0];
+  /** Counts a WebSocket that has gone. */
+  readonly socketGone: () => void;
+}
+
+/** Creates the count of a REST API. */
+export function createConnectionCount(
   { connections, connectionsPerAddress }: { readonly connections: number; readonly connectionsPerAddress: number },
   hits: LimitHits,
   portOf: () => number,
-): Parameters<TemplatedApp['filter']>[0] {
-  const most = maxConnections(connections);
+): ConnectionCount {
+  const mostOfAll = maxConnections();
+  const most = Math.min(connections, mostOfAll);
   const mostOfOne = Math.min(connectionsPerAddress, Math.ceil(most / 2));
   const census = new AddressCensus(mostOfOne, portOf);
-  return (response, step) => {
-    open += Number(step);
-    if (Number(step) < 0 || open <= mostOfOne) return;
-    const client = remoteAddress(response);
-    const exceeded = open > most ? 'connections' : census.mayCome(client) ? undefined : 'connectionsPerAddress';
-    if (exceeded === undefined) return;
-    hits.add(exceeded, client);
-    response.close(); // the app then tells that it has gone
+  let open = 0;
+  const count = (step: number) => {
+    open += step;
+    openOfAll += step;
   };
-}
-
-/** Counts a WebSocket that has gone. */
-export function countSocketGone(): void {
-  open--;
+  return {
+    filter(response, step) {
+      count(Number(step));
+      if (Number(step) < 0 || (open <= mostOfOne && openOfAll <= mostOfAll)) return;
+      const client = remoteAddress(response);
+      const isTooMany = open > most || openOfAll > mostOfAll;
+      const exceeded = isTooMany ? 'connections' : census.mayCome(client) ? undefined : 'connectionsPerAddress';
+      if (exceeded === undefined) return;
+      hits.add(exceeded, client);
+      response.close(); // the app then tells that it has gone
+    },
+    socketGone: () => count(-1),
+  };
 }

@@ -17,9 +17,9 @@ export function freeDescriptors(): number {
   return free;
 }
 
-/** How many connections there may be at once. */
-export function maxConnections(setting: number): number {
-  return Math.min(setting, Math.floor(freeDescriptors() * share));
+/** How many connections there may be at once, of all REST APIs together. */
+export function maxConnections(): number {
+  return Math.floor(freeDescriptors() * share);
 }
 
 /** Takes a descriptor for a file that is sent as slowly as its reader reads; false: too many of them are taken. */

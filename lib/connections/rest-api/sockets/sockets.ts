@@ -5,12 +5,12 @@ import type { HttpResponse, TemplatedApp, WebSocketBehavior } from '../../../net
 import { closeCodes } from '../../../wire/close-codes.ts';
 import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
-import { countSocketGone } from '../limits/connection-count.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 import type { Departure } from '../users/directory.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { ClientRegister } from './client-register.ts';
+import { limitOfCut } from './cuts.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
 import { Intake } from './intake.ts';
@@ -18,9 +18,6 @@ import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Tenant } from './session.ts';
 import { serveV1 } from './v1/protocol.ts';
-
-/** The reason that the server gives when it has cut a socket whose message is too long. */
-const tooBigReason = 'Received too big message';
 
 export interface Sockets {
   /** Serves `/ws` on an app; returns a function that tells whether a socket of the app is open. */
@@ -44,10 +41,12 @@ export interface Sockets {
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
   readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
+  /** Is called when a socket is gone. */
+  readonly socketGone: () => void;
 }
 
 /** Creates what serves `/ws`, on one app or several. */
-export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets {
+export function serveSockets({ originOf, socketGone, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, pace, tasks } = options;
   const fanOut = new FanOut();
   const configured = createConfiguredFilter(settings.webSocketFilters);
@@ -74,6 +73,7 @@ export function serveSockets({ originOf, ...options }: SocketsOptions): Sockets 
         },
         ...handlersOf(clients, intake, hits, (step) => {
           openSockets += step;
+          if (step < 0) socketGone();
         }),
       });
       return () => openSockets > 0;
@@ -131,18 +131,14 @@ function handlersOf(
     },
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),
-    close(socket, _code, reason) {
+    close(socket, code, reason) {
       const tenant = socket.getUserData();
       count(-1);
-      countSocketGone();
       clients.remove(tenant);
-      if (textOf(reason) === tooBigReason) hits.add('frameBytes', tenant.address);
+      const limit = limitOfCut(code, reason);
+      if (limit !== undefined) hits.add(limit, tenant.address);
       intake.forget(tenant.session);
       tenant.session.close();
     },
   };
-}
-
-function textOf(bytes: ArrayBuffer): string {
-  return bytes.byteLength === 0 ? '' : Buffer.from(bytes).toString();
 }

@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { Attempts } from '../../../../lib/connections/rest-api/http/guard/attempts.ts';
 import { NetworkCounts, networkOf } from '../../../../lib/connections/rest-api/limits/network.ts';
-import { ask, openWire, request } from '../../../support/http.ts';
-import { api, expectHits, startTestHub } from '../../../support/hub.ts';
+import { ask, openWire, request, type Wire } from '../../../support/http.ts';
+import { api, expectHits, portsOf, startTestHub } from '../../../support/hub.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
 const desk = { type: 'dummy', parameters: ['i,I,7'] };
@@ -113,6 +113,23 @@ test('a frame of over 128 KiB is refused at its head, before any of it has come;
   await wire.closed();
   expectHits(t, hub, ['frameBytes']);
 });
+
+test('a REST API counts its own connections: those of another one leave it as many as its setting says', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api: { ...api, limits: { connections: 4 } }, other: api, desk },
+  });
+  const [port, otherPort] = portsOf(hub);
+  for (let count = 0; count < 10; count++) await (await openSent(t, otherPort!)).answer();
+  for (let count = 0; count < 4; count++) t.is((await (await openSent(t, port!)).answer()).status, 200);
+  await (await openSent(t, port!)).closed();
+  expectHits(t, hub, ['connections']);
+});
+
+async function openSent(t: ExecutionContext, port: number): Promise<Wire> {
+  const wire = await openWire(t, port);
+  wire.send(request('GET /parameters/desk/i'));
+  return wire;
+}
 
 const onLinux = existsSync('/proc/net/tcp') ? test : test.skip;
 onLinux('one address has at most connectionsPerAddress, others are served', async (t) => {

@@ -71,6 +71,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     t.is((await reader.next()).p, 'desk/mark');
     for (const unreadBytes of await unreadOf(t, hub.port))
       t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 31 MB were held for one client`);
+    t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
     leaving.cut();
 
     stalled.resume();

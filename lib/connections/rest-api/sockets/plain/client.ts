@@ -130,6 +130,7 @@ export class PlainClient implements Session, Task {
 
   dropped(): void {
     if (this.#seen !== undefined) return;
+    this.#context.hits.add('unreadBytes', this.address);
     this.#sent.fallBehind();
     this.#behindSinceMs = performance.now();
     this.#seen = this.#context.rounds.leftUpTo(this.#context.hub.revision);

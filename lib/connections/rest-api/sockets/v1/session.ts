@@ -88,7 +88,9 @@ export class V1Session implements Session, Task {
     return false;
   }
 
-  dropped(): void {}
+  dropped(): void {
+    this.#shared.hits.add('unreadBytes', this.address);
+  }
 
   drained(): void {
     const { stalls, desk, pace } = this.#shared;
