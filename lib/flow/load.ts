@@ -4,14 +4,15 @@ import type { AnyConnectionType } from '../connections/connection.ts';
 import { formatMistake, type Mistake, MistakeList } from '../json5/mistake.ts';
 import { HubError } from '../model/error.ts';
 import type { FileReport, LoadReport } from '../model/load-report.ts';
-import { checkFlowFiles } from './check/check.ts';
-import { readFlowFiles } from './files/read.ts';
+import { FlowCheck } from './check/check.ts';
+import { type KeptFiles, readFlowFiles } from './files/read.ts';
 import type { Plan } from './plan.ts';
 import { FlowPrograms, type ProgramOptions } from './programs/flow-programs.ts';
 
 export class FlowLoader {
   readonly #paths: readonly string[];
-  readonly #types: ReadonlyMap<string, AnyConnectionType>;
+  readonly #check: FlowCheck;
+  readonly #kept: KeptFiles = new Map();
   readonly #programs: FlowPrograms;
   /** The files that flow files named at the last load that succeeded, and at the last one. */
   #runningFiles: readonly string[] = [];
@@ -20,7 +21,7 @@ export class FlowLoader {
 
   constructor(paths: readonly string[], types: ReadonlyMap<string, AnyConnectionType>, programs: ProgramOptions = {}) {
     this.#paths = paths;
-    this.#types = types;
+    this.#check = new FlowCheck(types);
     this.#programs = new FlowPrograms(programs);
   }
 
@@ -37,8 +38,9 @@ export class FlowLoader {
   /** Reads and checks the files. Errors: `bad-flow`, one line per mistake, all of them. */
   async load(): Promise<Plan> {
     const mistakes = new MistakeList();
-    const files = await readFlowFiles(this.#paths, this.#programs, mistakes).finally(() => this.#programs.rest());
-    const plan = checkFlowFiles(files, this.#types, mistakes);
+    const reading = readFlowFiles(this.#paths, this.#programs, mistakes, this.#kept);
+    const files = await reading.finally(() => this.#programs.rest());
+    const plan = this.#check.check(files, mistakes);
     this.#report = reportOf(plan, mistakes.items);
     const isLoaded = mistakes.items.length === 0;
     this.#namedFiles = plan.furtherFiles;

@@ -15,6 +15,8 @@ export interface Plan {
   readonly paths?: readonly string[];
   /** What may be wrong, and keeps nothing from running; a line each. Left out: nothing. */
   readonly warnings?: readonly string[];
+  /** What names the content of each file and instance, by the key that their rules have; undefined: there is no file. */
+  readonly versions: ReadonlyMap<string, string | undefined>;
   /** The flow files, each with how much it declares. */
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
@@ -68,8 +70,8 @@ export interface ConnectionInputs {
 export interface RulePlan {
   readonly name: string;
   readonly file: string;
-  /** Names the content of the file; undefined: there is no file. */
-  readonly fileVersion: string | undefined;
+  /** Names the file, or the instance of a template, that it is of. */
+  readonly fileKey: string;
   /** The names of the folders that it is in, outermost first. */
   readonly folder: readonly string[];
   /** false: the rule runs only once it is switched on. */

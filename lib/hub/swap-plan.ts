@@ -11,6 +11,6 @@ export function swapPlan({ keeping, connections, rules, duty }: Parts, plan: Pla
   keeping.plan(plan);
   const live = plan.rules.filter(({ isShadow }) => !isShadow);
   const plans = isSafe ? live.map((rule) => ({ ...rule, isEnabled: false })) : live;
-  const startRules = rules.stopLeaving(plans, swap.gone);
+  const startRules = rules.stopLeaving({ ...plan, rules: plans }, swap.gone);
   return { connections: connections.swapOthers(swap), rules: startRules() };
 }

@@ -1,56 +1,119 @@
 // What is found once in a text of which many positions are asked, such as those of 5,000 tests: where its lines begin, and where
-// the items of the lists that stand in its outermost object.
+// the items of the lists that stand in its outermost object. It also finds keys that an object has twice.
 
 export interface Position {
   readonly line: number;
   readonly column: number;
 }
 
-/** Visits every key and list item of a text with its path. */
-type Walk = (visit: (path: readonly (string | number)[], offset: number) => boolean) => void;
+/** Where something is in the data: keys of objects and places in lists. */
+export type Path = readonly (string | number)[];
+
+/** Visits every key and list item of a text with its path, and says whether an object has the key for the second time. */
+type Walk = (visit: (path: Path, offset: number, isSecond: boolean) => boolean) => void;
+
+/** What one walk through a text finds. */
+export interface FoundPlaces {
+  /** Where the items of the lists in the outermost object begin, by key; of a key that is there twice, the first items count. */
+  readonly items: ReadonlyMap<string | number, readonly number[]>;
+  /** Where the items of the outermost list begin. */
+  readonly ownItems: readonly number[];
+  /** The keys that occur a second time in the same object. */
+  readonly duplicates: readonly { readonly path: Path; readonly offset: number }[];
+}
+
+/** Items of a list that stand next to each other. */
+export interface ItemRange {
+  readonly list: string;
+  readonly first: number;
+  readonly count: number;
+  /** Where the first of them begins. */
+  readonly start: number;
+  /** Where the item behind them begins; undefined: there is none. */
+  readonly end: number | undefined;
+}
 
 export class KnownPlaces {
   readonly #text: string;
   readonly #walk: Walk;
   #lines: number[] | undefined;
-  #items: Map<string | number, number[]> | undefined;
+  #found: FoundPlaces | undefined;
 
-  constructor(text: string, walk: Walk) {
+  /** `found` is what a walk would find, where that is known. */
+  constructor(text: string, walk: Walk, found?: FoundPlaces) {
     this.#text = text;
     this.#walk = walk;
+    this.#found = found;
   }
 
   /** The line and column of an offset. */
   positionAt(offset: number): Position {
     this.#lines ??= linesOf(this.#text);
-    let [low, high] = [0, this.#lines.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (this.#lines[middle]! <= offset) low = middle;
-      else high = middle - 1;
-    }
-    return { line: low + 1, column: offset - this.#lines[low]! + 1 };
+    const line = lastUpTo(this.#lines, offset);
+    return { line: line + 1, column: offset - this.#lines[line]! + 1 };
   }
 
   /** Where an item begins: `itemAt('tests', 2)`; undefined: there is none. */
   itemAt(list: string | number | undefined, index: string | number | undefined): number | undefined {
     if (list === undefined || typeof index !== 'number') return undefined;
-    this.#items ??= this.#findItems();
-    return this.#items.get(list)?.[index];
+    return this.found.items.get(list)?.[index];
   }
 
-  /** Of a key that is there twice, the first items count. */
-  #findItems(): Map<string | number, number[]> {
+  get found(): FoundPlaces {
+    this.#found ??= this.#look();
+    return this.#found;
+  }
+
+  /** The items of the list that a change of the text may be within; undefined: it is before all items. */
+  itemsAround(change: { readonly start: number; readonly end: number }): ItemRange | undefined {
+    let range: ItemRange | undefined;
+    for (const [list, offsets] of this.found.items) {
+      const start = offsets[0] ?? Number.POSITIVE_INFINITY;
+      if (typeof list !== 'string' || start > change.start || (range !== undefined && start < range.start)) continue;
+      const first = lastUpTo(offsets, change.start);
+      const behind = Math.max(first, lastUpTo(offsets, change.end - 1)) + 1;
+      range = { list, first, count: behind - first, start: offsets[first]!, end: offsets[behind] };
+    }
+    return range;
+  }
+
+  /** What is found once items have been exchanged for others, which begin at `offsets`; what is behind them has moved. */
+  foundAfter({ list, first, count, start }: ItemRange, offsets: readonly number[], moved: number): FoundPlaces {
+    const shift = (those: readonly number[]) => those.map((offset) => offset + moved);
+    const items = new Map<string | number, readonly number[]>();
+    for (const [key, those] of this.found.items)
+      if (key === list) items.set(key, [...those.slice(0, first), ...offsets, ...shift(those.slice(first + count))]);
+      else items.set(key, those[0]! > start ? shift(those) : those);
+    return { ...this.found, items };
+  }
+
+  #look(): FoundPlaces {
     const items = new Map<string | number, number[]>();
-    this.#walk(([list, index, ...more], offset) => {
-      if (more.length > 0 || list === undefined || typeof index !== 'number') return true;
-      const offsets = items.get(list) ?? [];
+    const ownItems: number[] = [];
+    const duplicates: { path: Path; offset: number }[] = [];
+    this.#walk((path, offset, isSecond) => {
+      const [list, index] = path;
+      if (isSecond) duplicates.push({ path: [...path], offset });
+      if (path.length === 1 && typeof list === 'number') ownItems.push(offset);
+      if (path.length !== 2 || typeof index !== 'number') return true;
+      const offsets = items.get(list!) ?? [];
       offsets[index] ??= offset;
-      items.set(list, offsets);
+      items.set(list!, offsets);
       return true;
     });
-    return items;
+    return { items, ownItems, duplicates };
   }
+}
+
+/** The place of the last of ascending offsets that is not above a limit; the first offset is not. */
+function lastUpTo(offsets: readonly number[], limit: number): number {
+  let [low, high] = [0, offsets.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (offsets[middle]! <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 function linesOf(text: string): number[] {

@@ -1,13 +1,10 @@
-// Where things stand in a JSON5 text: the line and column of a path. It also finds keys that an object has twice, of which a parser
-// says nothing. The text has been parsed before, so the grammar here can be loose.
+// Where things stand in a JSON5 text: the line and column of a path. The text has been parsed before, so the
+// grammar here can be loose.
 
-import { KnownPlaces, type Position } from './known-places.ts';
+import { type FoundPlaces, KnownPlaces, type Path, type Position } from './known-places.ts';
 import { endOfString } from './to-json.ts';
 
-export type { Position } from './known-places.ts';
-
-/** Where something is in the data: keys of objects and places in lists. */
-export type Path = readonly (string | number)[];
+export type { KnownPlaces, Path, Position } from './known-places.ts';
 
 /** Where a token starts: punctuation, a quote, a comment, or anything else up to one of those. */
 const tokenStart = /[{}[\]:,"']|\/\/|\/\*|[^\s{}[\]:,"'/]+/g;
@@ -18,19 +15,9 @@ interface Container {
   key: string | number;
 }
 
-/** Finds the keys that occur a second time in the same object, with the path of each. */
-export function findDuplicateKeys(text: string): { path: Path; position: Position }[] {
-  const duplicates: { path: Path; position: Position }[] = [];
-  walk(text, (path, offset, isSecond) => {
-    if (isSecond) duplicates.push({ path: [...path], position: positionAt(text, offset) });
-    return true;
-  });
-  return duplicates;
-}
-
 /** For a text of which several positions are asked: give it to `findPosition` and `findInText`. */
-export function createKnownPlaces(text: string): KnownPlaces {
-  return new KnownPlaces(text, (visit) => walk(text, visit));
+export function createKnownPlaces(text: string, found?: FoundPlaces): KnownPlaces {
+  return new KnownPlaces(text, (visit) => walk(text, visit), found);
 }
 
 /** The position of a path, or of its nearest parent that is there; at last that of all. */

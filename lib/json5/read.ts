@@ -5,9 +5,9 @@ import { HubError, messageOf } from '../model/error.ts';
 import { explainJson5 } from './explain.ts';
 import {
   createKnownPlaces,
-  findDuplicateKeys,
   findInText,
   findPosition,
+  type KnownPlaces,
   type Path,
   type Position,
   positionAt,
@@ -16,7 +16,9 @@ import { toJson } from './to-json.ts';
 
 /** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
 export interface Json5Text {
+  readonly text: string;
   readonly data: unknown;
+  readonly places: KnownPlaces;
   /** Where an object has a key for the second time, and the sentence that says so. */
   readonly duplicates: readonly { readonly path: Path; readonly position: Position; readonly message: string }[];
   /** The position of a path, or of its nearest parent that is there; with an offset, of that character of the text there. */
@@ -35,21 +37,27 @@ export class Json5Error extends HubError {
 
 /** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
-  const data = parse(text);
-  const known = createKnownPlaces(text);
+  return createJson5Text(text, parseJson5(text), createKnownPlaces(text));
+}
+
+/** A text whose data and places are known. */
+export function createJson5Text(text: string, data: unknown, places: KnownPlaces): Json5Text {
   return {
+    text,
     data,
-    duplicates: findDuplicateKeys(text).map((found) => ({
-      ...found,
-      message: `expected "${found.path.at(-1)}" once, got it again`,
+    places,
+    duplicates: places.found.duplicates.map(({ path, offset }) => ({
+      path,
+      position: places.positionAt(offset),
+      message: `expected "${path.at(-1)}" once, got it again`,
     })),
     positionOf: (path, offset) =>
-      (offset === undefined ? undefined : findInText(text, path, offset, known)) ?? findPosition(text, path, known),
+      (offset === undefined ? undefined : findInText(text, path, offset, places)) ?? findPosition(text, path, places),
   };
 }
 
-/** Files may have a million lines. The engine's own parser reads them many times faster than one in JavaScript. */
-function parse(text: string): unknown {
+/** What a text says. Errors: `bad-json5`. Files may have a million lines. The engine's own parser reads them many times faster than one in JavaScript. */
+export function parseJson5(text: string): unknown {
   try {
     return JSON.parse(toJson(text));
   } catch {

@@ -1,7 +1,7 @@
 // Positions in JSON5 text, and keys that an object has twice.
 
 import test from 'ava';
-import { createKnownPlaces, findDuplicateKeys, findInText, findPosition } from '../../lib/json5/positions.ts';
+import { createKnownPlaces, findInText, findPosition } from '../../lib/json5/positions.ts';
 
 const text = `// a comment with { and "
 {
@@ -47,7 +47,7 @@ test('a text on two lines', (t) => {
 test('a key that an object has twice is found, the same key in two objects is none', (t) => {
   const twice = '{ a: { x: 1, y: 2, "x": 3 }, b: { x: 1 }, c: [{ x: 1 }, { x: 1 }], \'a\': 1 }';
   t.deepEqual(
-    findDuplicateKeys(twice).map(({ path }) => path.join('.')),
+    createKnownPlaces(twice).found.duplicates.map(({ path }) => path.join('.')),
     ['a.x', 'a'],
   );
 });

@@ -3,11 +3,13 @@
 
 import type { AnyConnectionType } from '../../connections/connection.ts';
 import type { MistakeList } from '../../json5/mistake.ts';
-import type { FlowFile } from '../files/flow-file.ts';
+import { type FlowFile, keyOfFile } from '../files/flow-file.ts';
 import type { ConnectionPlan, Plan, RulePlan } from '../plan.ts';
 import { ConnectionCheck } from './connections/connections.ts';
 import { hubConnection } from './connections/hub-connection.ts';
+import type { KnownConnections } from './connections/known-connections.ts';
 import type { Folders } from './rules/checked-rule.ts';
+import type { KnownRules } from './rules/known-rules.ts';
 import { RuleCheck } from './rules/rules.ts';
 import { flowFileSchema, flowProgramSchema } from './schema.ts';
 import { type FindDeclaration, Spot } from './spot.ts';
@@ -20,31 +22,54 @@ export function checkFlowFiles(
   types: ReadonlyMap<string, AnyConnectionType>,
   mistakes: MistakeList,
 ): Plan {
-  const contents = files.flatMap((file) => {
-    const spot = new Spot(file, mistakes);
-    const data = spot.parse(isProgram(file.data) ? flowProgramSchema : flowFileSchema, file.data, true);
-    return data === undefined ? [] : [{ spot, data }];
-  });
-  const connectionCheck = new ConnectionCheck(types);
-  for (const { spot, data } of contents)
-    for (const [id, settings] of Object.entries(data.connections))
-      connectionCheck.add(spot.at('connections', id), id, settings);
-  const declared = connectionCheck.finish();
-  const find: FindDeclaration = (spot, address) => connectionCheck.find(spot, address);
+  return new FlowCheck(types).check(files, mistakes);
+}
 
-  const ruleCheck = new RuleCheck(find);
-  for (const { spot, data } of contents)
-    if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules, data.shadow);
-    else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file, data.shadow));
-  const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
-  const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
-  const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
-  const connections = connectionCheck.isHubNamed ? [...declared, hubConnection] : declared;
-  const rules = ruleCheck.finish(connections);
-  const reports = reportFiles(files, connections, rules);
-  const templates = files.flatMap((file) => file.templates ?? []);
-  const furtherFiles = [...templates, ...connectionCheck.namedFiles];
-  return { warnings: mistakes.warnings, files: reports, connections, rules, tests, templates, furtherFiles };
+/** Checks flow files again and again. What has not changed since is not looked at again: it comes to the same plans. */
+export class FlowCheck {
+  readonly #types: ReadonlyMap<string, AnyConnectionType>;
+  #connections: KnownConnections | undefined;
+  #rules: KnownRules | undefined;
+
+  constructor(types: ReadonlyMap<string, AnyConnectionType>) {
+    this.#types = types;
+  }
+
+  check(files: readonly FlowFile[], mistakes: MistakeList): Plan {
+    const countBefore = mistakes.count;
+    const contents = files.flatMap((file) => {
+      const spot = new Spot(file, mistakes);
+      const data = spot.parse(isProgram(file.data) ? flowProgramSchema : flowFileSchema, file.data, true);
+      return data === undefined ? [] : [{ spot, data }];
+    });
+    const connectionCheck = new ConnectionCheck(this.#types, this.#connections);
+    for (const { spot, data } of contents)
+      for (const [id, settings] of Object.entries(data.connections))
+        connectionCheck.add(spot.at('connections', id), id, settings);
+    const declared = connectionCheck.finish();
+    const find: FindDeclaration = (spot, address) => connectionCheck.find(spot, address);
+
+    const ruleCheck = new RuleCheck(find, connectionCheck.declaresTheSame ? this.#rules : undefined);
+    for (const { spot, data } of contents)
+      if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules, data.shadow);
+      else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file, data.shadow));
+    const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
+    const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
+    const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
+    const namesHub = connectionCheck.isHubNamed || ruleCheck.namesHub;
+    const connections = namesHub ? [...declared, hubConnection] : declared;
+    const rules = ruleCheck.finish(connections);
+    if (mistakes.count === countBefore) {
+      this.#connections = connectionCheck.known;
+      this.#rules = ruleCheck.known;
+    }
+    const reports = reportFiles(files, connections, rules);
+    const templates = files.flatMap((file) => file.templates ?? []);
+    const furtherFiles = [...templates, ...connectionCheck.namedFiles];
+    const versions = new Map(files.map((file) => [keyOfFile(file), file.version]));
+    const { warnings } = mistakes;
+    return { warnings, versions, files: reports, connections, rules, tests, templates, furtherFiles };
+  }
 }
 
 /** The rules of an instance are in a folder of its name. */

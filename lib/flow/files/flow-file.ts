@@ -21,3 +21,8 @@ export interface FlowFile extends CheckedFile {
 export function valueAt(data: unknown, path: SettingPath): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], data);
 }
+
+/** Names a file, or an instance of it, among all that are read. */
+export function keyOfFile({ name, instance }: FlowFile): string {
+  return instance === undefined ? name : `${name}\n${instance}`;
+}

@@ -3,7 +3,9 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { MistakeList } from '../../json5/mistake.ts';
-import { Json5Error, readJson5 } from '../../json5/read.ts';
+import { Json5Error, type Json5Text, readJson5 } from '../../json5/read.ts';
+import { rereadJson5 } from '../../json5/reread.ts';
+import { withSameParts } from '../../json5/same-parts.ts';
 import { messageOf } from '../../model/error.ts';
 import { versionOf } from '../programs/flow-code.ts';
 import type { FlowPrograms } from '../programs/flow-programs.ts';
@@ -15,20 +17,37 @@ import { isTemplate } from './template.ts';
 
 const programPattern = /\.[mc]?[tj]s$/;
 
+/** What a flow file in JSON5 said when it was read last. */
+interface KeptFile {
+  readonly json: Json5Text;
+  /** The file itself, and its instances by name. */
+  readonly files: ReadonlyMap<string | undefined, FlowFile>;
+}
+
+/** By name. What has not changed since is the same object when a file is read again. */
+export type KeptFiles = Map<string, KeptFile>;
+
 /** Reads all flow files of the paths, each file once, in the order given; a folder stands for all flow files below it. */
 export async function readFlowFiles(
   paths: readonly string[],
   programs: FlowPrograms,
   mistakes: MistakeList,
+  kept: KeptFiles = new Map(),
 ): Promise<FlowFile[]> {
+  const names = await findFlowFiles(paths, mistakes);
+  for (const name of kept.keys()) if (!names.includes(name)) kept.delete(name);
   const files: FlowFile[] = [];
-  for (const name of await findFlowFiles(paths, mistakes))
-    files.push(...(await readFlowFile(name, programs, mistakes)));
+  for (const name of names) files.push(...(await readFlowFile(name, programs, mistakes, kept)));
   return files;
 }
 
 /** The file, and an instance each of what it makes of templates; nothing after it has added why it cannot be read. */
-async function readFlowFile(name: string, programs: FlowPrograms, mistakes: MistakeList): Promise<FlowFile[]> {
+async function readFlowFile(
+  name: string,
+  programs: FlowPrograms,
+  mistakes: MistakeList,
+  kept: KeptFiles,
+): Promise<FlowFile[]> {
   let content: Buffer;
   try {
     content = await readFile(name);
@@ -38,7 +57,7 @@ async function readFlowFile(name: string, programs: FlowPrograms, mistakes: Mist
   }
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
-  if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes);
+  if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes, kept);
   const program = await programs.read(name, version, mistakes);
   if (program === undefined) return [];
   const { exported: data } = program;
@@ -48,16 +67,33 @@ async function readFlowFile(name: string, programs: FlowPrograms, mistakes: Mist
   return [{ ...file, version: program.version, data, positionOf }];
 }
 
-function parseFlowFile(named: Omit<FlowFile, 'data' | 'positionOf'>, text: string, mistakes: MistakeList): FlowFile[] {
+function parseFlowFile(
+  named: Omit<FlowFile, 'data' | 'positionOf'>,
+  text: string,
+  mistakes: MistakeList,
+  kept: KeptFiles,
+): FlowFile[] {
+  const before = kept.get(named.name);
   try {
-    const { data, duplicates, positionOf } = readJson5(text);
+    const json = before === undefined ? readJson5(text) : rereadJson5(text, before.json);
+    const { data, duplicates, positionOf } = json;
     const file: FlowFile = { ...named, data, positionOf };
     for (const { path, message, position } of duplicates) mistakes.add(file, path, message, position);
-    if (!isTemplate(named.name) || !text.includes('${')) return expandFlowFile(file, text, mistakes);
-    mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
-    return [];
+    if (isTemplate(named.name) && text.includes('${')) {
+      mistakes.add(file, [], 'expected a flow file, got a template: name a file that has instances of it');
+      return [];
+    }
+    const files = expandFlowFile(file, text, mistakes).map((one) => withPartsOf(before, one));
+    kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
+    return files;
   } catch (error) {
     mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
     return [];
   }
+}
+
+/** The file, with what it says as it did before. */
+function withPartsOf(before: KeptFile | undefined, file: FlowFile): FlowFile {
+  const known = before?.files.get(file.instance);
+  return known === undefined ? file : { ...file, data: withSameParts(known.data, file.data) };
 }

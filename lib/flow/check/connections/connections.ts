@@ -11,9 +11,10 @@ import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
 import type { Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
-import { Declarations } from './declarations.ts';
+import { Declarations, type Declared } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 import { checkInputs } from './inputs.ts';
+import { declareTheSame, findKnown, type KnownConnection, type KnownConnections } from './known-connections.ts';
 import { readSecrets } from './secrets.ts';
 
 export class ConnectionCheck {
@@ -24,8 +25,13 @@ export class ConnectionCheck {
   readonly #declarations = new Declarations();
   readonly #claims = new ClaimCheck();
 
-  constructor(types: ReadonlyMap<string, AnyConnectionType>) {
+  readonly #known: KnownConnections | undefined;
+  readonly #keys = new Map<string, string>();
+
+  /** `known` are the connections of an earlier check. */
+  constructor(types: ReadonlyMap<string, AnyConnectionType>, known?: KnownConnections) {
     this.#types = types;
+    this.#known = known;
   }
 
   /** Adds a connection, from the spot where its settings stand. */
@@ -39,6 +45,12 @@ export class ConnectionCheck {
     const first = this.#declarations.expect(id, spot.file.name);
     if (first !== undefined) {
       spot.add(`expected each Connection ID once, "${id}" is also in ${first}`);
+      return;
+    }
+    const known = findKnown(this.#known, id, data, spot.file);
+    if (known !== undefined) {
+      this.#add({ ...known.connection, spot }, known.byId);
+      this.#keys.set(id, known.key);
       return;
     }
     const type = this.#typeOf(spot, data);
@@ -61,9 +73,13 @@ export class ConnectionCheck {
       parameters: withStatus(type.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
       folder,
     };
+    this.#add(found);
+  }
+
+  #add(found: FoundConnection, byId?: Declared['byId']): void {
     this.#found.push(found);
     this.#addRemotes(found);
-    this.#declarations.add(found);
+    this.#declarations.add(found, byId);
     if (found.enabled) this.#claims.add(found);
   }
 
@@ -73,8 +89,24 @@ export class ConnectionCheck {
     return this.#found.map(({ spot, data, ...plan }) => {
       const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];
       this.namedFiles.push(...files);
-      return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key: connectionKey(data, plan, files) };
+      const key = this.#keys.get(plan.id) ?? connectionKey(data, plan, files);
+      this.#keys.set(plan.id, key);
+      return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key };
     });
+  }
+
+  /** Whether they declare the same parameters as those of the earlier check. */
+  get declaresTheSame(): boolean {
+    return declareTheSame(this.#known, this.#found);
+  }
+
+  /** What another check may know of this one, once it has finished. */
+  get known(): KnownConnections {
+    const known = Array.from(this.#declarations.all, ({ connection, byId }): [string, KnownConnection] => {
+      const { id, data, spot } = connection;
+      return [id, { connection, byId, data, file: spot.file.name, key: this.#keys.get(id)! }];
+    });
+    return new Map(known);
   }
 
   /** Whether anything has asked for a parameter of the hub itself. */

@@ -8,7 +8,8 @@ import { hubId, hubParameters } from '../../plan.ts';
 import type { Spot } from '../spot.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 
-interface Declared {
+/** A connection with its parameters by their IDs. */
+export interface Declared {
   readonly connection: FoundConnection;
   readonly byId: Map<string, ParameterDeclaration>;
 }
@@ -43,9 +44,14 @@ export class Declarations {
     return first;
   }
 
-  add(connection: FoundConnection): void {
-    const byId = new Map(connection.parameters.map((declaration) => [declaration.id, declaration]));
+  /** `byId` are its parameters, where they are known. */
+  add(connection: FoundConnection, byId = parametersById(connection)): void {
     this.#declared.set(connection.id, { connection, byId });
+  }
+
+  /** The connections without mistakes, in the order in which they were added. */
+  get all(): Iterable<Declared> {
+    return this.#declared.values();
   }
 
   /** Whether anything has asked for a parameter of the hub itself. */
@@ -97,6 +103,10 @@ export class Declarations {
     if (found === undefined) spot.add(unknownName('parameter', address, known));
     return found;
   }
+}
+
+function parametersById({ parameters }: FoundConnection): Declared['byId'] {
+  return new Map(parameters.map((declaration) => [declaration.id, declaration]));
 }
 
 /** Declares a parameter that its connection presumes, since the file that would tell it is broken. */

@@ -1,5 +1,6 @@
 // Checks a rule in JSON5: addresses, expressions and steps, each against the types of what it reads.
 
+import { keyOfFile } from '../../files/flow-file.ts';
 import { type ExpressionBody, sourcesOf } from '../../plan.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 import { ruleKey } from '../key.ts';
@@ -52,7 +53,7 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
   const checked: CheckedRule = {
     name: rule.name ?? `${sources.join(', ')} → ${to.join(', ')}`,
     file: file.name,
-    fileVersion: file.version,
+    fileKey: keyOfFile(file),
     folder: within.names,
     isEnabled: within.isEnabled && rule.enabled,
     isShadow: within.isShadow || rule.shadow,

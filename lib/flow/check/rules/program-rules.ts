@@ -5,6 +5,7 @@ import { isObservable } from 'rxjs';
 import { z } from 'zod';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
+import { keyOfFile } from '../../files/flow-file.ts';
 import { inFlow } from '../../programs/flow-code.ts';
 import { placeIn, stackOf, wordsOf } from '../../programs/stack.ts';
 import { Streams } from '../../streams.ts';
@@ -78,7 +79,7 @@ export function checkStreamRule(
   const checked: CheckedRule = {
     name: rule.name ?? `→ ${to.join(', ')}`,
     file: file.name,
-    fileVersion: file.version,
+    fileKey: keyOfFile(file),
     folder: within.names,
     isEnabled: within.isEnabled && rule.enabled,
     isShadow: within.isShadow || rule.shadow,

@@ -2,21 +2,34 @@
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
-import type { ConnectionPlan, RulePlan } from '../../plan.ts';
+import { type ConnectionPlan, hubId, type RulePlan } from '../../plan.ts';
 import type { Streams } from '../../streams.ts';
 import { folderSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
 import type { CheckedRule, Folders } from './checked-rule.ts';
 import { checkExpressionRule } from './expression-rule.ts';
+import { KnownRules } from './known-rules.ts';
 import { checkStreamRule, isData, makeProgramRules } from './program-rules.ts';
-import { settleOrderOf } from './settle-order.ts';
 
 export class RuleCheck {
   readonly #rules: CheckedRule[] = [];
   readonly #find: FindDeclaration;
+  readonly #known: KnownRules;
 
-  constructor(find: FindDeclaration) {
+  /** `known` are the rules of an earlier check, over the same declarations. */
+  constructor(find: FindDeclaration, known = new KnownRules()) {
     this.#find = find;
+    this.#known = known;
+  }
+
+  /** What another check may know of this one. */
+  get known(): KnownRules {
+    return this.#known;
+  }
+
+  /** Whether a rule reads a parameter of the hub itself. */
+  get namesHub(): boolean {
+    return this.#rules.some(({ addresses }) => addresses.some((address) => address.startsWith(`${hubId}/`)));
   }
 
   /**
@@ -25,10 +38,14 @@ export class RuleCheck {
    */
   addAll(spot: Spot, items: readonly unknown[], within: Folders, streams?: Streams): void {
     items.forEach((item, index) => {
+      const known = this.#known.find(item, spot.file, within);
+      if (known !== undefined) {
+        this.#rules.push(known);
+        return;
+      }
       const at = spot.at(index);
       if (isFolder(item)) this.#addFolder(at, item, within, streams);
-      else if (streams === undefined || isData(item))
-        this.#rules.push(...checkExpressionRule(at, item, within, this.#find));
+      else if (streams === undefined || isData(item)) this.#addExpressionRule(at, item, within);
       else this.#rules.push(...checkStreamRule(at, index, item, within, streams, this.#find));
     });
   }
@@ -42,8 +59,14 @@ export class RuleCheck {
 
   /** All rules, top to bottom, each with its place in the order of settling. */
   finish(connections: readonly ConnectionPlan[]): RulePlan[] {
-    const settleOrder = settleOrderOf(this.#rules, connections);
-    return this.#rules.map((rule, index) => ({ ...rule, settleOrder: settleOrder.get(index)! }));
+    return this.#known.settle(this.#rules, connections);
+  }
+
+  #addExpressionRule(spot: Spot, item: unknown, within: Folders): void {
+    const countBefore = spot.mistakeCount;
+    const checked = checkExpressionRule(spot, item, within, this.#find);
+    this.#rules.push(...checked);
+    if (spot.mistakeCount === countBefore) this.#known.add(item, within, checked[0]!);
   }
 
   #addFolder(spot: Spot, item: object, within: Folders, streams: Streams | undefined): void {

@@ -8,8 +8,9 @@ import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/rule-run.ts';
 import type { RuleStatus } from '../../../model/rule-status.ts';
-import { type RulePlan, sourcesOf } from '../../plan.ts';
+import { type Plan, type RulePlan, sourcesOf } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
+import { followRules, goneWith } from './follow-rules.ts';
 import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 import type { RuleStates } from './rule-states.ts';
@@ -38,6 +39,7 @@ export class RunningRules {
   readonly #states: RuleStates;
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
+  #versions: Plan['versions'] = new Map();
   /** Why none of them runs; undefined: they run. */
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the rules were compared with what is there. */
@@ -72,17 +74,17 @@ export class RunningRules {
     ];
   }
 
-  /** Stops the rules that the plans lack, or whose parameters `gone` has; returns what starts the others of the plans. */
-  stopLeaving(plans: readonly RulePlan[], gone: ReadonlySet<string>): () => Difference {
-    const isGone = goneWith(new Set([...gone, ...this.#withdrawn]));
-    const isStaying = ({ plan, started }: RunningRule) =>
-      started === undefined || !(isGone(plan.addresses) || isGone(plan.sharedAddresses));
-    const staying = Map.groupBy(this.#rules.filter(isStaying), ({ plan }) => plan.key);
-    const coming = plans.map((plan): ComingRule => {
-      const before = staying.get(plan.key)?.shift();
-      const isSameFile = before?.plan.fileVersion === plan.fileVersion;
-      return { plan, before, switchedBy: isSameFile ? before?.switchedBy : undefined };
-    });
+  /** Stops the rules that the plan lacks, or whose parameters `gone` has; returns what starts the others of the plan. */
+  stopLeaving(plan: Pick<Plan, 'rules' | 'versions'>, gone: ReadonlySet<string>): () => Difference {
+    const isSameFile = ({ fileKey }: RulePlan) => this.#versions.get(fileKey) === plan.versions.get(fileKey);
+    const coming = followRules(this.#rules, plan.rules, new Set([...gone, ...this.#withdrawn])).map(
+      (before, index): ComingRule => ({
+        plan: plan.rules[index]!,
+        before,
+        switchedBy: before !== undefined && isSameFile(before.plan) ? before.switchedBy : undefined,
+      }),
+    );
+    this.#versions = plan.versions;
     return this.#stopFor(coming);
   }
 
@@ -230,6 +232,7 @@ export class RunningRules {
   #run(coming: ComingRule): RunningRule {
     const { plan, switchedBy, before } = coming;
     if (!this.#shallRun(coming)) return { plan, switchedBy, started: undefined };
+    if (before?.plan === plan && before.switchedBy === switchedBy && before.started !== undefined) return before;
     if (before?.started !== undefined) return { plan, switchedBy, started: before.started };
     const waitsFor = this.#missing(plan);
     if (waitsFor !== undefined) return { plan, switchedBy, started: undefined, waitsFor };
@@ -241,15 +244,4 @@ export class RunningRules {
 /** Whether a rule shall run: as its flow file says, or the other way round when it was switched. */
 function isWanted({ plan, switchedBy }: ComingRule): boolean {
   return plan.isEnabled === (switchedBy === undefined);
-}
-
-/** Tells whether one of a list of addresses is gone; of a list that many rules share it has found out once. */
-function goneWith(gone: ReadonlySet<string>): (addresses: readonly string[]) => boolean {
-  if (gone.size === 0) return () => false;
-  const known = new Map<readonly string[], boolean>();
-  return (addresses) => {
-    const isGone = known.get(addresses) ?? addresses.some((address) => gone.has(address));
-    known.set(addresses, isGone);
-    return isGone;
-  };
 }

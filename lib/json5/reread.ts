@@ -1,0 +1,85 @@
+// Reads a text again of which little has changed, such as one rule of 100,000: only the items of a list that have changed are read,
+// and all others are the same as before. A text that has changed in any other way is read as a whole.
+
+import { createKnownPlaces, tokensOf } from './positions.ts';
+import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read.ts';
+
+/** How much of two texts is compared at once. */
+const comparedLength = 4096;
+
+/** Reads a text as `readJson5` does. What is the same as before is the same object. Errors: `bad-json5`. */
+export function rereadJson5(text: string, before: Json5Text): Json5Text {
+  if (text === before.text) return before;
+  return readChangedItems(text, before) ?? readJson5(text);
+}
+
+/** Undefined: the texts do not differ within the items of one list alone. */
+function readChangedItems(text: string, before: Json5Text): Json5Text | undefined {
+  const { places, duplicates } = before;
+  const start = commonStart(before.text, text);
+  const change = { start, end: before.text.length - commonEnd(before.text, text, start) };
+  const range = duplicates.length > 0 ? undefined : places.itemsAround(change);
+  if (range === undefined) return undefined;
+  const end = range.end ?? endOfList(before.text, range.start);
+  if (change.end > end) return undefined;
+  const moved = text.length - before.text.length;
+  const written = text.slice(range.start, end + moved);
+  const items = readItems(written);
+  const isWhole = range.end === undefined || items?.data.length === 0 || endsWithComma(written);
+  if (items === undefined || !isWhole) return undefined;
+  const { list, first, count } = range;
+  const data = before.data as Readonly<Record<string, readonly unknown[]>>;
+  const those = data[list]!;
+  const exchanged = [...those.slice(0, first), ...items.data, ...those.slice(first + count)];
+  const offsets = items.offsets.map((offset) => range.start + offset);
+  const found = places.foundAfter(range, offsets, moved);
+  return createJson5Text(text, { ...data, [list]: exchanged }, createKnownPlaces(text, found));
+}
+
+/** The items of a list whose brackets are missing, and where they begin; undefined: they are no such items, or have a mistake. */
+function readItems(written: string): { data: readonly unknown[]; offsets: readonly number[] } | undefined {
+  const list = `[${written}]`;
+  try {
+    const data = parseJson5(list);
+    const { duplicates, ownItems } = createKnownPlaces(list).found;
+    if (!Array.isArray(data) || duplicates.length > 0) return undefined;
+    return { data, offsets: ownItems.map((offset) => offset - 1) };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Where the bracket is that ends the list of an item. */
+function endOfList(text: string, item: number): number {
+  let depth = 0;
+  for (const { part, offset } of tokensOf(text, item)) {
+    if (part === '{' || part === '[') depth++;
+    if ((part === '}' || part === ']') && --depth < 0) return offset;
+  }
+  return text.length;
+}
+
+function endsWithComma(written: string): boolean {
+  let last = '';
+  for (const { part } of tokensOf(written)) last = part;
+  return last === ',';
+}
+
+function commonStart(one: string, other: string): number {
+  const most = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < most && one.slice(at, at + comparedLength) === other.slice(at, at + comparedLength)) at += comparedLength;
+  while (at < most && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  return Math.min(at, most);
+}
+
+/** How long the same end of two texts is behind their common start. */
+function commonEnd(one: string, other: string, start: number): number {
+  const most = Math.min(one.length, other.length) - start;
+  const part = (text: string, from: number) => text.slice(text.length - from - comparedLength, text.length - from);
+  let length = 0;
+  while (length + comparedLength <= most && part(one, length) === part(other, length)) length += comparedLength;
+  while (length < most && one.charCodeAt(one.length - 1 - length) === other.charCodeAt(other.length - 1 - length))
+    length++;
+  return length;
+}

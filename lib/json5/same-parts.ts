@@ -1,0 +1,34 @@
+// What two readings of a file have in common is made the same object, so that a look at it tells that nothing has changed.
+
+/** The data after a change, in which everything that is equal to what was before is what was before. Data is JSON. */
+export function withSameParts(before: unknown, after: unknown): unknown {
+  if (before === after) return before;
+  if (Array.isArray(before) && Array.isArray(after)) return listWithSameParts(before, after);
+  if (!isObject(before) || !isObject(after)) return after;
+  const keys = Object.keys(before);
+  const entries = Object.entries(after).map(([key, value]): [string, unknown] => [
+    key,
+    Object.hasOwn(before, key) ? withSameParts(before[key], value) : value,
+  ]);
+  const isSame =
+    entries.length === keys.length && entries.every(([key, value], at) => key === keys[at] && value === before[key]);
+  return isSame ? before : Object.fromEntries(entries);
+}
+
+/** Items are compared with those as far from the start, and behind the first that differs with those as far from the end. */
+function listWithSameParts(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  const added = after.length - before.length;
+  const result: unknown[] = [];
+  let from = 0;
+  for (let index = 0; index < after.length; index++) {
+    const item = withSameParts(before[index - from], after[index]);
+    const isMoved = from === 0 && added !== 0 && item !== before[index];
+    if (isMoved) from = added;
+    result.push(isMoved ? withSameParts(before[index - from], after[index]) : item);
+  }
+  return added === 0 && result.every((item, index) => item === before[index]) ? before : result;
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
