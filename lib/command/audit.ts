@@ -64,6 +64,8 @@ function whatOf({ kind, address, before, after, count }: AuditEntry): string {
       return `${after} connection "${address}"`;
     case 'reload':
       return String(after);
+    case 'sign-in':
+      return `sign-in: ${after}`;
     case 'start':
       return `started patchbay ${after}`;
     case 'stop':

@@ -45,7 +45,7 @@ export interface Kept {
 
 /** What was done with the hub itself, beside changes of parameters: a rule was switched, flow files were reloaded. */
 export interface Deed {
-  readonly kind: 'rule' | 'connection' | 'reload' | 'stop';
+  readonly kind: 'rule' | 'connection' | 'reload' | 'sign-in' | 'stop';
   /** Who did it: a client, `api 10.0.0.3`. */
   readonly user: string;
   /** What it was done to: the name of a rule or a connection; empty: the hub. */
@@ -79,6 +79,8 @@ export interface KeepingPort {
   isFromOutside(change: Change): boolean;
   /** What is done with the hub itself. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly deeds$: Observable<Deed>;
+  /** Tells the store what is done with the hub itself. */
+  note(deed: Deed): void;
   /** Takes what has changed of all that is under way since it was taken last. */
   takeMemories(): readonly KeptMemory[];
   /** All that is under way counts as changed, as when it is kept for the first time. */

@@ -4,9 +4,19 @@ import type { Value } from './value.ts';
 
 /**
  * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
- * stopped by hand, a reload, a start and a stop of the hub, or entries that could not be kept.
+ * stopped by hand, a reload, somebody who signed in or was refused, a start and a stop of the hub, or entries that could not be kept.
  */
-export const auditKinds = ['change', 'fire', 'rule', 'connection', 'reload', 'start', 'stop', 'lost'] as const;
+export const auditKinds = [
+  'change',
+  'fire',
+  'rule',
+  'connection',
+  'reload',
+  'sign-in',
+  'start',
+  'stop',
+  'lost',
+] as const;
 
 export type AuditKind = (typeof auditKinds)[number];
 

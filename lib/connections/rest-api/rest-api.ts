@@ -17,7 +17,8 @@ export function createRestApi(consoleFolder: string) {
     parameters: () => [],
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
     takesOver: (before, after) => isSameButUsers(before, after),
-    belongings: ({ dashboards }, resolvePath) => (dashboards === '' ? [] : [resolvePath(dashboards)]),
+    belongings: ({ dashboards, deviceFile }, resolvePath) =>
+      [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),
     run: (context, hub) =>
       new Observable<ConnectionEvent>((subscriber) => {
         const { sockets, state$, adopt, forget, stop } = startServer(context, hub, consoleFolder);

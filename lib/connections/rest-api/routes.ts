@@ -12,6 +12,8 @@ import type { Handler } from './http/admission.ts';
 import { acceptsJson } from './http/answer/accept.ts';
 import { begin } from './http/answer/headers.ts';
 import { replyError } from './http/answer/reply.ts';
+import { cutWith } from './http/exchange.ts';
+import type { Entry } from './http/guard/entry.ts';
 import { createOwnerCheck } from './http/guard/owner.ts';
 import { decodePath } from './http/path.ts';
 import type { Route } from './http/router.ts';
@@ -46,6 +48,9 @@ import { serveBackup } from './pages/store/backup.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from './pages/store/snapshots.ts';
 import { serveStore } from './pages/store/store.ts';
 import { traceRule } from './pages/trace.ts';
+import { meOf, signIn, signOut } from './pages/users/sign-in.ts';
+import { serveSignInFile, serveSignInPage, signInPath } from './pages/users/sign-in-page.ts';
+import { actOnUsers, usersOf } from './pages/users/users.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
 import type { Visitor } from './users/visitor.ts';
@@ -62,6 +67,7 @@ export interface RouteContext {
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
   readonly sockets: Sockets;
+  readonly entry: Entry;
   readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
   readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
@@ -81,6 +87,7 @@ export function routesOf(context: RouteContext): Route[] {
     ...operationRoutes(context),
     ...storeRoutes(context),
     ...dashboardRoutes(context),
+    ...userRoutes(context),
     ...browserRoutes(context),
     { path: '/hub/*', need: 'entry', get: replyNotFound },
     ...documentRoutes(context),
@@ -188,9 +195,9 @@ function storeRoutes(context: RouteContext): Route[] {
       path: '/hub/backup',
       need: 'manage',
       getWrites: true, // it changes nothing, but no page of another site may have it made
-      get(response, request) {
+      get(response, request, visitor) {
         expectOwner(request, remoteAddress(response));
-        serveBackup(hub, response, request, log);
+        serveBackup(hub, visitor, response, request, log);
       },
     },
     {
@@ -219,6 +226,38 @@ function dashboardRoutes({ settings, log, resolvePath }: RouteContext): Route[] 
       get: servePageOfFiles(disk, ({ visitor }) => listDashboards(folder, visitor), log),
     },
     { path: `${dashboardsPath}/*`, need: 'entry', get: servePageOfFiles(disk, read, log) },
+  ];
+}
+
+/** Who may come in, and how. */
+function userRoutes(context: RouteContext): Route[] {
+  const { entry, log } = context;
+  const json = pagesOf(context);
+  const dismiss: Sockets['dismiss'] = (departures) => context.sockets.dismiss(departures);
+  return [
+    { path: '/hub/me', need: 'nothing', get: json(({ visitor }) => meOf(entry, visitor)) },
+    {
+      path: signInPath,
+      need: 'nothing',
+      get: serveSignInPage,
+      post: (response, request) => signIn(entry, log, response, request),
+    },
+    {
+      path: `${signInPath}/*`,
+      need: 'nothing',
+      get: (response, request) => serveSignInFile(response, request.getUrl()),
+    },
+    {
+      path: '/hub/sign-out',
+      need: 'nothing',
+      post: (response, request, visitor) => signOut(entry, dismiss, visitor, response, request, log),
+    },
+    {
+      path: '/hub/users',
+      need: 'manage',
+      get: json(() => usersOf(entry)),
+      post: (response, request, visitor) => actOnUsers(entry, dismiss, visitor, response, request, log),
+    },
   ];
 }
 
@@ -268,8 +307,14 @@ function pagesOf({ tasks, log }: RouteContext): (read: ReadPage) => Handler {
   return (read) => servePage(read, tasks, log);
 }
 
+/** Has an answer that takes long cut when its visitor has to leave. */
 function later(serve: Serve, log: Log): Handler {
-  return (response, request) => void serve(response, request).catch((error) => asHubError(error, log));
+  return (response, request, visitor) => {
+    const stay = cutWith(visitor, response);
+    void serve(response, request)
+      .catch((error) => asHubError(error, log))
+      .finally(stay);
+  };
 }
 
 function refusePlainHttp(response: HttpResponse, request: HttpRequest): void {

@@ -9,7 +9,10 @@ import { isEveryInterface } from '../setting.ts';
 import { Apps } from './entrance/apps.ts';
 import { openEntrance } from './entrance/entrance.ts';
 import { createOpenAnswer } from './http/answer/headers.ts';
+import { Attempts } from './http/guard/attempts.ts';
+import { Entry } from './http/guard/entry.ts';
 import { createGuard } from './http/guard/guard.ts';
+import { Witness } from './http/guard/witness.ts';
 import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
 import { WriteCounts } from './input/write-counts.ts';
@@ -23,6 +26,7 @@ import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import type { AccountSettings } from './users/accounts.ts';
+import { Devices } from './users/devices.ts';
 import { Directory } from './users/directory.ts';
 import type { Visitor } from './users/visitor.ts';
 
@@ -46,7 +50,15 @@ export function startServer(
   consoleFolder: string,
 ): Server {
   const directory = new Directory(settings, hub);
-  const guard = createGuard(settings, directory);
+  const attempts = new Attempts(settings.limits.wrongCredentials);
+  const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
+  const devices = new Devices(directory, deviceFile, log);
+  const entry = new Entry({
+    ...{ directory, devices, attempts, witness: new Witness(id, hub, log) },
+    cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${entrance.port}`,
+    isSecure: settings.tls !== undefined,
+  });
+  const guard = createGuard(settings, entry, attempts);
   const hits = createLimitHits(log);
   const writes = new WriteCounts();
   const pace = new Pace();
@@ -70,6 +82,7 @@ export function startServer(
     hits,
     writes,
     sockets,
+    entry,
     reader,
     resolvePath,
     originOf,
@@ -102,6 +115,7 @@ export function startServer(
     state$: entrance.state$,
     adopt(next) {
       sockets.dismiss(directory.adopt(next));
+      devices.adopt();
     },
     forget(parameter) {
       reader.forget();
@@ -112,6 +126,7 @@ export function startServer(
       entrance.shut();
       if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
       entrance.close();
+      await devices.saved();
     },
   };
 }

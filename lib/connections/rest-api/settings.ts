@@ -15,6 +15,10 @@ export const settingsSchema = z.strictObject({
   token: z.string().default('').describe('base64 text that clients send after "Bearer "; empty: none'),
   users: usersSetting,
   anonymous: anonymousSetting,
+  deviceFile: z
+    .string()
+    .default('')
+    .describe('File that keeps which browsers and kiosks are signed in, as digests; empty: until the hub ends'),
   webSocketFilters: z
     .array(z.string().superRefine(checkRegex))
     .default([])

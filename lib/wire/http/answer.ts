@@ -14,6 +14,7 @@ import type { ReloadAnswer, ShadowReport } from './shadow.ts';
 import type { Snapshot, SnapshotList } from './snapshots.ts';
 import type { StoreStatus } from './store.ts';
 import type { RuleTraces } from './trace.ts';
+import type { Me, SignedIn, UserActed, UserList } from './users.ts';
 
 export type Answer =
   | ClientList
@@ -33,4 +34,8 @@ export type Answer =
   | ShadowReport
   | Snapshot
   | SnapshotList
-  | StoreStatus;
+  | StoreStatus
+  | Me
+  | SignedIn
+  | UserActed
+  | UserList;

@@ -9,7 +9,7 @@ import { remoteAddress } from '../limits/remote-address.ts';
 import type { Need } from '../users/rights.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
-import type { OpenAnswer } from './answer/headers.ts';
+import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
@@ -95,8 +95,17 @@ export class Admission {
     const { guard, log } = this.#context;
     const known = asHubError(error, log);
     const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
-    const challenges = known.code === 'unauthorized' ? guard.challenges() : [];
+    if (known.code === 'unauthorized' && guard.signsIn(request) && isPage(request.getUrl())) {
+      begin(response, '302 Found').writeHeader('Location', '/hub/sign-in').end();
+      return;
+    }
+    const challenges = known.code === 'unauthorized' ? guard.challenges(request) : [];
     const headers = challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
     replyError(response, known, asJson, headers);
   }
+}
+
+/** Whether people open a path to come in: then they are sent to the page to sign in. */
+function isPage(path: string): boolean {
+  return path === '/' || path === '/hub' || path === '/hub/';
 }

@@ -25,7 +25,11 @@ export function answerPost<Schema extends z.ZodObject>(
   const expected = Object.keys(schema.shape).join(', ');
   const exchange = keepResponse(response);
   const reply = (answer: Answer) =>
-    exchange.reply(() => send(beginValue(response, true), `${JSON.stringify(answer)}\n`));
+    exchange.reply(() => {
+      beginValue(response, true);
+      if (response.cookie !== undefined) response.writeHeader('Set-Cookie', response.cookie as string);
+      send(response, `${JSON.stringify(answer)}\n`);
+    });
   const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
   readBody(exchange, request, (body) => {
     try {

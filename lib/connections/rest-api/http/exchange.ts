@@ -4,6 +4,7 @@
 import type { HubError } from '../../../model/error.ts';
 import { corkUpgrade } from '../../../net/late-upgrade.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
+import type { Visitor } from '../users/visitor.ts';
 import { replyError } from './answer/reply.ts';
 import { servedHits, serveFor } from './answer/served-hits.ts';
 
@@ -18,6 +19,15 @@ export interface Exchange {
   fail(error: HubError, asJson: boolean): void;
   /** Resolves when the client can take more or has gone. */
   writable(): Promise<void>;
+}
+
+/** Cuts an answer when its visitor has to leave; returns a function that ends that, for when the answer is out. */
+export function cutWith(visitor: Visitor, response: HttpResponse): () => void {
+  return visitor.onLeave(() => {
+    try {
+      response.close();
+    } catch {} // it is out, or its client has gone: the library takes no call any more
+  });
 }
 
 /** Keeps a response for later. It must be called before the handler returns. */

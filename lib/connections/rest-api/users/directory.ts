@@ -47,6 +47,9 @@ export class Directory {
     return this.#anonymous && this.guestOf(this.#anonymous, undefined);
   }
 
+  /** Whether the settings name users, for whom there is a page to sign in. */
+  hasUsers = false;
+
   get hasPasswords(): boolean {
     return [...this.#accounts.values()].some(({ hasPassword }) => hasPassword !== undefined);
   }
@@ -149,6 +152,7 @@ export class Directory {
   /** Accounts that are as they were stay the same objects. */
   #take(settings: AccountSettings): void {
     const known = this.#accounts;
+    this.hasUsers = Object.keys(settings.users).length > 0;
     const accounts = accountsOf(settings, this.#hub).map((account) => sameOr(account, known.get(account.name)));
     this.#accounts = new Map(accounts.map((account) => [account.name, account]));
     this.#byToken = new Map(

@@ -16,11 +16,21 @@ export interface Visitor {
   readonly view: View;
   /** Whether it may be here no more: its rights have changed, or it was signed out. */
   readonly hasLeft: boolean;
+  /** Calls back when it has to leave; returns a function that ends that. */
+  onLeave(cut: () => void): () => void;
 }
 
 /** Whoever comes to a hub that is open. */
 export function openVisitor(hub: HubPort): Visitor {
-  return { name: '', device: undefined, rights: undefined, key: '', view: openView(hub), hasLeft: false };
+  return {
+    name: '',
+    device: undefined,
+    rights: undefined,
+    key: '',
+    view: openView(hub),
+    hasLeft: false,
+    onLeave: () => () => {},
+  };
 }
 
 /** Somebody with rights. */
@@ -31,6 +41,8 @@ export class Guest implements Visitor {
   readonly key: string;
   readonly view: BoundedView;
   hasLeft = false;
+  /** Cuts what runs for it. */
+  readonly #cuts = new Set<() => void>();
 
   constructor(name: string, device: string | undefined, rights: Rights, hub: HubPort) {
     this.name = name;
@@ -44,5 +56,12 @@ export class Guest implements Visitor {
   leave(): void {
     this.hasLeft = true;
     this.view.end();
+    for (const cut of this.#cuts) cut();
+    this.#cuts.clear();
+  }
+
+  onLeave(cut: () => void): () => void {
+    this.#cuts.add(cut);
+    return () => this.#cuts.delete(cut);
   }
 }

@@ -146,6 +146,16 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/trace', '/hub/trace?rule=off', 200],
   ['/hub/trace', '/hub/trace', 400],
   ['/hub/console/{file}', '/hub/console/none', 404],
+  ['/hub/me', '/hub/me', 200],
+  ['/hub/sign-in', '/hub/sign-in', 200],
+  ['/hub/sign-in', '/hub/sign-in', 401, { user: 'nobody', password: 'x' }, json],
+  ['/hub/sign-in', '/hub/sign-in', 401, { code: 'x' }, json],
+  ['/hub/sign-in/{file}', '/hub/sign-in/page.js', 200],
+  ['/hub/sign-in/{file}', '/hub/sign-in/none', 404],
+  ['/hub/sign-out', '/hub/sign-out', 409, {}, json],
+  ['/hub/users', '/hub/users', 200],
+  ['/hub/users', '/hub/users', 404, { action: 'invite', user: 'none', device: 'x' }, json],
+  ['/hub/users', '/hub/users', 400, { action: 'x', device: 'x' }, json],
 ];
 
 test('answers of a hub are as it says', async (t) => {

@@ -5,12 +5,12 @@ import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import type { Settings } from '../../settings.ts';
-import type { Directory } from '../../users/directory.ts';
 import type { Need } from '../../users/rights.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
-import { Attempts } from './attempts.ts';
+import type { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
 import { readCredentials } from './credentials.ts';
+import type { Entry } from './entry.ts';
 import { createHostCheck } from './own-hosts.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 
@@ -25,15 +25,21 @@ export interface Guard {
   check(request: HttpRequest, act: Act, need: Need, addressOf: () => string): Visitor | Promise<Visitor>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
-  /** The value of `WWW-Authenticate` for each scheme in which somebody has credentials. */
-  challenges(): readonly string[];
+  /**
+   * The value of `WWW-Authenticate` for each scheme in which somebody has credentials. A browser would ask for them by itself, in the middle
+   * of a page: where there is a page to sign in, it is not told of Basic.
+   */
+  challenges(request: HttpRequest): readonly string[];
+  /** Whether a browser asks for a page, and could sign in first. */
+  signsIn(request: HttpRequest): boolean;
 }
 
 const hostHeader = encodeText('host');
 const authorizationHeader = encodeText('authorization');
+const cookieHeader = encodeText('cookie');
 
-export function createGuard(settings: Settings, directory: Directory): Guard {
-  const attempts = new Attempts(settings.limits.wrongCredentials);
+export function createGuard(settings: Settings, entry: Entry, attempts: Attempts): Guard {
+  const { directory, witness } = entry;
   const origins = new Set(settings.allowedOrigins.map((origin) => origin.toLowerCase()));
   const isOwnHost = createHostCheck(settings.allowedHosts);
   /** Credentials that are being compared. */
@@ -53,10 +59,12 @@ export function createGuard(settings: Settings, directory: Directory): Guard {
   const letIn = (guest: Guest | undefined, authorization: string, user: string, address: string): Guest => {
     if (guest === undefined || guest.hasLeft) {
       attempts.fail(address, user);
+      witness.note(user, address, 'refused', 'by credentials');
       throw unauthorized();
     }
     attempts.succeed(address, user);
     directory.remember(authorization, guest);
+    witness.note(guest.name, address, 'in', 'by credentials');
     return guest;
   };
 
@@ -83,15 +91,26 @@ export function createGuard(settings: Settings, directory: Directory): Guard {
   const identify = (request: HttpRequest, act: Act, need: Need, addressOf: () => string) => {
     const authorization = authorizationOf(request, act);
     if (authorization !== '') return compare(authorization, addressOf);
+    const cookie = request.getHeader(cookieHeader);
+    const guest = cookie === '' ? undefined : entry.find(cookie);
+    if (guest !== undefined) {
+      if (act !== 'read' && !namesPage(request))
+        throw foreign(`Origin: expected a page of this hub with its cookie, got none${instead}`);
+      return guest;
+    }
     const nobody = directory.anonymous ?? (need === 'nothing' ? directory.stranger : undefined);
     if (nobody === undefined) throw unauthorized();
     return nobody;
   };
 
   return {
-    challenges: () => [
-      ...(directory.hasPasswords ? ['Basic realm="Patchbay", charset="UTF-8"'] : []),
-      ...(directory.hasTokens ? ['Bearer realm="Patchbay"'] : []),
+    signsIn: (request) =>
+      directory.hasUsers && request.getMethod() === 'get' && request.getHeader('accept').includes('text/html'),
+    challenges: (request) => [
+      ...(directory.hasPasswords && !(directory.hasUsers && isOfBrowser(request))
+        ? ['Basic realm="Patchbay", charset="UTF-8"']
+        : []),
+      ...(directory.hasTokens || directory.hasUsers ? ['Bearer realm="Patchbay"'] : []),
     ],
     isPreflight: (request) =>
       asksFirst(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
@@ -136,6 +155,11 @@ function checkPage(request: HttpRequest, host: string, act: Act): void {
   }
   if (act === 'write by GET' && isOfBrowser(request))
     throw foreign(`Referer: expected a page of this hub, got a browser that names none${instead}`);
+}
+
+/** Whether a browser says from which page it asks; the guard has found that page to be a right one. */
+function namesPage(request: HttpRequest): boolean {
+  return ['origin', 'sec-fetch-site', 'referer'].some((header) => request.getHeader(header) !== '');
 }
 
 const instead = '; set values in the console at /hub/, by POST, or with a program such as curl';

@@ -34,6 +34,7 @@ export function openApiOf(version: string, settings: Settings): OpenApiDocument 
       { name: 'operation', description: 'How the hub is doing, and what operators do with it' },
       { name: 'causes', description: 'Why things are as they are' },
       { name: 'past', description: 'What the store keeps' },
+      { name: 'users', description: 'Who may come in, and who has' },
       { name: 'pages', description: 'For browsers' },
     ],
     paths: getUpdates ? paths : { ...paths, '/update': { post: paths['/update'].post } },

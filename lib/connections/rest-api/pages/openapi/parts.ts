@@ -2,7 +2,7 @@
 
 import type { SchemaName } from './schemas.ts';
 
-type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages';
+type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages' | 'users';
 
 /** Any request may get these answers: for a mistake of the client, its credentials, a foreign Host or Origin. */
 export const refusals = {

@@ -3,6 +3,7 @@
 import { logLevels } from '../../../../model/log-entry.ts';
 import { about, bodyRefusals, file, fresh, inPath, inQuery, json, problem, ref, refusals, updated } from './parts.ts';
 import { storePaths } from './store-paths.ts';
+import { userPaths } from './user-paths.ts';
 
 export const paths = {
   '/parameters/{address}': {
@@ -218,6 +219,7 @@ export const paths = {
     },
   },
   ...storePaths,
+  ...userPaths,
   '/hub/trace': {
     get: {
       ...about('trace', 'causes', 'The last 50 runs of the rules of a name'),

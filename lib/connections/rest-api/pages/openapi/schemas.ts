@@ -21,10 +21,11 @@ import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 import { type DescribedOfShadow, shadowSchemas } from './shadow-schemas.ts';
 import { type DescribedOfStore, storeSchemas } from './store-schemas.ts';
+import { type DescribedOfUsers, userSchemas } from './user-schemas.ts';
 import { address, count, duration, flag, origin, text, texts, time, value, valueType } from './words.ts';
 
 /** What each schema describes. */
-interface Described extends DescribedOfStore, DescribedOfShadow {
+interface Described extends DescribedOfStore, DescribedOfShadow, DescribedOfUsers {
   readonly Value: Value;
   readonly Update: Update;
   readonly Updated: Updated;
@@ -206,6 +207,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
   ),
   ...storeSchemas,
   ...shadowSchemas,
+  ...userSchemas,
 };
 
 function ref<Name extends SchemaName>(name: Name): Schema<Described[Name]> {

@@ -9,7 +9,7 @@ import type { Handler } from '../../http/admission.ts';
 import { wantsJsonErrors } from '../../http/answer/accept.ts';
 import { matchesTag } from '../../http/answer/conditional.ts';
 import { begin, jsonType } from '../../http/answer/headers.ts';
-import { type Exchange, keepResponse } from '../../http/exchange.ts';
+import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
@@ -54,6 +54,7 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const question = read(context, { path: request.getUrl(), query, accept, address, visitor });
     const leave = context.shares.enter(address);
     const exchange = keepResponse(response);
+    const stay = cutWith(visitor, response);
     const answer = async () => {
       const asked = await question;
       const ready = await past.ask(asked, address, () => !exchange.isAborted);
@@ -63,7 +64,10 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     };
     void answer()
       .catch((error) => exchange.fail(asHubError(error, context.log), asJson))
-      .finally(leave);
+      .finally(() => {
+        stay();
+        leave();
+      });
   };
 }
 

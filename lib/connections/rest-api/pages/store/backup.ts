@@ -6,18 +6,26 @@ import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { wantsJsonErrors } from '../../http/answer/accept.ts';
 import { begin } from '../../http/answer/headers.ts';
-import { type Exchange, keepResponse } from '../../http/exchange.ts';
+import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
+import type { Visitor } from '../../users/visitor.ts';
 import { archived } from './archive.ts';
 
 /** Errors: `not-found`; later those of a backup are answered, and one that stops in the middle cuts the connection. */
-export function serveBackup(hub: HubPort, response: HttpResponse, request: HttpRequest, log: Log): void {
+export function serveBackup(
+  hub: HubPort,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): void {
   const storage = archived(hub, 'storage');
   const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
   const exchange = keepResponse(response);
+  const stay = cutWith(visitor, response);
   const serving = storage.backUp().then((backup) => send(exchange, backup).finally(() => backup.end()));
-  serving.catch((error) => exchange.fail(asHubError(error, log), asJson));
+  serving.catch((error) => exchange.fail(asHubError(error, log), asJson)).finally(stay);
 }
 
 async function send(exchange: Exchange, backup: Backup): Promise<void> {

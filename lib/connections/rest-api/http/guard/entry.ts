@@ -1,0 +1,98 @@
+// How somebody comes in by the page to sign in, and goes: passwords and codes are exchanged for cookies. All of it is audited.
+
+import { HubError } from '../../../../model/error.ts';
+import type { DeviceKind } from '../../../../wire/http/users.ts';
+import type { Devices } from '../../users/devices.ts';
+import type { Departure, Directory } from '../../users/directory.ts';
+import type { Guest } from '../../users/visitor.ts';
+import type { Attempts } from './attempts.ts';
+import type { Witness } from './witness.ts';
+
+export interface EntryOptions {
+  readonly directory: Directory;
+  readonly devices: Devices;
+  readonly attempts: Attempts;
+  readonly witness: Witness;
+  /** The name of the cookie: browsers send cookies of a host to all of its ports. */
+  readonly cookieName: () => string;
+  readonly isSecure: boolean;
+}
+
+const cookieSeconds = 400 * 24 * 3600;
+
+export class Entry {
+  readonly #options: EntryOptions;
+
+  constructor(options: EntryOptions) {
+    this.#options = options;
+  }
+
+  get directory(): Directory {
+    return this.#options.directory;
+  }
+
+  get devices(): Devices {
+    return this.#options.devices;
+  }
+
+  get witness(): Witness {
+    return this.#options.witness;
+  }
+
+  /** Compares a password. Errors: `unauthorized`, `too-many-attempts`. */
+  async check(user: string, password: string, address: string): Promise<void> {
+    const { attempts, witness, directory } = this.#options;
+    attempts.check(() => address, user);
+    if ((await directory.withPassword(user, password)) === undefined) {
+      attempts.fail(address, user);
+      witness.note(user, address, 'refused', 'by the page to sign in');
+      throw new HubError('unauthorized', 'user, password: expected those of a user of this hub');
+    }
+    attempts.succeed(address, user);
+  }
+
+  /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
+  exchange(code: string, address: string) {
+    const { attempts, witness, devices } = this.#options;
+    attempts.check(() => address);
+    const invitation = devices.exchange(code);
+    if (invitation !== undefined) return invitation;
+    attempts.fail(address);
+    witness.note('', address, 'refused', 'by a link that is good for nothing');
+    throw new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once');
+  }
+
+  /** Lets a device in; it is known by the cookie from then on. */
+  admit(user: string, kind: DeviceKind, name: string, address: string): { guest: Guest; cookie: string } {
+    const { devices, witness } = this.#options;
+    const token = devices.admit(user, kind, name);
+    witness.note(user, address, 'in', `${kind} "${name}"`);
+    return { guest: devices.find(token)!, cookie: this.#cookie(token, cookieSeconds) };
+  }
+
+  signOut(user: string, device: string, address: string): Departure[] {
+    this.#options.witness.note(user, address, 'out', '');
+    return this.#options.devices.end(device);
+  }
+
+  /** Has a browser forget its cookie. */
+  noCookie(): string {
+    return this.#cookie('', 0);
+  }
+
+  /** Who comes with a header `Cookie`; undefined: nobody. */
+  find(cookie: string): Guest | undefined {
+    const name = this.#options.cookieName();
+    for (const part of cookie.split(';')) {
+      const [key, value] = part.trim().split('=', 2);
+      if (key === name && value !== undefined) return this.#options.devices.find(value);
+    }
+    return undefined;
+  }
+
+  #cookie(token: string, seconds: number): string {
+    const { cookieName, isSecure } = this.#options;
+    const cookie = `${cookieName()}=${token}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict`;
+    return isSecure ? `${cookie}; Secure` : cookie;
+  }
+}

@@ -1,0 +1,54 @@
+// The schemas of users and their devices.
+
+import {
+  type Device,
+  deviceKinds,
+  type Grants,
+  type Me,
+  type SignedIn,
+  type SignIn,
+  type UserActed,
+  type UserAction,
+  type UserInfo,
+  type UserList,
+} from '../../../../wire/http/users.ts';
+import { describe, list, object, oneOf, type Properties, type Schema } from './schema.ts';
+import { flag, text, texts, time } from './words.ts';
+
+/** What each schema describes. */
+export interface DescribedOfUsers {
+  readonly Me: Me;
+  readonly SignIn: SignIn;
+  readonly SignedIn: SignedIn;
+  readonly Users: UserList;
+  readonly UserAction: UserAction;
+  readonly UserActed: UserActed;
+}
+
+const grants: Properties<Grants> = {
+  read: describe(texts, 'Globs of addresses'),
+  write: describe(texts, 'Globs of addresses'),
+  deny: describe(texts, 'Globs of addresses; they win'),
+  dashboards: describe(texts, 'Names of dashboards, or globs of them'),
+  manage: flag,
+  metrics: flag,
+};
+const me = { user: describe(text, 'Empty: nobody in particular'), isOpen: flag, maySignIn: flag, ...grants };
+const devices = list(
+  object<Device>({ id: text, user: text, kind: oneOf(deviceKinds), name: text, since: time, seen: time }),
+);
+
+export const userSchemas: { readonly [Name in keyof DescribedOfUsers]: Schema<DescribedOfUsers[Name]> } = {
+  Me: object<Me>(me),
+  SignIn: object<SignIn>({}, { user: text, password: text, code: describe(text, 'That of a kiosk link, instead') }),
+  SignedIn: object<SignedIn>(me, { dashboard: text }),
+  Users: object<UserList>({
+    users: list(object<UserInfo>({ name: text, ...grants, hasPassword: flag, hasToken: flag })),
+    devices,
+  }),
+  UserAction: object<UserAction>(
+    { action: oneOf(['invite', 'revoke']), device: describe(text, 'A name, or the ID of one that is revoked') },
+    { user: text, dashboard: text },
+  ),
+  UserActed: object<UserActed>({ devices }, { link: describe(text, 'To be opened on the device, once, within a day') }),
+};

@@ -1,0 +1,74 @@
+// POST /hub/sign-in and /hub/sign-out: a browser gets a token of its own in a cookie, for the password of a user or the code of a kiosk
+// link. GET /hub/me: who asks.
+
+import { z } from 'zod';
+import { HubError } from '../../../../model/error.ts';
+import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import type { Me, SignedIn, SignIn } from '../../../../wire/http/users.ts';
+import type { Log } from '../../../connection.ts';
+import { answerPost } from '../../http/answer-post.ts';
+import type { Entry } from '../../http/guard/entry.ts';
+import { remoteAddress } from '../../limits/remote-address.ts';
+import type { Departure } from '../../users/directory.ts';
+import type { Visitor } from '../../users/visitor.ts';
+
+/** Who asks, and what it may do. */
+export function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Visitor): Me {
+  const all = ['**'];
+  const { read, write, deny, dashboards, manage, metrics } = rights?.settings ?? {
+    ...{ read: all, write: all, deny: [], dashboards: all, manage: true, metrics: true },
+  };
+  const maySignIn = [...directory.accounts].length > 0;
+  return { user: name, isOpen: rights === undefined, maySignIn, read, write, deny, dashboards, manage, metrics };
+}
+
+const signInSchema = z.strictObject({
+  user: z.string({ error: 'the name of a user' }).optional(),
+  password: z.string({ error: 'a password' }).optional(),
+  code: z.string({ error: 'the code of a link' }).optional(),
+}) satisfies z.ZodType<SignIn>;
+
+/** Errors: `unauthorized`, `too-many-attempts`. */
+export function signIn(entry: Entry, log: Log, response: HttpResponse, request: HttpRequest): void {
+  const address = remoteAddress(response);
+  const browser = nameOf(request.getHeader('user-agent'));
+  answerPost({ response, request, log }, signInSchema, async ({ user = '', password = '', code }) => {
+    if (code === undefined) {
+      await entry.check(user, password, address);
+      return come(entry.admit(user, 'browser', browser, address));
+    }
+    const { user: invited, name, dashboard } = entry.exchange(code, address);
+    return { ...come(entry.admit(invited, 'kiosk', name, address)), ...(dashboard !== undefined && { dashboard }) };
+  });
+
+  function come({ guest, cookie }: ReturnType<Entry['admit']>): SignedIn {
+    response.cookie = cookie;
+    return meOf(entry, guest);
+  }
+}
+
+/** Ends the device that asks; `dismiss` closes its sockets. */
+export function signOut(
+  entry: Entry,
+  dismiss: (departures: readonly Departure[]) => void,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+  log: Log,
+): void {
+  const address = remoteAddress(response);
+  answerPost({ response, request, log }, z.strictObject({}), () => {
+    const { device } = visitor;
+    if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
+    response.cookie = entry.noCookie();
+    dismiss(entry.signOut(visitor.name, device, address));
+    return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
+  });
+}
+
+/** What a browser is, for people: `Firefox on Linux`. */
+function nameOf(userAgent: string): string {
+  const browser = /(Firefox|Edg|OPR|Chrome|Safari)\//.exec(userAgent)?.[1] ?? 'a browser';
+  const system = /(Windows|Android|iPhone|iPad|Mac OS X|Linux)/.exec(userAgent)?.[1];
+  return system === undefined ? browser : `${browser} on ${system}`;
+}

@@ -1,0 +1,157 @@
+// Who comes in, by which way, and how it ends: passwords, the page to sign in, kiosk links, revocation, the audit.
+
+import { scryptSync } from 'node:crypto';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { eventually, within } from '../../../support/deadline.ts';
+import { type Answer, ask } from '../../../support/http.ts';
+import { api, expectQuietLog, startHubFrom, startTestHub } from '../../../support/hub.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+
+/** As `patchbay password` makes them, but that they are compared soon. */
+const salt = Buffer.alloc(16, 'salt');
+const hash = scryptSync('geheim', salt, 32, { N: 16, r: 8, p: 1 });
+const [saltText, hashText] = [salt, hash].map((bytes) => bytes.toString('base64').replace(/=+$/, ''));
+const password = `$scrypt$ln=4,r=8,p=1$${saltText}$${hashText}`;
+const users = {
+  root: { token: 'root-token', read: ['**'], write: ['**'], manage: true },
+  ann: { password, read: ['desk/**'], write: ['desk/lamp'], dashboards: ['door'] },
+  door: { read: ['desk/lamp'], dashboards: ['door'] },
+  prometheus: { token: 'prometheus-token', metrics: true },
+};
+const desk = { type: 'dummy', parameters: ['lamp,B,true', 'secret,S,x'] };
+const flow = (own: object = users) => ({
+  connections: { api: { ...api, users: own, deviceFile: 'devices.json' }, desk },
+});
+
+const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
+const root = { authorization: 'Bearer root-token' };
+const json = { 'content-type': 'application/json', accept: 'application/json' };
+const post = (t: ExecutionContext, port: number, path: string, body: object, headers: Record<string, string> = {}) =>
+  ask(t, port, `POST ${path}`, { headers: { ...json, ...headers }, body: JSON.stringify(body) });
+const cookieOf = ({ headers }: Answer) => headers['set-cookie']!.split(';')[0]!;
+
+test('a password in scrypt form lets in, also as what several connections begin with at once; a wrong one does not', async (t) => {
+  const hub = await startTestHub(t, flow());
+  const read = (text: string) => ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: basic(text) });
+  const answers = await Promise.all(['ann:geheim', 'ann:geheim', 'ann:wrong', 'nobody:geheim', 'door:'].map(read));
+  t.deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 401, 401, 401],
+  );
+  const body = 'parameter=desk/lamp&value=false';
+  const type = { 'content-type': 'application/x-www-form-urlencoded' };
+  const written = await ask(t, hub.port, 'POST /update', { headers: { ...basic('ann:geheim'), ...type }, body });
+  t.is(written.status, 200);
+  t.is(hub.find('desk/lamp')!.lastChange!.origin.name, 'api ann 127.0.0.1');
+  t.is(await hub.logged(/refused/), 'sign-in: api ann 127.0.0.1: refused, by credentials');
+  t.is(
+    (await ask(t, hub.port, 'GET /hub/metrics', { headers: { authorization: 'Bearer prometheus-token' } })).status,
+    200,
+  );
+  t.is(
+    (await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer prometheus-token' } }))
+      .status,
+    404,
+  );
+  expectQuietLog(t, hub);
+});
+
+test('a browser signs in on a page, is known by its cookie, and signs out', async (t) => {
+  const hub = await startTestHub(t, flow());
+  const browser = { 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/1', accept: 'text/html,application/xhtml+xml' };
+  const opened = await ask(t, hub.port, 'GET /hub/', { headers: browser });
+  t.deepEqual([opened.status, opened.headers.location], [302, '/hub/sign-in']);
+  t.regex((await ask(t, hub.port, 'GET /hub/sign-in')).text, /<form>/);
+  t.is((await ask(t, hub.port, 'GET /hub/me', { headers: { ...json, ...browser } })).status, 200);
+  const refused = await ask(t, hub.port, 'GET /hub/parameters', { headers: browser });
+  t.is(refused.headers['www-authenticate'], 'Bearer realm="Patchbay"', 'the browser asks for nothing by itself');
+  t.is((await post(t, hub.port, '/hub/sign-in', { user: 'ann', password: 'wrong' })).status, 401);
+  const foreign = { origin: 'http://evil.example' };
+  t.is((await post(t, hub.port, '/hub/sign-in', { user: 'ann', password: 'geheim' }, foreign)).status, 403);
+  const signedIn = await post(t, hub.port, '/hub/sign-in', { user: 'ann', password: 'geheim' }, browser);
+  t.like(JSON.parse(signedIn.text), { user: 'ann', manage: false, dashboards: ['door'] });
+  t.regex(signedIn.headers['set-cookie']!, /^patchbay-\d+=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict$/);
+  const cookie = cookieOf(signedIn);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/secret', { headers: { cookie } })).text, 'x');
+  const socket = await openClient(t, hub.port, '', { cookie, origin: `http://127.0.0.1:${hub.port}` });
+  const update = 'GET /update?parameter=desk/lamp&value=false';
+  t.is((await ask(t, hub.port, update, { headers: { cookie } })).status, 403, 'nobody says which page writes');
+  t.is((await ask(t, hub.port, update, { headers: { cookie, 'sec-fetch-site': 'same-origin' } })).status, 200);
+  const origin = 'http://localhost';
+  t.is((await post(t, hub.port, '/hub/sign-out', {}, { cookie, origin })).status, 200);
+  t.is((await socket.closed()).code, 4501);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/secret', { headers: { cookie } })).status, 401);
+});
+
+test('a kiosk link is good once, its device comes in after a restart, and is revoked', async (t) => {
+  const files = { 'flow.json5': flow() };
+  const hub = await startHubFrom(t, files);
+  const invite = { action: 'invite', user: 'door', device: 'Reception', dashboard: 'door' };
+  t.is((await post(t, hub.port, '/hub/users', invite, basic('ann:geheim'))).status, 403);
+  const { link } = JSON.parse((await post(t, hub.port, '/hub/users', invite, root)).text);
+  const code = link.split('#')[1];
+  const first = await post(t, hub.port, '/hub/sign-in', { code });
+  t.like(JSON.parse(first.text), { user: 'door', dashboard: 'door' });
+  t.is((await post(t, hub.port, '/hub/sign-in', { code })).status, 401);
+  const cookie = cookieOf(first);
+  const file = join(hub.folder, 'devices.json');
+  await eventually(() =>
+    stat(file).then(
+      () => true,
+      () => false,
+    ),
+  );
+  const kept = await readFile(file, 'utf8');
+  t.is((await stat(file)).mode & 0o777, 0o600);
+  t.false(kept.includes(cookie.split('=')[1]!), 'the token is not in the file');
+
+  // Another flow for the same folder: the kiosk stays although another user has other rights, and its own are taken over.
+  const socket = await openClient(t, hub.port, '', { cookie, origin: `http://127.0.0.1:${hub.port}` });
+  await writeFile(
+    join(hub.folder, 'flow.json5'),
+    JSON.stringify(flow({ ...users, door: { read: ['desk/**'], dashboards: ['door'] } })),
+  );
+  await hub.reload();
+  t.is((await socket.closed()).code, 4003);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/secret', { headers: { cookie } })).status, 200);
+
+  const { devices } = JSON.parse((await ask(t, hub.port, 'GET /hub/users', { headers: root })).text);
+  t.like(devices, [{ user: 'door', kind: 'kiosk', name: 'Reception' }]);
+  const again = await openClient(t, hub.port, '', { cookie, origin: `http://127.0.0.1:${hub.port}` });
+  const revoked = await post(t, hub.port, '/hub/users', { action: 'revoke', device: devices[0].id }, root);
+  t.deepEqual(JSON.parse(revoked.text).devices, []);
+  t.is((await within(again.closed(), 'the kiosk being closed', 20_000)).code, 4501);
+  t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { cookie } })).status, 401);
+  for (const [, one] of kept.matchAll(/"digest": "([^"]+)"/g)) t.is(one!.length, 43);
+});
+
+test('who guesses at a user from anywhere is slowed, who has come before is not', async (t) => {
+  const hub = await startTestHub(t, flow({ ...users, ann: { password: 'geheim', read: ['**'] } }));
+  const read = (text: string) => ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: basic(text) });
+  const statuses: number[] = [];
+  for (let times = 0; times < 22; times++) statuses.push((await read('ann:wrong')).status);
+  t.is(statuses[0], 401);
+  t.true(statuses.includes(429));
+});
+
+const mistakes: [user: object, mistake: RegExp][] = [
+  [
+    { read: ['s2'] },
+    /users\.x\.read\[0\]: expected a glob of addresses such as "s2\/\*\*", got "s2" \(string\), which matches none/,
+  ],
+  [{ read: 's2/**' }, /users\.x\.read: expected .*got "s2\/\*\*" \(string\)/],
+  [{ raed: ['**'] }, /users\.x.*"raed", did you mean "read"\?/],
+  [
+    { manage: true, read: ['s2/**'] },
+    /users\.x\.manage: expected read: \["\*\*"\] and no deny beside it.*got read: \["s2\/\*\*"\]/,
+  ],
+  [{ password: '$scrypt$1' }, /users\.x\.password: expected what "patchbay password" prints/],
+  [{ token: 'a b' }, /users\.x\.token: expected a token of printable characters without spaces/],
+];
+for (const [user, mistake] of mistakes)
+  test(`a mistake is told: ${JSON.stringify(user)}`, async (t) => {
+    const error = await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, users: { x: user } } } }));
+    t.regex(error.message, mistake);
+  });
