@@ -184,6 +184,7 @@ const floorsOfRestApi: readonly (readonly [floor: string, allowed: readonly stri
       'filters/',
       'http/',
       'http/answer/',
+      'http/guard/entry.ts',
       'input/',
       'limits/',
       'pacing/',
