@@ -1,0 +1,71 @@
+// node bench/faults.ts: three hubs and three servers of NATS under load, of which one is killed, stopped or cut off again and again.
+// Afterwards all hubs have the values of the owners, no acknowledged write is missing, and no rule has run in two hubs at once. Exit
+// status 1 when it is not so.
+
+import { setTimeout as after } from 'node:timers/promises';
+import { checkTerms, expectMirrored } from './faults/check.ts';
+import { type Domain, startDomain } from './faults/domain.ts';
+import { pickFault } from './faults/fault.ts';
+import { runRound } from './faults/round.ts';
+import { Random } from './fuzz/random.ts';
+import { type Numbers, runScript, tell } from './script.ts';
+
+const usage = `node bench/faults.ts [options]
+
+  --rounds <n>      how many faults (30)
+  --parameters <n>  how many parameters the hubs have together (3000)
+  --rate <n>        changes per second, of all hubs together (3000)
+  --longest <s>     how long a fault lasts at most (20)
+  --equal <ms>      how long it may take until all values are equal (5000)
+  --takeover <ms>   how long a takeover may take (8000)
+  --seed <n>        what faults are made of (1)
+`;
+
+const startMs = 60_000;
+const unless = { rounds: 30, parameters: 3000, rate: 3000, longest: 20, equal: 5000, takeover: 8000, seed: 1 };
+await runScript(usage, unless, run);
+
+async function run(options: Numbers<keyof typeof unless>): Promise<number> {
+  const random = new Random(options.seed, 0);
+  const domain = await startDomain(options);
+  const acknowledged = new Map<string, number>();
+  let failed = 0;
+  const equals: number[] = [];
+  const takeovers: number[] = [];
+  try {
+    await begin(domain, acknowledged);
+    for (let number = 1; number <= options.rounds; number++) {
+      await after(1000);
+      const forMs = 1000 + random.below(1000 * (options.longest - 1));
+      const result = await runRound(domain, pickFault(domain, random), forMs, options.equal, acknowledged);
+      const mistakes = [...result.mistakes];
+      if (result.equalMs !== undefined) equals.push(result.equalMs);
+      if (result.takeoverMs !== undefined) takeovers.push(result.takeoverMs);
+      if ((result.takeoverMs ?? 0) > options.takeover) mistakes.push('the takeover took too long');
+      const takeover = result.takeoverMs === undefined ? '' : `, takeover after ${result.takeoverMs} ms`;
+      tell(`${number}: ${result.text}: equal after ${result.equalMs?.toFixed(0) ?? 'too many'} ms${takeover}`);
+      for (const mistake of mistakes) tell(`   ${mistake}`);
+      if (mistakes.length > 0) failed++;
+    }
+    const { mistakes, terms, fired } = await checkTerms(domain.hubs.slice(0, 2));
+    for (const mistake of mistakes) tell(mistake);
+    tell(
+      `${options.rounds} faults, ${failed} with a mistake; ${fired} firings in ${terms} terms, ${mistakes.length} mistakes in these; slowest: equal after ${most(equals)} ms, takeover after ${most(takeovers)} ms`,
+    );
+    return failed + mistakes.length === 0 ? 0 : 1;
+  } finally {
+    await domain.end();
+  }
+}
+
+/** Waits until the servers have their leaders and the hubs one another. Errors: what is not so. */
+async function begin({ hubs }: Domain, acknowledged: Map<string, number>): Promise<void> {
+  for (const hub of hubs) hub.ask('pause');
+  const { equalMs, mistakes } = await expectMirrored(hubs, performance.now(), startMs, acknowledged);
+  if (equalMs === undefined) throw new Error(`at the start: ${mistakes.join('; ')}`);
+  for (const hub of hubs) hub.ask('go on');
+}
+
+function most(values: readonly number[]): string {
+  return Math.max(0, ...values).toFixed(0);
+}

@@ -1,0 +1,150 @@
+// Three hubs and three servers, each of which can be killed, stopped and cut off.
+
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { type NatsServers, startNats } from '../../spec/support/nats/servers.ts';
+import { flowOf } from './flow.ts';
+import type { FromHub, HubTask, Look } from './messages.ts';
+import { type Direction, type LinkProxy, startProxy } from './proxy.ts';
+
+const startDeadlineMs = 120_000;
+const lookDeadlineMs = 10_000;
+/** Each run of a hub writes greater values than all before it. */
+const valuesPerRun = 10_000_000;
+
+export interface Term {
+  readonly term: number | undefined;
+  readonly atMs: number;
+}
+
+export interface DomainOptions {
+  readonly parameters: number;
+  readonly rate: number;
+}
+
+/** One of the hubs, whichever process it is at the moment. */
+export class FaultyHub {
+  readonly name: string;
+  readonly desk: string;
+  readonly proxies: readonly LinkProxy[];
+  /** What this run of it has told of its terms. */
+  terms: Term[] = [];
+  readonly #task: Omit<HubTask, 'firings' | 'from'>;
+  readonly #folder: string;
+  #process: ChildProcess | undefined;
+  #run = 0;
+
+  constructor(folder: string, name: string, proxies: readonly LinkProxy[], task: Omit<HubTask, 'firings' | 'from'>) {
+    this.name = name;
+    this.desk = task.desk;
+    this.proxies = proxies;
+    this.#folder = folder;
+    this.#task = task;
+  }
+
+  /** Where each run of it has noted its firings. */
+  get firings(): string[] {
+    return Array.from({ length: this.#run }, (_, run) => this.#firingsOf(run));
+  }
+
+  async start(): Promise<void> {
+    const run = this.#run++;
+    const task: HubTask = { ...this.#task, firings: this.#firingsOf(run), from: (run + 1) * valuesPerRun };
+    const child = fork(join(import.meta.dirname, 'hub-process.ts'), [JSON.stringify(task)], {
+      execArgv: ['--disable-warning=ExperimentalWarning'],
+    });
+    this.#process = child;
+    this.terms = [];
+    child.on('message', (message: FromHub) => {
+      if (message.tells === 'term') this.terms.push(message);
+    });
+    await this.#told('ready', startDeadlineMs);
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#process?.kill(signal);
+  }
+
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Cuts all its links. */
+  cut(way: readonly Direction[]): void {
+    for (const proxy of this.proxies) proxy.cut(way);
+  }
+
+  heal(): void {
+    for (const proxy of this.proxies) proxy.heal();
+  }
+
+  ask(what: 'pause' | 'go on'): void {
+    this.#process!.send({ ask: what });
+  }
+
+  async look(): Promise<Look> {
+    const told = this.#told('look', lookDeadlineMs);
+    this.#process!.send({ ask: 'look' });
+    return ((await told) as FromHub & { tells: 'look' }).look;
+  }
+
+  #firingsOf(run: number): string {
+    return join(this.#folder, `${this.name}-${run}.firings`);
+  }
+
+  async #told(tells: FromHub['tells'], deadlineMs: number): Promise<FromHub> {
+    const child = this.#process!;
+    const signal = AbortSignal.timeout(deadlineMs);
+    for (;;) {
+      const [message] = (await once(child, 'message', { signal })) as [FromHub];
+      if (message.tells === tells) return message;
+    }
+  }
+}
+
+export interface Domain {
+  /** Two of a pair, and one for itself. */
+  readonly hubs: readonly [FaultyHub, FaultyHub, FaultyHub];
+  readonly nats: NatsServers;
+  end(): Promise<void>;
+}
+
+export async function startDomain({ parameters, rate }: DomainOptions): Promise<Domain> {
+  const folder = await mkdtemp(join(tmpdir(), 'patchbay-faults-'));
+  const nats = await startNats(3);
+  const inputs = Math.floor(parameters / 4);
+  const create = async (name: string, hub: string, desk: string, otherDesk: string, place: number) => {
+    const proxies = await Promise.all(nats.servers.map(({ port }) => startProxy(port)));
+    const flow = join(folder, `${name}.json5`);
+    const servers = proxies.map(({ url }) => url);
+    await writeFile(flow, JSON.stringify(flowOf({ servers, hub, isPair: hub === 'studio', desk, inputs })));
+    return new FaultyHub(folder, name, proxies, { flow, place, desk, otherDesk, inputs, rate: rate / 4 });
+  };
+  const hubs = await Promise.all([
+    create('main', 'studio', 'studio', 'annex', 0),
+    create('standby', 'studio', 'studio', 'annex', 1),
+    create('annex', 'annex', 'annex', 'studio', 2),
+  ]);
+  await Promise.all(hubs.map((hub) => hub.start()));
+  return {
+    hubs: hubs as [FaultyHub, FaultyHub, FaultyHub],
+    nats,
+    async end() {
+      for (const hub of hubs) hub.signal('SIGCONT');
+      await Promise.all(hubs.map((hub) => hub.kill()));
+      for (const { pid } of nats.servers) process.kill(pid, 'SIGCONT');
+      await nats.end();
+      for (const { proxies } of hubs) for (const proxy of proxies) proxy.end();
+      await after(0);
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}

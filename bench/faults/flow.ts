@@ -1,0 +1,29 @@
+// The flows of the three hubs: two of a pair, and one for itself. Half of the parameters are those of the pair.
+
+export interface FaultsFlow {
+  readonly servers: readonly string[];
+  readonly hub: string;
+  readonly isPair: boolean;
+  /** The ID of its connection. */
+  readonly desk: string;
+  /** How many of its parameters are written, each with a rule that copies it to another. */
+  readonly inputs: number;
+}
+
+/** How many parameters the other hubs write, each of them one of its own. */
+export const writers = 3;
+
+export function flowOf({ servers, hub, isPair, desk, inputs }: FaultsFlow): object {
+  const ids = Array.from({ length: inputs }, (_, index) => index);
+  const acknowledged = Array.from({ length: writers }, (_, index) => `ack/${index},I,0`);
+  return {
+    connections: {
+      house: { type: 'nats', servers, domain: 'faults', hub, pair: isPair },
+      [desk]: {
+        type: 'dummy',
+        parameters: [...ids.flatMap((id) => [`in/${id},I,0`, `out/${id},I,0`]), ...acknowledged],
+      },
+    },
+    rules: ids.map((id) => ({ name: `${desk} ${id}`, from: `${desk}/in/${id}`, to: `${desk}/out/${id}` })),
+  };
+}

@@ -1,0 +1,88 @@
+// A hub that the script kills, stops and cuts off: a process of its own, with the load that it makes itself.
+
+import { openSync, writeSync } from 'node:fs';
+import { startHub } from '../../lib/hub.ts';
+import type { Origin } from '../../lib/model/parameter.ts';
+import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';
+
+const task = JSON.parse(process.argv[2]!) as HubTask;
+const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+const client: Origin = { kind: 'client', name: `load ${task.place}` };
+const everyMs = 20;
+/** Several writes to the other hub are under way, as they would be of a dashboard. */
+const ackEveryMs = 50;
+
+const hub = await startHub({ paths: [task.flow], log: silent });
+const tell = (message: FromHub) => process.send?.(message);
+
+// Firings, as `<term> <first ns> <last ns> <count>` of each round of the event loop, on the clock that all processes share.
+const file = openSync(task.firings, 'a');
+let firing: { term: number; first: bigint; last: bigint; count: number } | undefined;
+const note = () => {
+  if (firing !== undefined) writeSync(file, `${firing.term} ${firing.first} ${firing.last} ${firing.count}\n`);
+  firing = undefined;
+};
+hub.changes$.subscribe(({ origin }) => {
+  if (origin.kind !== 'rule' || origin.hub !== undefined) return;
+  const now = process.hrtime.bigint();
+  const term = hub.duty.watch?.term ?? -1;
+  if (firing !== undefined && firing.term !== term) note();
+  if (firing === undefined) {
+    firing = { term, first: now, last: now, count: 0 };
+    setImmediate(note);
+  }
+  firing.last = now;
+  firing.count++;
+});
+
+let term: number | undefined;
+let isPaused = false;
+let value = task.from;
+let next = 0;
+let dueMs = performance.now();
+const acknowledged: Acknowledged[] = [];
+
+setInterval(() => {
+  if (hub.duty.watch?.term !== term) {
+    term = hub.duty.watch?.term;
+    tell({ tells: 'term', term, atMs: Number(process.hrtime.bigint() / 1_000_000n) });
+  }
+  const now = performance.now();
+  if (isPaused || term === undefined) {
+    dueMs = now;
+    return;
+  }
+  dueMs = Math.max(dueMs, now - 1000); // what a stop has left out is not made up for
+  for (; dueMs < now; dueMs += 1000 / task.rate) {
+    if (hub.duty.watch === undefined) break;
+    hub.write(`${task.desk}/in/${next++ % task.inputs}`, ++value, client);
+  }
+}, everyMs);
+
+setInterval(async () => {
+  const address = `${task.otherDesk}/ack/${task.place}`;
+  const parameter = hub.find(address);
+  if (isPaused || parameter?.remote === undefined) return;
+  const written = ++value;
+  const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
+  if (told === written) acknowledged.push([address, written]);
+}, ackEveryMs);
+
+process.on('message', ({ ask }: ToHub) => {
+  if (ask === 'look') tell({ tells: 'look', look: look() });
+  else isPaused = ask === 'pause';
+});
+process.on('disconnect', () => process.exit());
+tell({ tells: 'ready' });
+
+function look(): Look {
+  const own = [task.desk, task.otherDesk].map((desk) => `${desk}/`);
+  const parameters = [...hub.parameters()].filter(({ address }) => own.some((desk) => address.startsWith(desk)));
+  const stale = parameters.filter(({ remote }) => remote?.staleSince !== undefined).map(({ address }) => address);
+  return {
+    term: hub.duty.watch?.term,
+    values: parameters.map(({ address, value }) => [address, value] as const),
+    stale: stale.slice(0, 10),
+    acknowledged: acknowledged.splice(0),
+  };
+}
