@@ -52,8 +52,9 @@ function compare(
     for (const [address, value] of owners[0]!.values)
       if (address.startsWith(`${desk}/`)) owned.set(address, Number(value));
   }
-  for (const [index, { values, stale }] of looks.entries()) {
+  for (const [index, { values, stale, underWay }] of looks.entries()) {
     const { name } = hubs[index]!;
+    if (underWay > 0) mistakes.push(`${name}: ${underWay} writes are not answered`);
     if (stale.length > 0) mistakes.push(`${name}: ${stale.length} or more are stale, such as ${stale[0]}`);
     const known = new Map(values);
     const others = [...owned].filter(([address, value]) => known.get(address) !== value);

@@ -41,6 +41,7 @@ let value = task.from;
 let next = 0;
 let dueMs = performance.now();
 const acknowledged: Acknowledged[] = [];
+let underWay = 0;
 
 setInterval(() => {
   if (hub.duty.watch?.term !== term) {
@@ -64,7 +65,9 @@ setInterval(async () => {
   const parameter = hub.find(address);
   if (isPaused || parameter?.remote === undefined) return;
   const written = ++value;
+  underWay++;
   const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
+  underWay--;
   if (told === written) acknowledged.push([address, written]);
 }, ackEveryMs);
 
@@ -83,6 +86,7 @@ function look(): Look {
     term: hub.duty.watch?.term,
     values: parameters.map(({ address, value }) => [address, value] as const),
     stale: stale.slice(0, 10),
+    underWay,
     acknowledged: acknowledged.splice(0),
   };
 }

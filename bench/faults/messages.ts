@@ -33,6 +33,8 @@ export interface Look {
   readonly values: readonly (readonly [address: string, value: Value | undefined])[];
   /** The addresses of other hubs whose values are stale, at most ten of them. */
   readonly stale: readonly string[];
+  /** How many writes to other hubs are not answered yet. */
+  readonly underWay: number;
   /** What has been acknowledged since the last look. */
   readonly acknowledged: readonly Acknowledged[];
 }

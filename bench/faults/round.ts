@@ -7,8 +7,6 @@ import { type Fault, happen } from './fault.ts';
 
 /** The load goes on for so long after a fault before it pauses, so that values can be compared. */
 const loadAfterMs = 2000;
-/** A write that is under way when the load pauses is answered, or given up, by then. */
-const underWayMs = 100;
 
 export interface RoundResult {
   readonly text: string;
@@ -37,7 +35,6 @@ export async function runRound(
   const endMs = performance.now();
   await after(loadAfterMs);
   for (const hub of hubs) hub.ask('pause');
-  await after(underWayMs);
   const { equalMs, mistakes, owned } = await expectMirrored(hubs, endMs, deadlineMs, acknowledged);
   const isLost = (address: string) => victim !== undefined && address.startsWith(`${victim.desk}/`);
   for (const [address] of acknowledged) if (isLost(address)) acknowledged.set(address, owned.get(address) ?? 0);

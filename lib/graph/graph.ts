@@ -196,6 +196,7 @@ export class Graph {
     cause = this.#delivering ?? this.#earlier,
     hop = this.#nextHop(),
   ): Value {
+    if (this.mayAct !== undefined && !this.#isInTurn) this.mayAct(); // it may hand the parameter over to nobody
     const isOwner = origin === node.owner;
     if (!isOwner) {
       if (node.access === 'read-only') throw readOnly(node);

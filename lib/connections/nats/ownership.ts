@@ -7,6 +7,11 @@ export interface Ownership {
   readonly term: number;
   /** false: another hub of the same name runs them, this one mirrors it. */
   readonly isHolder: boolean;
+  /**
+   * Whether other hubs may ask for what this one has: the holder, and also one that was it last and has stopped, as its values stand
+   * still until another one begins.
+   */
+  readonly answers: boolean;
   /** Whether the claim on a Connection ID is held, so that its parameters may be shared. */
   owns(connectionId: string): boolean;
   /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -14,4 +19,4 @@ export interface Ownership {
 }
 
 /** A hub that has no rival. */
-export const unrivalled: Ownership = { term: 1, isHolder: true, owns: () => true, changed$: NEVER };
+export const unrivalled: Ownership = { term: 1, isHolder: true, answers: true, owns: () => true, changed$: NEVER };

@@ -11,7 +11,7 @@ import { Claims, parseClaims } from './claims.ts';
 import { followAlone } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { Lease, parseLease } from './lease.ts';
-import { answerForLife, isAlive } from './life.ts';
+import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace } from './names.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
 import { createStreamCell } from './stream-cell.ts';
@@ -28,12 +28,15 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const { context, hub, link, isShared } = deciding;
   const { settings, scheduler: clock } = context;
   const { domain, pair: isPair } = settings;
+  const mustHold = isPair && settings.isolated === 'stop';
   const connection = () => link.state.session?.connection;
   const cellOf = (name: string) =>
     createStreamCell({ connection, ...leasePlace({ domain, hub: name }), parse: parseLease });
   const me = { id: randomUUID(), name: hostname() };
-  const isGone = isPair ? undefined : async (id: string) => !(await isAlive(link.state.session, settings, id));
-  const lease = new Lease(cellOf(settings.hub), me, clock, isGone);
+  const lease = new Lease(cellOf(settings.hub), me, clock, {
+    lifeOf: (id) => lifeOf(link.state.session, settings, id),
+    isExclusive: isPair,
+  });
   const changed$ = new Subject<void>();
   const trouble$ = new BehaviorSubject('');
   const wanted = createWanted(hub, isShared, () => claims.hurry());
@@ -44,7 +47,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     clock,
     wanted: wanted.ids,
   });
-  const standing: Standing = { isHolder: !isPair, term: 0, tell: () => changed$.next() };
+  const standing: Standing = { isHolder: !isPair, answers: !isPair, term: 0, tell: () => changed$.next() };
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
@@ -69,7 +72,10 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
       return standing.term;
     },
     get isHolder() {
-      return standing.isHolder;
+      return standing.isHolder && (!mustHold || lease.isHeld());
+    },
+    get answers() {
+      return standing.answers;
     },
     owns: (id) => standing.term > 0 && claims.refusals !== undefined && !claims.refusals.has(id),
     changed$,

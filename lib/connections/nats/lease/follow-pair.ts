@@ -14,27 +14,28 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
   const begin = (term: number) => {
     if (isRunning && standing.term === term) return;
     const goesOn = hasBegun || hasMirrored();
-    isRunning = hasBegun = standing.isHolder = true;
+    isRunning = hasBegun = standing.isHolder = standing.answers = true;
     standing.term = term;
     claims.start();
-    standing.tell();
     vacancy.end();
+    standing.tell();
     hub.duty.begin({ term, goesOn, mayAct: goesOnAlone ? () => isRunning : () => lease.isHeld() });
     log.info({ term }, `runs the connections and rules of "${settings.hub}", term ${term}`);
   };
-  const end = (reason: string) => {
+  const end = (reason: string, isLast: boolean) => {
     const wasRunning = isRunning;
     isRunning = false;
     void hub.duty.end(reason);
     standing.isHolder = false;
+    standing.answers = isLast;
     vacancy.begin(timeOfDay());
     standing.tell();
     if (wasRunning) log.warn({ term: standing.term }, `has ended the work of term ${standing.term}: ${reason}`);
   };
   const enter = (state: LeaseState) => {
     if (state.is === 'held') begin(state.term);
-    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`);
-    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time');
+    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, false);
+    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', true);
   };
   const following = new Subscription();
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));

@@ -7,6 +7,7 @@ import { distinctUntilChanged } from 'rxjs/operators';
 import { z } from 'zod';
 import { messageOf } from '../../../model/error.ts';
 import type { Cell } from './cell.ts';
+import type { Life } from './life.ts';
 
 export const leaseTimes = {
   renewMs: 1000,
@@ -16,6 +17,8 @@ export const leaseTimes = {
   lookMs: 500,
   /** When the servers answer again, the holder has this long to renew before its lease is taken. */
   graceMs: 1500,
+  /** A holder that is there has so long from its last renewal on. */
+  patienceMs: 7000,
   /** The pause before servers that did not answer are asked again. */
   retryMs: 200,
   /** Servers that have not answered for this long are in trouble. */
@@ -42,6 +45,15 @@ export interface Holder {
   readonly name: string;
 }
 
+/** What is known of others than by their renewals. */
+export interface Rivals {
+  lifeOf(holder: string): Promise<Life>;
+  /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
+  readonly isExclusive: boolean;
+}
+
+const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
+
 /**
  * - *unknown*: the servers have not answered yet.
  * - *held*: it is this hub's.
@@ -57,7 +69,7 @@ export class Lease {
   readonly #cell: Cell<LeaseRecord>;
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
-  readonly #isGone: (holder: string) => Promise<boolean>;
+  readonly #rivals: Rivals;
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   #fenceTimer = Subscription.EMPTY;
   #working: Promise<void> | undefined;
@@ -76,15 +88,11 @@ export class Lease {
   #ownTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
 
-  /**
-   * `isGone` tells whether a holder is no more, so that nobody has to wait until its lease runs out. It is for what may be done twice
-   * for a while: a holder that is cut off seems to be gone, too.
-   */
-  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, isGone = async (_holder: string) => false) {
+  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals: Rivals = unknownRivals) {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
-    this.#isGone = isGone;
+    this.#rivals = rivals;
   }
 
   /** Hot, replays last, synchronous, never completes, never errors. */
@@ -185,11 +193,19 @@ export class Lease {
     this.#ownTerm = isOwn ? value.term : undefined;
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const isFree = value === undefined || value.isReleased;
-    const isOver = nowMs - this.#seenMs >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
-    const mayTake = isFree || isOver || (await this.#isGone(value.holder));
+    const mayTake = isFree || (await this.#mayTake(value.holder, nowMs));
     if (mayTake && !this.#hasEnded) return this.#take(this.#term + 1);
     this.#enter({ is: 'taken', term: value?.term ?? this.#term, name: value?.name ?? '' });
     return leaseTimes.lookMs;
+  }
+
+  /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
+  async #mayTake(holder: string, nowMs: number): Promise<boolean> {
+    const { lifeOf, isExclusive } = this.#rivals;
+    const unseenMs = nowMs - this.#seenMs;
+    const isOver = unseenMs >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
+    if (isExclusive) return isOver && (unseenMs >= leaseTimes.patienceMs || (await lifeOf(holder)) !== 'there');
+    return isOver || (await lifeOf(holder)) === 'gone';
   }
 
   async #take(term: number): Promise<number> {

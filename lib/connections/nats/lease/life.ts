@@ -15,14 +15,17 @@ export function answerForLife(transport: Transport, name: HubName, id: string): 
   return transport.subscribe(subjectOfLife(name, id), (message) => message.reply(''));
 }
 
-/** Whether a run of a hub may still be there. One that does not answer may be stopped for a while. */
-export async function isAlive(session: Session | undefined, name: HubName, id: string): Promise<boolean> {
-  if (session === undefined) return true;
+/** *there*: it answers; *gone*: nobody listens; *silent*: it is stopped for a while, cut off, or too busy. */
+export type Life = 'there' | 'gone' | 'silent';
+
+/** Whether a run of a hub is still there. */
+export async function lifeOf(session: Session | undefined, name: HubName, id: string): Promise<Life> {
+  if (session === undefined) return 'silent';
   const { RequestError } = await import('@nats-io/transport-node');
   try {
     await session.transport.request(subjectOfLife(name, id), '', answerMs);
-    return true;
+    return 'there';
   } catch (error) {
-    return !(error instanceof RequestError && error.isNoResponders());
+    return error instanceof RequestError && error.isNoResponders() ? 'gone' : 'silent';
   }
 }

@@ -23,6 +23,8 @@ export interface Deciding {
 /** What those decide who follow the lease. */
 export interface Standing {
   isHolder: boolean;
+  /** As `Ownership.answers`. */
+  answers: boolean;
   term: number;
   /** Says that it has changed. */
   tell(): void;

@@ -83,6 +83,7 @@ export class MirroredHub implements Remote {
   attach(transport: Transport | undefined): void {
     this.#transport = transport;
     this.#stopMending();
+    if (this.#position !== undefined) this.#mend();
   }
 
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
@@ -134,15 +135,21 @@ export class MirroredHub implements Remote {
     if (position === undefined || told.epoch !== position.epoch) {
       this.#position = undefined;
       this.#mend();
-    } else if (told.rev <= position.rev) {
-      if (told.rev === position.rev) this.#refresh();
+    } else if (told.rev < position.rev || (told.rev === position.rev && told.structure <= position.structure)) {
+      if (told.rev === position.rev && told.structure === position.structure) this.#refresh();
     } else if (told.prev !== position.rev || told.turns.length === 0) {
       this.counts.gaps++;
       this.#mend();
     } else this.#takeOver(told, position);
   }
 
-  #takeOver({ turns, rev }: Told, { epoch, structure }: Position): void {
+  #takeOver({ turns, rev, structure }: Told, { epoch, structure: known }: Position): void {
+    const changed = turns.filter((turn) => !Array.isArray(turn)).length;
+    if (known + changed !== structure) {
+      this.counts.gaps++;
+      this.#mend();
+      return;
+    }
     try {
       this.#parameters.take(turns);
     } catch (error) {
@@ -151,8 +158,7 @@ export class MirroredHub implements Remote {
     }
     this.#countFires(turns);
     this.counts.turns += turns.length;
-    const changed = turns.filter((turn) => !Array.isArray(turn)).length;
-    this.#position = { epoch, structure: structure + changed, rev };
+    this.#position = { epoch, structure, rev };
     this.#refresh();
   }
 

@@ -56,7 +56,7 @@ export class Sharer {
     const { hub, ownership } = context;
     this.#context = context;
     this.#shared = new SharedParameters(hub.epoch);
-    this.#desk = new WriteDesk(context);
+    this.#desk = new WriteDesk({ ...context, tell: () => this.flush() });
     const follow = <T>(stream$: { subscribe(o: object): Subscription }, next: (one: T) => void) =>
       this.#running.add(stream$.subscribe({ next, error: () => {} }));
     follow(hub.changes$, (change: Change) => this.#tell(change));
@@ -149,7 +149,7 @@ export class Sharer {
     const { name, ownership } = this.#context;
     const prev = this.#told;
     this.#told = Math.max(prev, rev);
-    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term}`;
+    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}`;
     this.#transport?.publish(
       subjectOf(name, 'turns'),
       `{${head},"prev":${prev},"rev":${this.#told},"turns":[${turns}]}`,
@@ -158,7 +158,7 @@ export class Sharer {
 
   #answer(message: Message): void {
     const { name, ownership, hub } = this.#context;
-    if (!ownership.isHolder) return;
+    if (!ownership.answers) return;
     this.flush();
     const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told };
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
@@ -166,14 +166,14 @@ export class Sharer {
   }
 
   #isShared({ address, remote }: Parameter): boolean {
-    const { hub, ownership, isSelected } = this.#context;
+    const { hub, ownership, isSelected, name } = this.#context;
     const connection = address.slice(0, address.indexOf('/'));
-    if (remote !== undefined || hub.mirroring.isLocal(connection)) return false;
+    if ((remote !== undefined && remote.hub !== name.hub) || hub.mirroring.isLocal(connection)) return false;
     return ownership.owns(connection) && isSelected(address);
   }
 
   #declare(parameter: Parameter): void {
-    if (parameter.remote !== undefined) return;
+    if (parameter.remote !== undefined && parameter.remote.hub !== this.#context.name.hub) return;
     this.#came.push(parameter);
     this.#flushSoon();
   }

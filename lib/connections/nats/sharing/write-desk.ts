@@ -20,6 +20,8 @@ interface Known {
 export interface WriteDeskContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
   readonly scheduler: SchedulerLike;
+  /** Tells mirrors what has been written, before its answer: what was acknowledged is on its way to all who may take over. */
+  readonly tell: () => void;
 }
 
 export class WriteDesk {
@@ -43,7 +45,10 @@ export class WriteDesk {
     const key = `${request.hub} ${request.id}`;
     const known = this.#known.get(key);
     const answer = known?.answer ?? JSON.stringify(this.#write(request));
-    if (known === undefined) this.#known.set(key, { atMs: nowMs, answer });
+    if (known === undefined) {
+      this.#known.set(key, { atMs: nowMs, answer });
+      this.#context.tell();
+    }
     message.reply(answer);
   }
 
@@ -56,8 +61,10 @@ export class WriteDesk {
       for (const [address, input] of items) {
         try {
           const parameter = hub.find(address);
-          if (parameter === undefined || parameter.remote !== undefined)
+          if (parameter === undefined)
             throw new HubError('unknown-parameter', `${address}: there is no parameter of this address on its hub`);
+          if (parameter.remote !== undefined)
+            throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
           results.push({ v: hub.mirroring.writeFor(parameter, input, origin, cause, hop) });
         } catch (error) {
           results.push({ code: error instanceof HubError ? error.code : 'internal', message: messageOf(error) });

@@ -41,17 +41,19 @@ const structure = z.union([
 export type ToldStructure = z.output<typeof structure>;
 
 /**
- * `{"hub":"west","epoch":"…","term":1,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the same number twice.
+ * `{"hub":"west","epoch":"…","term":1,"structure":2,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the same number
+ * twice. So may a message of parameters that come or go, which `structure` counts.
  */
 export interface Told {
   readonly hub: string;
   readonly epoch: string;
   readonly term: number;
+  readonly structure: number;
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (ToldTurn | ToldStructure)[];
 }
-const told = z.strictObject({ ...head, prev: count, turns: z.array(z.unknown()) });
+const told = z.strictObject({ ...head, structure: count, prev: count, turns: z.array(z.unknown()) });
 
 /** Asks the owner for definitions from a place on, or for what changed since a revision. */
 export const walkRequest = z.union([
