@@ -222,11 +222,18 @@ export class Lease {
     this.#sequence = sequence;
     this.#seenMs = this.#clock.now();
     this.#fenceMs = askedMs + leaseTimes.fenceMs;
-    const leftMs = this.#fenceMs - this.#clock.now();
-    if (this.#hasEnded || leftMs <= 0) return;
-    this.#fenceTimer.unsubscribe();
-    this.#fenceTimer = this.#clock.schedule(() => void this.isHeld(), leftMs);
+    if (this.#hasEnded || this.#clock.now() >= this.#fenceMs) return;
+    this.#stopAtFence();
     this.#enter({ is: 'held', term });
+  }
+
+  /** A timer may be a little early: it looks again then. */
+  #stopAtFence(): void {
+    this.#fenceTimer.unsubscribe();
+    const leftMs = Math.ceil(this.#fenceMs - this.#clock.now());
+    this.#fenceTimer = this.#clock.schedule(() => {
+      if (this.isHeld()) this.#stopAtFence();
+    }, leftMs);
   }
 
   /** A process that was stopped has seen nothing meanwhile: its looks begin anew. */
