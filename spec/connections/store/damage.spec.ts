@@ -59,6 +59,30 @@ for (const [what, damage] of Object.entries(damages))
     t.is(statusOf(next, 'store').state, 'running');
   });
 
+test('a folder in the place of a log or of its index is set aside, and the values are there', async (t) => {
+  const installation = await install(t, { desk });
+  const data = join(installation.folder, 'data');
+  const before = await installation.start();
+  before.write('desk/p0', 7, writer);
+  await eventually(async () => (await readdir(data)).includes('history.db-wal'));
+  await before.stop();
+  await installation.closed();
+  const inTheWay = ['values.db-wal', 'values.db-shm', 'audit.db-shm', 'history.db-wal'];
+  for (const name of inTheWay) await mkdir(join(data, name, 'somebody'), { recursive: true });
+  const hub = await installation.start();
+  t.is(hub.find('desk/p0')!.value, 7);
+  for (const name of inTheWay) {
+    const told = new RegExp(`${name} is no file, set aside as \\S+-(wal|shm)`);
+    await eventually(() => told.test(statusOf(hub, 'store').reason), `${name} is told`);
+  }
+  hub.write('desk/p0', 8, writer);
+  await hub.stop();
+  t.true((await readdir(data)).some((name) => /^history\.damaged-.+\.db-wal$/.test(name)));
+  const next = await installation.start();
+  t.is(next.find('desk/p0')!.value, 8);
+  t.is(statusOf(next, 'store').state, 'running');
+});
+
 test('the copy of the last hour is used, and the time of it told', async (t) => {
   const installation = await install(t, { desk });
   await fill(installation, 7);

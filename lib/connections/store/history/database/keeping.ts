@@ -3,7 +3,7 @@
 
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
-import { exists, filesOf, setAside } from '../../thread/database/files.ts';
+import { clearLog, exists, filesOf, setAside } from '../../thread/database/files.ts';
 import { hasLost, readLogIndex } from '../../thread/database/log-index.ts';
 import { lostLog } from '../../thread/database/recover.ts';
 import { checkDatabase } from '../../thread/database/store-database.ts';
@@ -61,9 +61,11 @@ export class HistoryKeeping {
 
   #openFile(request: OpenHistory): void {
     const { folder, room, rules, isFirst, now, startedAt } = request;
-    const { path } = filesOf(folder, 'history');
+    const files = filesOf(folder, 'history');
+    const { path } = files;
     this.#close();
     mkdirSync(folder, { recursive: true });
+    this.#losses.push(...clearLog(files));
     if (!exists(path)) HistoryDatabase.create(path);
     const before = readLogIndex(path);
     HistoryDatabase.recognise(path, isFirst);

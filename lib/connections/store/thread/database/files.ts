@@ -27,13 +27,26 @@ export function filesOf(folder: string, name: string): DatabaseFiles {
 
 /** Renames a damaged database with all that belongs to it, and gives its new name: `values.damaged-2026-11-22T03-41-33.db`. */
 export function setAside({ folder, name, path }: DatabaseFiles, now = new Date()): string {
-  const time = now.toISOString().slice(0, 19).replaceAll(':', '-');
-  let target = `${name}.damaged-${time}.db`;
-  for (let n = 2; exists(join(folder, target)); n++) target = `${name}.damaged-${time}-${n}.db`;
+  const target = nameAside(folder, name, now);
   for (const companion of companions)
     if (exists(path + companion)) renameSync(path + companion, join(folder, target + companion));
   removeOldest(folder, name);
   return target;
+}
+
+/**
+ * Renames what is in the place of the log before a database, or of its index, and is no file: SQLite could not open the database.
+ * Gives a sentence for each.
+ */
+export function clearLog({ folder, name, path }: DatabaseFiles, now = new Date()): string[] {
+  const inTheWay = companions.filter(
+    (companion) => companion !== '' && exists(path + companion) && !isFile(path + companion),
+  );
+  if (inTheWay.length === 0) return [];
+  const target = nameAside(folder, name, now);
+  for (const companion of inTheWay) renameSync(path + companion, join(folder, target + companion));
+  removeOldest(folder, name);
+  return inTheWay.map((companion) => `${path}${companion} is no file, set aside as ${target}${companion}`);
 }
 
 /** Puts the copy of the last hour where the database was. */
@@ -69,10 +82,22 @@ export function sync(path: string): void {
   }
 }
 
+function nameAside(folder: string, name: string, now: Date): string {
+  const time = now.toISOString().slice(0, 19).replaceAll(':', '-');
+  let target = `${name}.damaged-${time}.db`;
+  const isTaken = () => companions.some((companion) => exists(join(folder, target + companion)));
+  for (let n = 2; isTaken(); n++) target = `${name}.damaged-${time}-${n}.db`;
+  return target;
+}
+
 function removeOldest(folder: string, name: string): void {
-  const aside = readdirSync(folder)
-    .filter((file) => file.startsWith(`${name}.damaged-`) && file.endsWith('.db'))
-    .sort((a, b) => timeOf(join(folder, a))! - timeOf(join(folder, b))!);
-  for (const file of aside.slice(0, -keptAside))
-    for (const companion of companions) rmSync(join(folder, file + companion), { recursive: true, force: true });
+  const files = readdirSync(folder).filter((file) => file.startsWith(`${name}.damaged-`));
+  const times = new Map<string, number>();
+  for (const file of files) {
+    const base = file.replace(/-(?:wal|shm)$/, '');
+    if (base.endsWith('.db')) times.set(base, Math.max(times.get(base) ?? 0, timeOf(join(folder, file)) ?? 0));
+  }
+  const aside = [...times.keys()].sort((a, b) => times.get(a)! - times.get(b)!);
+  for (const base of aside.slice(0, -keptAside))
+    for (const companion of companions) rmSync(join(folder, base + companion), { recursive: true, force: true });
 }

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { messageOf } from '../../../../model/error.ts';
 import type { OpenedStored } from '../values/messages.ts';
-import { companions, type DatabaseFiles, exists, isFile } from './files.ts';
+import { clearLog, companions, type DatabaseFiles, isFile } from './files.ts';
 import { FolderLock } from './folder-lock.ts';
 import { ageOf, copyText, type Recovery, readStored, recover } from './recover.ts';
 import { troubleOf } from './trouble.ts';
@@ -40,7 +40,9 @@ export function openStored<Held, Database extends { close(): void }>(
   try {
     mkdirSync(files.folder, { recursive: true });
     lock = new FolderLock(files.folder, opening.lock);
+    const cleared = clearLog(files);
     held = recover(files, losses, opening);
+    losses.unshift(...cleared);
     const database = opening.open(held);
     const close = () => {
       database.close();
@@ -73,7 +75,7 @@ function readElsewhere<Held>(files: DatabaseFiles, losses: string[], recovery: R
 function readIn<Held>(folder: string, path: string, losses: string[], recovery: Recovery<Held>): Held {
   try {
     const place = join(folder, 'read.db');
-    for (const companion of companions) if (exists(path + companion)) copyFileSync(path + companion, place + companion);
+    for (const companion of companions) if (isFile(path + companion)) copyFileSync(path + companion, place + companion);
     return readStored(place, losses, recovery, path);
   } finally {
     rmSync(folder, { recursive: true, force: true });
