@@ -1,7 +1,7 @@
 // Whatever has become of the database, the hub starts and serves, says what was lost, sets the bad file aside, and goes on.
 
 import { randomBytes } from 'node:crypto';
-import { copyFile, mkdir, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
@@ -110,18 +110,32 @@ test('a database that is missing is replaced by its copy; a copy that is damaged
   t.regex(statusOf(next, 'store').reason, /is used, .*; its copy is damaged .*: all values are lost$/);
 });
 
+const overwrite = async (path: string) => writeFile(path, randomBytes((await stat(path)).size), { flag: 'r+' });
+const damagesOfRunning: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
+  'it is deleted': (path) => rm(path),
+  'its log is deleted': (path) => rm(`${path}-wal`),
+  'it is cut off': (path) => truncate(path, 4096),
+  'all of it is noise': (path) => Promise.all([path, `${path}-wal`].map(overwrite)),
+};
+
 test('a database that is damaged while the hub runs costs nothing: the hub writes it anew', async (t) => {
   const installation = await install(t, { desk });
   const hub = await installation.start();
   for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, 7, writer);
   await eventually(() => valueIn(installation.values, 'desk/p9') === 7);
-  await rm(installation.values);
-  hub.write('desk/p0', 8, writer);
-  await hub.logged(/^connection "store" is degraded: /);
-  await eventually(() => valueIn(installation.values, 'desk/p0') === 8);
+  let value = 7;
+  for (const [what, damage] of Object.entries(damagesOfRunning)) {
+    hub.write('desk/p0', ++value, writer);
+    await eventually(() => valueIn(installation.values, 'desk/p0') === value);
+    await damage(installation.values);
+    hub.write('desk/p0', ++value, writer);
+    await hub.logged(/^connection "store" is degraded: /);
+    await eventually(() => valueIn(installation.values, 'desk/p0') === value, `${what}: it is written anew`);
+    t.is(valueIn(installation.values, 'desk/p9'), 7, what);
+  }
   await hub.stop();
   const next = await installation.start();
-  t.deepEqual([next.find('desk/p0')!.value, next.find('desk/p9')!.value], [8, 7]);
+  t.deepEqual([next.find('desk/p0')!.value, next.find('desk/p9')!.value], [value, 7]);
 });
 
 test('a folder that cannot be used for a while costs nothing', async (t) => {

@@ -10,12 +10,12 @@ import {
   checkSmallDatabase,
   emptyLog,
   inTransaction,
-  OpenFile,
   openDatabase,
   readDatabase,
 } from '../thread/database/store-database.ts';
 import { storedText } from '../thread/database/stored-text.ts';
 import { troubleOf } from '../thread/database/trouble.ts';
+import { WrittenFiles } from '../thread/database/written-files.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
 import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
 
@@ -38,7 +38,7 @@ const putRun = `INSERT INTO run VALUES (1, ?, ?, ?)
 
 export class AuditDatabase {
   readonly #folder: string;
-  readonly #file: OpenFile;
+  readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
   readonly #keepMs: number;
   readonly #maxPages: number;
@@ -53,7 +53,7 @@ export class AuditDatabase {
     this.#folder = dirname(path);
     this.#database = openDatabase(path, maxBytes, logBytes, 1);
     try {
-      this.#file = new OpenFile(path);
+      this.#files = new WrittenFiles(path);
       this.#maxPages = this.#number('PRAGMA max_page_count');
       this.#putEntry = this.#database.prepare(putEntry);
       this.#putLog = this.#database.prepare(putLog);
@@ -82,7 +82,7 @@ export class AuditDatabase {
 
   /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
   write(batch: AuditBatch): void {
-    this.#file.expectInPlace();
+    this.#files.expectWhole();
     expectRoom(this.#folder, 'audit', bytesOf(batch));
     try {
       this.#put(batch);

@@ -6,10 +6,10 @@ import {
   createDatabase,
   emptyLog,
   inTransaction,
-  OpenFile,
   openDatabase,
   readDatabase,
 } from '../../thread/database/store-database.ts';
+import { WrittenFiles } from '../../thread/database/written-files.ts';
 import type { Gap } from '../columns.ts';
 import type { HistoryRoom } from '../messages.ts';
 import { historyTables } from '../tables.ts';
@@ -29,7 +29,7 @@ const knownWriters = 10_000;
 
 export class HistoryDatabase {
   readonly database: DatabaseSync;
-  readonly #file: OpenFile;
+  readonly #files: WrittenFiles;
   readonly #mostPages: number;
   readonly #logPages: number;
   readonly #addChange: StatementSync;
@@ -44,7 +44,7 @@ export class HistoryDatabase {
   constructor(path: string, { databaseBytes, logBytes }: HistoryRoom) {
     this.database = openDatabase(path, databaseBytes, logBytes);
     try {
-      this.#file = new OpenFile(path);
+      this.#files = new WrittenFiles(path);
       this.#addChange = this.database.prepare('INSERT OR IGNORE INTO change VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
       const put = (table: SpanTable) =>
         this.database.prepare(`INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?)`);
@@ -88,7 +88,7 @@ export class HistoryDatabase {
 
   /** Writes as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
   write(work: () => void): void {
-    this.#file.expectInPlace();
+    this.#files.expectWhole();
     inTransaction(this.database, work);
   }
 

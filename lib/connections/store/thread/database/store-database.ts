@@ -125,11 +125,6 @@ export class OpenFile {
   get isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
-
-  /** Errors: `DamagedError` when somebody has moved or deleted the file. */
-  expectInPlace(): void {
-    if (!this.isInPlace) throw new DamagedError('the file is no longer in its place');
-  }
 }
 
 /** SQLite gives what belongs to a database the rights of that time: where that was read-only, it would stay so. */

@@ -6,10 +6,10 @@ import {
   createDatabase,
   emptyLog,
   inTransaction,
-  OpenFile,
   openDatabase,
   readDatabase,
 } from '../database/store-database.ts';
+import { WrittenFiles } from '../database/written-files.ts';
 import { isOfThisVersion, valuesVersion } from './checksum.ts';
 import type { Batch, Held } from './messages.ts';
 import { readMemories, readValues } from './read-values.ts';
@@ -27,7 +27,7 @@ const tables = `
   ) STRICT, WITHOUT ROWID;${snapshotTables}`;
 
 export class ValuesDatabase {
-  readonly #file: OpenFile;
+  readonly #files: WrittenFiles;
   readonly #database: DatabaseSync;
   readonly #rows: RowWriter;
 
@@ -38,7 +38,7 @@ export class ValuesDatabase {
   constructor(path: string, maxBytes: number, hasDamagedRows = false) {
     this.#database = openDatabase(path, maxBytes);
     try {
-      this.#file = new OpenFile(path);
+      this.#files = new WrittenFiles(path);
       if (hasDamagedRows || !isOfThisVersion(this.#database)) writeAnew(this.#database);
       this.#rows = new RowWriter(this.#database);
     } catch (error) {
@@ -68,7 +68,7 @@ export class ValuesDatabase {
 
   /** Writes a batch as a whole or not at all; once it returns, it is on the disk. Errors: those of SQLite, `DamagedError`. */
   write(batch: Batch): void {
-    this.#file.expectInPlace();
+    this.#files.expectWhole();
     inTransaction(this.#database, () => this.#rows.write(batch));
   }
 
