@@ -131,11 +131,13 @@ test('damage that shows while the hub runs is set aside once somebody reads it, 
   await first.stop();
   const path = join(installation.folder, 'data', 'audit.db');
   await eventually(() => !existsSync(`${path}-wal`)); // now it is closed
+  const hub = await installation.start();
+  hub.write('desk/text', 'begun', writer);
+  await noted(installation, ({ after }) => after === 'begun');
   const file = await open(path, 'r+');
   const { size } = await file.stat();
   await file.write(randomBytes(4096), 0, 4096, Math.floor(size / 8192) * 4096); // neither the beginning nor the end
   await file.close();
-  const hub = await installation.start();
   t.is(statusOf(hub, 'store').state, 'running', 'nobody has seen it yet');
   const [port] = portsOf(hub);
   t.is((await fetch(`http://127.0.0.1:${port}/hub/audit?text=none`)).status, 503);

@@ -19,7 +19,7 @@ const rules = [
 const events = 'SELECT address, type, value, writer, source, cause FROM event ORDER BY time, revision';
 
 function read({ folder }: Pick<Installation, 'folder'>, sql: string): Record<string, unknown>[] {
-  const database = new DatabaseSync(join(folder, 'data', 'history.db'), { readOnly: true });
+  const database = new DatabaseSync(join(folder, 'data', 'history.db'), { readOnly: true, timeout: 10_000 });
   try {
     return database
       .prepare(sql)
