@@ -20,6 +20,10 @@ export interface ParameterInfo {
   readonly revision?: number | undefined;
   readonly time?: IsoTime | undefined;
   readonly origin?: Origin | undefined;
+  /** The hub that owns it; left out: this one does. */
+  readonly hub?: string | undefined;
+  /** Since when nothing is heard of that hub; left out: the value is fresh. */
+  readonly staleSince?: IsoTime | undefined;
 }
 
 /** `POST /update` takes `{"parameter":"desk/lamp","value":true}`. */

@@ -66,8 +66,11 @@ class World {
     }
     const { name, graph, owner } = one;
     const id = `p${step.which}`;
-    if (step.do === 'come')
-      one.declare({ id: `${id}/more`, type: 'I', access: 'read-write', defaultValue: this.#count++ });
+    if (step.do === 'come') {
+      const isKnown = step.which % 2 === 0;
+      const declaration = { id: `${id}/more`, type: 'I', access: 'read-write' } as const;
+      one.declare(isKnown ? { ...declaration, defaultValue: this.#count++ } : declaration);
+    }
     if (step.do === 'go') one.withdraw(`${id}/more`);
     if (step.do === 'set') graph.write(`${name}/${id}`, this.#count++, owner);
     if (step.do === 'fire') graph.write(`${name}/go`, true, owner);

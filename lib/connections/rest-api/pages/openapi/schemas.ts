@@ -94,7 +94,14 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       access: oneOf(['read-only', 'write-only', 'read-write']),
       state: oneOf(['known', 'unknown']),
     },
-    { value, revision: count, time, origin },
+    {
+      value,
+      revision: count,
+      time,
+      origin,
+      hub: describe(text, 'The hub that owns it; left out: this one does'),
+      staleSince: describe(time, 'Since when nothing is heard of that hub'),
+    },
   ),
   Connection: object<ConnectionStatus>({
     ...connection,

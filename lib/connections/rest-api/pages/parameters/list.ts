@@ -105,7 +105,7 @@ class ParameterList implements Task {
   }
 }
 
-function describeParameter({ address, type, access, value, lastChange }: Parameter, view: View): ParameterInfo {
+function describeParameter({ address, type, access, value, lastChange, remote }: Parameter, view: View): ParameterInfo {
   return {
     parameter: address,
     type,
@@ -115,5 +115,7 @@ function describeParameter({ address, type, access, value, lastChange }: Paramet
     revision: lastChange?.revision,
     time: lastChange && toIsoTime(lastChange.time),
     origin: lastChange && view.tell(lastChange.origin),
+    hub: remote?.hub,
+    staleSince: remote?.staleSince === undefined ? undefined : toIsoTime(remote.staleSince),
   };
 }
