@@ -14,6 +14,7 @@ import { type HistoryOptions, history } from './command/history.ts';
 import { init } from './command/init.ts';
 import { formatKeys } from './command/keys.ts';
 import { password } from './command/password.ts';
+import { type RecordOptions, type ReplayOptions, record, replay } from './command/record.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
 import { type RunOptions, run } from './command/run/run.ts';
@@ -153,6 +154,21 @@ remote('reload', 'have a running hub read its flow files again, and take over wh
 remote('shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
   .option('--json', 'print the JSON of the hub')
   .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
+
+remote('record', 'keep what comes from outside of a running hub in a file, until interrupted')
+  .option('--for <duration>', 'so long at most: 1h')
+  .option('--max-bytes <count>', 'so much at most', '1000000000')
+  .argument('<file>', 'the recording that is written; there must be none of this name')
+  .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
+
+program
+  .command('replay')
+  .description('run flow files in virtual time on a recording, and print where others would differ from them')
+  .argument('<file>', 'the recording')
+  .argument('[paths...]', 'flow files and folders as they are', [defaultFolder])
+  .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
+  .option('--limit <count>', 'the first so many deviations', '1000')
+  .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
 
 remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')

@@ -96,11 +96,13 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
     'testing/',
     ['hub.ts', 'hub/journal.ts', 'model/', 'graph/', 'flow/', 'json5/', ...contract, 'connections/registry.ts', 'rxjs'],
   ],
+  ['replay/', ['hub.ts', 'hub/', 'testing/virtual-clock.ts', 'model/', 'wire/', 'graph/', 'flow/plan.ts']],
   [
     'command/',
     [
       'hub.ts',
       'testing/',
+      'replay/',
       'backup/',
       'flow/check/check.ts',
       'flow/plan.ts',

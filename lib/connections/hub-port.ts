@@ -6,6 +6,7 @@ import type { Durations } from '../model/durations.ts';
 import type { LoadReport } from '../model/load-report.ts';
 import type { LogLevel, LogPage, LogStatus } from '../model/log-entry.ts';
 import type { Change, Origin, Parameter, Remote, RemoteWrite } from '../model/parameter.ts';
+import type { OutsideTurn, Recording } from '../model/recorded.ts';
 import type { Reload } from '../model/reload-report.ts';
 import type { RuleRuns } from '../model/rule-run.ts';
 import type { RuleStatus } from '../model/rule-status.ts';
@@ -77,6 +78,8 @@ export interface HubPort {
   logStatus(): LogStatus;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(rule: string): readonly RuleRuns[];
+  /** Calls back with each turn in which something came from outside, until the recording is stopped. */
+  record(next: (turn: OutsideTurn) => void): Recording;
   /** What would have been done in shadow beside what was done; undefined: nothing is in shadow. */
   shadow(): ShadowReport | undefined;
   /** The last change of a parameter in shadow, where it was made there or the value is not what is live; undefined: it is the same. */

@@ -26,6 +26,7 @@ export class Graph {
   readonly #parameters = new Map<string, ParameterNode>();
   readonly #byRevision = new RevisionList();
   readonly #changes = new ChangeSubject();
+  readonly #repeated = new ChangeSubject();
   readonly #dropped = new Subject<DroppedWrite>();
   readonly #declared = new Subject<Parameter>();
   readonly #removed = new Subject<Parameter>();
@@ -45,6 +46,8 @@ export class Graph {
 
   /** Every change in revision order. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changes$: Observable<Change> = this.#changes.asObservable();
+  /** Every write that changes nothing. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly repeated$: Observable<Change> = this.#repeated.asObservable();
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
   /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
@@ -327,7 +330,10 @@ export class Graph {
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
       this.#changes.next(change);
-    } else node.repeats?.next(change.value);
+    } else {
+      node.repeats?.next(change.value);
+      this.#repeated.next(change);
+    }
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
   }

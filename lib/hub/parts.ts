@@ -14,6 +14,7 @@ import { HubDuty } from './duty.ts';
 import type { Journal } from './journal.ts';
 import { createPort, type Operation } from './port.ts';
 import { createRuleReports } from './rule-reports.ts';
+import { record } from './twin/record.ts';
 
 export interface PartOptions {
   readonly log: Journal;
@@ -56,6 +57,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
     earlierLog: () => log.earlier,
     logStatus: () => log.status(),
     keeping,
+    record: (next) => record(next, { graph, scheduler, isExternal: (id) => connections.isExternal(id) }),
     isLocal: (id) => connections.isLocal(id),
     duty,
   });

@@ -22,6 +22,7 @@ export type Operation = Pick<
   | 'earlierLog'
   | 'logStatus'
   | 'keeping'
+  | 'record'
   | 'duty'
 > & { readonly isLocal: MirroringPort['isLocal'] };
 

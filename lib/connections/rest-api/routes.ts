@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { HubError } from '../../model/error.ts';
 import type { Origin } from '../../model/parameter.ts';
+import type { Recording } from '../../model/recorded.ts';
 import type { HttpRequest, HttpResponse } from '../../net/uws.ts';
 import type { Log } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
@@ -42,6 +43,7 @@ import { auditPath, readAuditQuestion } from './pages/past/audit.ts';
 import { eventsPath, readEventsQuestion } from './pages/past/events.ts';
 import { historyPath, readHistoriesQuestion, readHistoryQuestion } from './pages/past/history.ts';
 import { type PastContext, servePast } from './pages/past/serve-past.ts';
+import { serveRecording } from './pages/record.ts';
 import { switchRule } from './pages/rules.ts';
 import { reloadHub, shadowOf } from './pages/shadow.ts';
 import { serveBackup } from './pages/store/backup.ts';
@@ -190,6 +192,7 @@ function storeRoutes(context: RouteContext): Route[] {
   const { hub, settings, log } = context;
   const json = pagesOf(context);
   const expectOwner = createOwnerCheck(settings);
+  const recordings = new Set<Recording>();
   return [
     {
       path: '/hub/backup',
@@ -198,6 +201,15 @@ function storeRoutes(context: RouteContext): Route[] {
       get(response, request, visitor) {
         expectOwner(request, remoteAddress(response));
         serveBackup(hub, visitor, response, request, log);
+      },
+    },
+    {
+      path: '/hub/record',
+      need: 'manage',
+      getWrites: true, // it changes nothing, but no page of another site may have it made
+      get(response, request) {
+        expectOwner(request, remoteAddress(response));
+        serveRecording(hub, recordings, response, log);
       },
     },
     {

@@ -36,11 +36,12 @@ export class ShadowRun {
   #unheard: Change[] = [];
   readonly #task = { place: { order: Number.MAX_SAFE_INTEGER }, settle: () => this.#tell() };
 
-  constructor(cone: Cone, { graph, scheduler, log, isVirtual }: ShadowRuntime) {
+  /** `most` deviations are kept. */
+  constructor(cone: Cone, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {
     this.cone = cone;
     this.#live = graph;
     this.since = { revision: graph.revision, time: graph.now() };
-    this.deviations = new Deviations({ most: keptDeviations, momentMs: isVirtual ? 0 : momentMs, cut });
+    this.deviations = new Deviations({ most, momentMs: isVirtual ? 0 : momentMs, cut });
     const withoutTicks = new Set([...cone.connections].filter((id) => !cone.changedConnections.has(id)));
     const prepare = (twin: Graph) => this.#prepare(twin);
     this.twin = runTwin(cone.plan, { log, scheduler, now: graph.now, withoutTicks, prepare });

@@ -7,6 +7,7 @@ import type { HubPort } from '../../connections/hub-port.ts';
 import type { ConnectionPlan, Plan } from '../../flow/plan.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { ParameterNode } from '../../graph/parameter-node.ts';
+import { RestoredChange } from '../../graph/restored-change.ts';
 import { formatAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
@@ -91,7 +92,9 @@ function writerOf(node: ParameterNode, origin: Origin): Origin {
 function causedAlone(connection: ConnectionPlan, graph: Graph): ConnectionPlan {
   const type = connection.type as ConnectionType;
   const isCaused = (event: ConnectionEvent) => {
-    if (!('set' in event) || graph.cause !== undefined || event.because !== undefined) return true;
+    if (!('set' in event)) return true;
+    const cause = event.because ?? graph.cause;
+    if (cause !== undefined && !(cause instanceof RestoredChange)) return true;
     const node = graph.find(formatAddress(connection.id, event.set));
     return node !== undefined && node.type !== 'T' && node.value === undefined;
   };

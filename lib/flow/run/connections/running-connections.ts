@@ -74,6 +74,11 @@ export class RunningConnections {
     return found === undefined || id === hubId || isGateway(found.plan);
   }
 
+  /** Whether a connection reaches out of the process; one that there is not does not. */
+  isExternal(id: string): boolean {
+    return this.#running.get(id)?.plan.type.isExternal ?? false;
+  }
+
   /** The supervisors of gateways. */
   gateways(): Supervisor[] {
     return [...this.#running.values()].filter(({ plan }) => isGateway(plan)).map(({ supervisor }) => supervisor);

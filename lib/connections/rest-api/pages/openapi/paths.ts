@@ -196,6 +196,16 @@ export const paths = {
       },
     },
   },
+  '/hub/record': {
+    get: {
+      ...about('record', 'operation', 'What comes from outside, line by line, until the client goes'),
+      responses: {
+        '200': { description: 'A recording', content: { 'application/octet-stream': { schema: { type: 'string' } } } },
+        '409': problem('Four clients record already'),
+        ...refusals,
+      },
+    },
+  },
   '/hub/reload': {
     post: {
       ...about(

@@ -1,0 +1,103 @@
+// GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
+
+import { HubError } from '../../../model/error.ts';
+import type { OutsideTurn, Recording } from '../../../model/recorded.ts';
+import type { HttpResponse } from '../../../net/uws.ts';
+import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
+import type { Log } from '../../connection.ts';
+import type { HubPort } from '../../hub-port.ts';
+import { begin } from '../http/answer/headers.ts';
+import { type Exchange, keepResponse } from '../http/exchange.ts';
+
+/** How many clients may record at the same time, and how much may wait for one of them. */
+export const maxRecordings = 4;
+export const maxUnsentBytes = 16 * 1024 * 1024;
+/** So often a line says that the hub is there, also when nothing comes from outside. */
+const everyMs = 1000;
+
+/** Errors: `conflict` when too many record. A client that does not read loses its recording: one with a gap would be worth nothing. */
+export function serveRecording(hub: HubPort, recordings: Set<Recording>, response: HttpResponse, log: Log): void {
+  if (recordings.size >= maxRecordings)
+    throw new HubError('conflict', `record: expected ${maxRecordings} recordings at most, there are as many`);
+  const exchange = keepResponse(response);
+  const lines = new Lines(exchange, () => {
+    log.warn({}, `a recording was ended: ${maxUnsentBytes / 1024 / 1024} MB were not read`);
+  });
+  const recording = hub.record((turn) => lines.add(encodeLine(lineOf(turn))));
+  recordings.add(recording);
+  const values = [...hub.changedSince(0)];
+  lines.add(encodeLine({ recording: 1, hub: hub.version, time: recording.time, values: values.length }));
+  for (const { address, value } of values) lines.add(encodeLine({ p: address, v: value! }));
+  const beat = setInterval(() => {
+    lines.add(encodeLine({ t: recording.elapsedMs(), w: [] }));
+  }, everyMs);
+  void lines.send().finally(() => {
+    clearInterval(beat);
+    recording.stop();
+    recordings.delete(recording);
+  });
+}
+
+function lineOf({ atMs, writes }: OutsideTurn): RecordedTurn {
+  return {
+    t: atMs,
+    w: writes.map(({ parameter, value, origin: { kind, name } }) => [parameter.address, value, kind, name]),
+  };
+}
+
+/** Lines that wait until the client takes them. */
+class Lines {
+  readonly #exchange: Exchange;
+  readonly #tellOverflow: () => void;
+  #waiting: string[] = [];
+  #waitingBytes = 0;
+  #wake: (() => void) | undefined;
+
+  constructor(exchange: Exchange, tellOverflow: () => void) {
+    this.#exchange = exchange;
+    this.#tellOverflow = tellOverflow;
+  }
+
+  add(line: string): void {
+    this.#wake?.();
+    if (this.#exchange.isAborted) return;
+    this.#waiting.push(line);
+    this.#waitingBytes += line.length;
+    if (this.#waitingBytes <= maxUnsentBytes) return;
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#tellOverflow();
+    this.#exchange.response.close();
+  }
+
+  /** Sends lines as they come; resolves when the client has gone. */
+  async send(): Promise<void> {
+    this.#exchange.reply((response) => {
+      begin(response).writeHeader('Content-Type', 'application/octet-stream').writeHeader('Cache-Control', 'no-store');
+    });
+    while (!this.#exchange.isAborted) {
+      const text = this.#waiting.join('');
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      if (text === '') {
+        await this.#more();
+        continue;
+      }
+      let isTaken = true;
+      this.#exchange.reply((response) => {
+        isTaken = response.write(text);
+      });
+      if (!isTaken) await this.#exchange.writable();
+    }
+  }
+
+  /** Resolves when there is more to send. */
+  #more(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined;
+        resolve();
+      };
+    });
+  }
+}

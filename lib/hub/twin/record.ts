@@ -1,0 +1,41 @@
+// Records what comes from outside: what clients write, and what connections tell. What rules and connections make of it is left out,
+// since it can be made again, but for what was under way when the recording began.
+
+import { type SchedulerLike, Subscription } from 'rxjs';
+import type { Graph } from '../../graph/graph.ts';
+import type { Change } from '../../model/parameter.ts';
+import type { OutsideTurn, Recording } from '../../model/recorded.ts';
+import { isLedToBefore } from './outside.ts';
+
+export interface RecordOptions {
+  readonly graph: Graph;
+  readonly scheduler: SchedulerLike;
+  /** Whether a connection tells what nobody can make again. */
+  readonly isExternal: (connectionId: string) => boolean;
+}
+
+/** Calls back with each turn in which something came from outside, until it is stopped. */
+export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, isExternal }: RecordOptions): Recording {
+  const since = { revision: graph.revision, time: graph.now() };
+  const startMs = scheduler.now();
+  const elapsedMs = () => Math.round(scheduler.now() - startMs);
+  let writes: Change[] = [];
+  const task = {
+    place: { order: Number.MAX_SAFE_INTEGER },
+    settle() {
+      next({ atMs: elapsedMs(), writes });
+      writes = [];
+    },
+  };
+  const hear = (change: Change) => {
+    const { origin, cause } = change;
+    const isOutside = cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since);
+    if (!isOutside && !(origin.kind === 'connection' && isExternal(origin.name))) return;
+    writes.push(change);
+    graph.atSettle(task);
+  };
+  const subscription = new Subscription();
+  for (const heard$ of [graph.changes$, graph.repeated$])
+    subscription.add(heard$.subscribe({ next: hear, error: () => {} }));
+  return { time: since.time, elapsedMs, stop: () => subscription.unsubscribe() };
+}

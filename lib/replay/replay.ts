@@ -1,0 +1,148 @@
+// Runs two installations in virtual time on what came from outside of a hub, and tells where they differ.
+
+import type { ConnectionPlan, Plan } from '../flow/plan.ts';
+import type { Graph } from '../graph/graph.ts';
+import { runningOn } from '../hub/shadow/cone.ts';
+import { Deviations, type SideName } from '../hub/twin/deviations.ts';
+import { runTwin, type Twin } from '../hub/twin/run-twin.ts';
+import { type HubLog, simulated } from '../hub.ts';
+import type { Change } from '../model/parameter.ts';
+import { VirtualClock } from '../testing/virtual-clock.ts';
+import type { RecordedTurn, RecordedValue } from '../wire/recording.ts';
+import type { ReadRecording } from './read-recording.ts';
+
+/** How many deviations are kept, the newest ones. */
+export const keptDeviations = 100_000;
+
+export interface Replayed {
+  readonly deviations: Deviations;
+  /** How long the recording is. */
+  readonly lastedMs: number;
+  readonly turns: number;
+  readonly writes: number;
+  /** What is recorded of parameters that neither has. */
+  readonly unknown: number;
+}
+
+/** One of the two: a twin on a clock of its own. */
+export interface Side {
+  readonly twin: Twin;
+  readonly clock: VirtualClock;
+  /** Connections that are not as they were recorded, and tell themselves what comes from them. */
+  readonly own: ReadonlySet<string>;
+}
+
+/** Replays a recording on flows as they are, and as they would be. Errors: those of the recording; what was done by then is lost. */
+export async function replay({ start, values, turns }: ReadRecording, flows: Plan, changed: Plan): Promise<Replayed> {
+  const deviations = new Deviations({ most: keptDeviations, momentMs: 0 });
+  const setting = { time: start.time, values };
+  const heard = new Heard(deviations);
+  const done = startSide(flows, flows, setting, (graph) => heard.follow('done', graph));
+  const would = startSide(changed, flows, setting, (graph) => heard.follow('would', graph));
+  const sides = [done, would];
+  let lastedMs = 0;
+  let count = 0;
+  let writes = 0;
+  let unknown = 0;
+  for await (const turn of turns) {
+    lastedMs = turn.t;
+    for (const side of sides) hear(side, turn);
+    heard.tell();
+    count++;
+    writes += turn.w.length;
+    for (const [address] of turn.w) if (sides.every(({ twin }) => twin.graph.find(address) === undefined)) unknown++;
+  }
+  deviations.endMoments(Number.POSITIVE_INFINITY);
+  for (const { twin } of sides) await twin.stop();
+  return { deviations, lastedMs, turns: count, writes, unknown };
+}
+
+/** What it begins with. */
+export interface Setting {
+  readonly time: number;
+  readonly values: readonly RecordedValue[];
+}
+
+/** Starts flows on the values of a recording. What is as in `recorded` goes on, and what is not begins anew. */
+export function startSide(
+  flows: Plan,
+  recorded: Plan,
+  { time, values }: Setting,
+  prepared: (graph: Graph) => void,
+): Side {
+  const clock = new VirtualClock();
+  const recordedKeys = new Set(recorded.rules.map(({ key }) => key));
+  const recordedConnections = new Map(recorded.connections.map(({ id, key }) => [id, key]));
+  const isAsRecorded = ({ id, key, type }: ConnectionPlan) => type.isExternal || recordedConnections.get(id) === key;
+  const own = new Set(flows.connections.filter((one) => !isAsRecorded(one)).map(({ id }) => id));
+  const plan: Plan = {
+    ...flows,
+    connections: flows.connections.map(simulated),
+    rules: flows.rules.map((rule) => (recordedKeys.has(rule.key) ? runningOn(rule) : rule)),
+  };
+  const twin = clock.asDefault(() =>
+    runTwin(plan, {
+      log: silent,
+      scheduler: clock,
+      now: () => time + clock.now(),
+      withoutTicks: new Set(flows.connections.filter(isAsRecorded).map(({ id }) => id)),
+      prepare(graph) {
+        for (const { p, v } of values) restore(graph, p, v, time);
+        prepared(graph);
+      },
+    }),
+  );
+  return { clock, twin, own };
+}
+
+/** Lets time pass until a turn, and writes what came from outside in it. */
+export function hear({ twin, clock, own }: Side, { t, w }: RecordedTurn): void {
+  clock.asDefault(() => {
+    clock.advanceTo(t);
+    const heard = own.size === 0 ? w : w.filter(([, , kind, name]) => !(kind === 'connection' && own.has(name)));
+    if (heard.length === 0) return;
+    twin.hear(heard.map(([address, value, kind, name]) => ({ address, value, origin: { kind, name } })));
+    clock.advanceTo(t);
+  });
+}
+
+function restore(graph: Graph, address: string, value: RecordedValue['v'], time: number): void {
+  const node = graph.find(address);
+  if (node === undefined || node.type === 'T') return;
+  try {
+    graph.restore(node, { value, time, readCause: () => undefined }, node.owner);
+  } catch {
+    // it has another type in these flows: its default value, or none, is what it begins with
+  }
+}
+
+/** What both sides have changed since they were compared last: one runs ahead of the other, and moments are compared in their order. */
+class Heard {
+  readonly #deviations: Deviations;
+  readonly #changes: Readonly<Record<SideName, Change[]>> = { done: [], would: [] };
+
+  constructor(deviations: Deviations) {
+    this.#deviations = deviations;
+  }
+
+  follow(side: SideName, graph: Graph): void {
+    for (const node of graph.parameters()) this.#deviations.begin(side, node);
+    graph.changes$.subscribe({ next: (change) => void this.#changes[side].push(change), error: () => {} });
+  }
+
+  tell(): void {
+    const { done, would } = this.#changes;
+    for (let [at, other] = [0, 0]; at < done.length || other < would.length; ) {
+      const isDone = other >= would.length || (at < done.length && done[at]!.time <= would[other]!.time);
+      if (isDone) this.#deviations.note('done', done[at++]!);
+      else this.#deviations.note('would', would[other++]!);
+    }
+    done.length = 0;
+    would.length = 0;
+  }
+}
+
+const nothing = () => {};
+const entries = { debug: nothing, info: nothing, warn: nothing, error: nothing };
+/** What rules fail on is not what a replay is asked for. */
+const silent: HubLog = { ...entries, child: () => entries };

@@ -1,0 +1,113 @@
+// Record and replay: what a file holds, how it is damaged, and that what changes in shadow is what then occurs. `node bench/shadow.ts`
+// is the full size of the last one.
+
+import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compare.ts';
+import { changes } from '../../bench/shadow/studio.ts';
+import { record, replay } from '../../lib/command/record.ts';
+import { maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
+import { eventually } from '../support/deadline.ts';
+import { createFolder } from '../support/folder.ts';
+import { api, startTestHub, writer } from '../support/hub.ts';
+
+test('a rule changed in shadow shows exactly the differences that then occur when it is live', async (t) => {
+  await inFolder(async (folder) => {
+    const recorded = await recordStudio(7, 120_000, folder);
+    t.true(recorded.changes.length > 300);
+    let all = 0;
+    for (const [index, change] of changes.entries()) {
+      if (index % 3 !== 0) continue;
+      const { deviations, difference } = await compareChange(recorded, change);
+      t.is(difference, undefined, JSON.stringify(change));
+      all += deviations;
+    }
+    t.true(all > 100, `${all}`);
+  });
+});
+
+const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'bell,T'] };
+const rule = { name: 'lamp', from: 'desk/mic', to: 'desk/lamp' };
+
+/** A hub that is recorded while somebody presses Mic; the lines that commands print, without times. */
+async function startRecorded(t: ExecutionContext) {
+  const hub = await startTestHub(t, { connections: { api, desk }, rules: [rule] });
+  const folder = await createFolder(t, {
+    'flow.json5': { connections: { desk }, rules: [rule] },
+    'changed/flow.json5': { connections: { desk }, rules: [{ ...rule, map: '!value' }] },
+  });
+  const lines: string[] = [];
+  const console = {
+    print: (line: string) => void lines.push(line.replace(/^.*\d\d:\d\d:\d\d\.\d{3} {2}/, '').replaceAll(folder, '')),
+    printError: t.fail,
+  };
+  const file = join(folder, 'a.recording');
+  const options = { url: `http://127.0.0.1:${hub.port}`, username: '', password: '', token: '', maxBytes: '1000000' };
+  const has = (text: string) => eventually(async () => (await readFile(file, 'utf8').catch(() => '')).includes(text));
+  const doReplay = () =>
+    replay(file, [join(folder, 'flow.json5')], { flows: [join(folder, 'changed')], limit: '10' }, console);
+  return { hub, file, options, lines, console, has, doReplay };
+}
+
+test('a recording of a running hub tells what a change would have done; damage is told with its line', async (t) => {
+  const { hub, file, options, lines, console, has, doReplay } = await startRecorded(t);
+  const stop = Promise.withResolvers<string>();
+  const recording = record(file, options, console, () => stop.promise);
+  await has('"desk/lamp"');
+  hub.write('desk/mic', true, writer);
+  hub.turn(() => {
+    hub.write('desk/mic', true, writer);
+    hub.write('desk/bell', 1, writer);
+  });
+  await has('"desk/bell"');
+  stop.resolve('SIGINT');
+  t.is(await recording, 0);
+  t.regex(lines.splice(0)[0]!, /^\/a\.recording: \d+ bytes, it was stopped$/);
+  await t.throwsAsync(
+    record(file, options, console, () => stop.promise),
+    { message: /expected a file that is not there yet/ },
+  );
+
+  const text = await readFile(file, 'utf8');
+  t.regex(text, /"w":\[\["desk\/mic",true,"client","spec"\],\["desk\/bell",1,"client","spec"\]\]/);
+  t.notRegex(text, /"w":\[\["desk\/lamp/, 'rules make it again');
+  t.is(await doReplay(), 0);
+  const told = lines.splice(0);
+  t.deepEqual(told.slice(0, -1), [
+    'desk/lamp = true by rule "lamp" (/flow.json5), would be false by connection desk',
+    'desk/lamp: 1 deviations, and it differs at the end',
+  ]);
+  t.regex(told.at(-1)!, /^1 deviations in \d+ s, \d+ turns and 3 writes from outside$/);
+
+  await appendFile(file, '0badf00d {"t":');
+  t.is(await doReplay(), 0, 'a kill has cut the last line');
+  const all = text.split('\n');
+  const at = all.findIndex((line) => line.includes('desk/bell'));
+  await writeFile(file, all.with(at, all[at]!.replace('true', 'tru3')).join('\n'));
+  await t.throwsAsync(doReplay(), {
+    message: `${file}:${at + 1}: expected a line as it was written, the recording is damaged here`,
+  });
+  await writeFile(file, all.slice(1).join('\n'));
+  await t.throwsAsync(doReplay(), { message: /recording:1: expected the first line of a recording/ });
+});
+
+test('a recording is bounded; what ends it is said, and what there is by then can be replayed', async (t) => {
+  const { hub, file, options, lines, console, has, doReplay } = await startRecorded(t);
+  const never = () => new Promise(() => {});
+  const full = record(file, { ...options, maxBytes: '600' }, console, never);
+  await has('"desk/lamp"');
+  for (let press = 1; press < 40; press++) hub.write('desk/mic', press % 2 === 1, writer);
+  t.is(await full, 0);
+  t.regex(lines.splice(0)[0]!, /^\/a\.recording: [45]\d\d bytes, it has 600 bytes$/);
+  t.is(await doReplay(), 0);
+  await t.throwsAsync(record(`${file}2`, { ...options, for: 'x' }, console, never), {
+    message: /^--for: expected milliseconds or a duration/,
+  });
+
+  const lost = record(`${file}3`, options, console, never);
+  await eventually(async () => (await readFile(`${file}3`, 'utf8').catch(() => '')) !== '');
+  await hub.stop();
+  await t.throwsAsync(lost, { message: /bytes were recorded, then / });
+  t.is(maxUnsentBytes, 16 * 1024 * 1024);
+});
