@@ -28,6 +28,7 @@ export interface Cone {
 
 /** `next`: what a reload in shadow has read. undefined: nothing runs in shadow. */
 export function coneOf(live: Plan, next: Plan | undefined): Cone | undefined {
+  if (next === undefined && !live.rules.some(({ isShadow }) => isShadow)) return undefined;
   const { target, changed, replaced } = compareRules(live, next);
   const connections = (next ?? live).connections;
   const changedConnections = changedOf(live.connections, next?.connections ?? []);
