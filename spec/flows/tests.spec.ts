@@ -71,7 +71,7 @@ for (const { path, parts } of files) {
 test('the table of the cookbook names each recipe', async (t) => {
   const table = await readFile('flows/README.md', 'utf8');
   const recipes = paths.filter((path) => path.startsWith('flows/cookbook/'));
-  t.true(recipes.length >= 20);
+  t.true(recipes.length >= 40);
   for (const path of recipes) t.true(table.includes(`](${path.replace('flows/', '')})`), path);
 });
 
