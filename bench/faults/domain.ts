@@ -6,13 +6,14 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { within } from '../../lib/model/deadline.ts';
 import { type NatsServers, startNats } from '../../spec/support/nats/servers.ts';
 import { flowOf } from './flow.ts';
 import type { FromHub, HubTask, Look } from './messages.ts';
 import { type Direction, type LinkProxy, startProxy } from './proxy.ts';
 
 const startDeadlineMs = 120_000;
-const lookDeadlineMs = 10_000;
+const lookDeadlineMs = 60_000;
 /** Each run of a hub writes greater values than all before it. */
 const valuesPerRun = 10_000_000;
 
@@ -100,13 +101,18 @@ export class FaultyHub {
     return join(this.#folder, `${this.name}-${run}.firings`);
   }
 
+  /** Several messages may come at once, so none is waited for with `once`. */
   async #told(tells: FromHub['tells'], deadlineMs: number): Promise<FromHub> {
     const child = this.#process!;
-    const signal = AbortSignal.timeout(deadlineMs);
-    for (;;) {
-      const [message] = (await once(child, 'message', { signal })) as [FromHub];
-      if (message.tells === tells) return message;
-    }
+    const { promise, resolve } = Promise.withResolvers<FromHub>();
+    const take = (message: FromHub) => {
+      if (message.tells === tells) resolve(message);
+    };
+    child.on('message', take);
+    const told = await within(promise, deadlineMs);
+    child.off('message', take);
+    if (told === undefined) throw new Error(`${this.name} has not told "${tells}" within ${deadlineMs} ms`);
+    return told;
   }
 }
 

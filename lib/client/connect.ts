@@ -10,11 +10,14 @@ export interface ConnectOptions extends HubSettings, Credentials {
 }
 
 /**
- * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or, left out, to the hub that served the page.
+ * Connects to `ws://studio.local:17011/ws`, `http://studio.local:17011`, or, left out, to the hub that served the page. Of several
+ * addresses, of hubs that show the same parameters, it takes the first, and after each attempt or link that breaks the next one.
  * Returns at once: the link is made, and made again after each break, by itself. Errors: a `TypeError` for no URL.
  */
-export function connect(url?: string | URL, options: ConnectOptions = {}): Hub {
+export function connect(url?: string | URL | readonly (string | URL)[], options: ConnectOptions = {}): Hub {
   const { token, username, password, WebSocket, ...settings } = options;
-  const endpoint = findEndpoint(url, { token, username, password }, pageAddress());
-  return createHub(endpoint, settings, createPlatform(WebSocket));
+  const urls = Array.isArray(url) ? (url as readonly (string | URL)[]) : [url as string | URL | undefined];
+  if (urls.length === 0) throw new TypeError('url: expected the address of a hub, got an empty list');
+  const endpoints = urls.map((one) => findEndpoint(one, { token, username, password }, pageAddress()));
+  return createHub(endpoints, settings, createPlatform(WebSocket));
 }

@@ -61,7 +61,7 @@ const defaultTimes: LinkTimes = {
   longestPauseMs: 10_000,
 };
 
-export function createHub(endpoint: Endpoint, settings: HubSettings, platform: Platform): Hub {
+export function createHub(endpoints: readonly Endpoint[], settings: HubSettings, platform: Platform): Hub {
   const { rate, delivery, ...times } = settings;
   const defaults = { rate, delivery };
   const replica = new Replica();
@@ -100,7 +100,7 @@ export function createHub(endpoint: Endpoint, settings: HubSettings, platform: P
     }
   };
 
-  const link = new Link(endpoint, { ...defaultTimes, ...times }, platform, {
+  const link = new Link(endpoints, { ...defaultTimes, ...times }, platform, {
     state: tellState,
     hello: (hello) => subscriptions.hello(hello),
     message: take,

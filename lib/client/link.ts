@@ -36,7 +36,9 @@ export interface LinkEvents {
 const brokenCode = 1006;
 
 export class Link {
-  readonly #endpoint: Endpoint;
+  readonly #endpoints: readonly Endpoint[];
+  /** Which of them is the present one. */
+  #at = 0;
   readonly #times: LinkTimes;
   readonly #platform: Platform;
   readonly #events: LinkEvents;
@@ -49,8 +51,8 @@ export class Link {
   #pings = 0;
   #cancel = () => {};
 
-  constructor(endpoint: Endpoint, times: LinkTimes, platform: Platform, events: LinkEvents) {
-    this.#endpoint = endpoint;
+  constructor(endpoints: readonly Endpoint[], times: LinkTimes, platform: Platform, events: LinkEvents) {
+    this.#endpoints = endpoints;
     this.#times = times;
     this.#backoff = new Backoff({ firstMs: times.firstPauseMs, longestMs: times.longestPauseMs });
     this.#platform = platform;
@@ -99,7 +101,8 @@ export class Link {
   }
 
   #open(): void {
-    const socket = new this.#platform.WebSocket(this.#endpoint.url, [...this.#endpoint.protocols]);
+    const endpoint = this.#endpoints[this.#at]!;
+    const socket = new this.#platform.WebSocket(endpoint.url, [...endpoint.protocols]);
     this.#drop();
     this.#socket = socket;
     this.#cancel = this.#platform.after(this.#times.connectWithinMs, () => this.#down('the hub does not answer'));
@@ -116,7 +119,7 @@ export class Link {
       const { retry = mayReturn(code), reason: said = reason } = this.#bye ?? {};
       if (retry && mayReturn(code)) {
         this.#down(said || (isOpen ? `the link broke (${code})` : 'the hub cannot be reached'));
-        if (!isOpen) this.#askWhyRefused();
+        if (!isOpen) this.#askWhyRefused(endpoint);
       } else this.close(said || `the hub closed the connection with ${code}`);
     };
     this.#become({ name: 'connecting' });
@@ -142,14 +145,15 @@ export class Link {
 
   #down(reason: string): void {
     this.#drop();
+    this.#at = (this.#at + 1) % this.#endpoints.length;
     const waitMs = this.#backoff.next() * (0.5 + this.#platform.random() / 2);
     this.#cancel = this.#platform.after(waitMs, () => this.#open());
     this.#become({ name: 'waiting', retryAt: this.#platform.now() + waitMs, reason });
   }
 
   /** A socket does not tell with which status its handshake was refused; plain HTTP to the same place does. */
-  async #askWhyRefused(): Promise<void> {
-    const status = await this.#platform.statusOf(this.#endpoint);
+  async #askWhyRefused(endpoint: Endpoint): Promise<void> {
+    const status = await this.#platform.statusOf(endpoint);
     if (status === 401 && !this.isUp) this.close('the hub refuses these credentials');
     if (status === 403 && !this.isUp) this.close('the hub refuses this page or this name of the hub');
   }

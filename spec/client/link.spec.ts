@@ -191,3 +191,16 @@ test('close() ends timers, sockets, listeners and streams', async (t) => {
   t.is(script.sockets.length, 1);
   await t.throwsAsync(script.hub.set('desk/lamp', true), { message: /the link to the hub is closed/ });
 });
+
+test('of several addresses the next one is taken after each break, and after each attempt', (t) => {
+  const script = playHub({ urls: ['ws://a/ws', 'ws://b/ws'] });
+  const taken = () => script.sockets.map(({ url }) => url.at(5));
+  script.socket.accept('of a').ends();
+  script.pass(250);
+  t.deepEqual(taken(), ['a', 'b']);
+  script.socket.accept('of b').ends();
+  script.pass(250);
+  script.socket.ends();
+  script.pass(500);
+  t.deepEqual(taken(), ['a', 'b', 'a', 'b']);
+});

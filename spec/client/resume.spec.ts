@@ -1,6 +1,7 @@
 // The way back to a real hub: after a cut, after a silence, after another run of the hub, and after many cuts under load.
 
 import test from 'ava';
+import { connect } from '../../lib/client/index.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 import type { ClientUnderTest } from '../support/sockets/client.ts';
@@ -17,6 +18,27 @@ async function comesBack(client: ClientUnderTest): Promise<void> {
   await until(client.stale$, (isStale) => isStale, 'being stale');
   await until(client.stale$, (isStale) => !isStale, 'being back');
 }
+
+test('when a hub is gone its client goes on at the next address, with a complete picture', async (t) => {
+  const flow = (last: number) => ({
+    connections: { api, few: { type: 'dummy', parameters: ['a,I,1', `b,I,${last}`] } },
+  });
+  const [one, other] = [await startTestHub(t, flow(2)), await startTestHub(t, flow(3))];
+  const client = connect([`ws://127.0.0.1:${one.port}`, `ws://127.0.0.1:${other.port}`], { firstPauseMs: 10 });
+  t.teardown(() => client.close());
+  const told: unknown[] = [];
+  client.select({ include: ['few/**'] }).subscribe(({ address, value }) => told.push([address, value]));
+  await within(client.whenLive(), 'being live');
+  const isStale = until(client.stale$, (stale) => stale, 'being stale');
+  await one.stop();
+  await isStale;
+  await until(client.stale$, (stale) => !stale, 'being at the other hub');
+  t.deepEqual(told, [
+    ['few/a', 1],
+    ['few/b', 2],
+    ['few/b', 3],
+  ]);
+});
 
 test('after a cut only what has changed is sent, and observers hear only that', async (t) => {
   const hub = await startTestHub(t, { connections: { api, many: many(2000) } });

@@ -15,10 +15,12 @@ export class ScriptedSocket implements SocketLike {
   /** When the client opened it, and whether it has let go of it. */
   readonly openedAt: number;
   isClosed = false;
+  readonly url: string;
   #sent: unknown[] = [];
 
-  constructor(openedAt: number) {
+  constructor(openedAt: number, url: string) {
     this.openedAt = openedAt;
+    this.url = url;
   }
 
   send(text: string): void {
@@ -70,15 +72,16 @@ export interface Script {
 export function playHub({
   random = 1,
   status,
+  urls = ['ws://hub/ws'],
   ...settings
-}: HubSettings & { random?: number; status?: number | undefined } = {}): Script {
+}: HubSettings & { random?: number; status?: number | undefined; urls?: readonly string[] } = {}): Script {
   const scheduler = new VirtualTimeScheduler(undefined, 0);
   const sockets: ScriptedSocket[] = [];
   const wakes = new Set<() => void>();
   const platform: Platform = {
     WebSocket: class extends ScriptedSocket {
-      constructor() {
-        super(scheduler.now());
+      constructor(url: string) {
+        super(scheduler.now(), url);
         sockets.push(this);
       }
     },
@@ -94,7 +97,8 @@ export function playHub({
       return () => wakes.delete(wake);
     },
   };
-  const hub = createHub({ url: 'ws://hub/ws', protocols: ['patchbay.v1'], authorization: '' }, settings, platform);
+  const endpoints = urls.map((url) => ({ url, protocols: ['patchbay.v1'], authorization: '' }));
+  const hub = createHub(endpoints, settings, platform);
   const states: string[] = [];
   hub.state$.subscribe((state) =>
     states.push('retryAt' in state ? `waiting ${state.retryAt - scheduler.now()}` : state.name),
