@@ -9,7 +9,8 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** A window holds at most this many values. Past it the oldest leaves too early, and the rule is shown as limited. */
 const maxInWindow = 10_000;
-const windowIsFull = `a window holds ${maxInWindow.toLocaleString('en')} values at most, the oldest was dropped`;
+const isFull = (step: string) =>
+  `a ${step} holds ${maxInWindow.toLocaleString('en')} values at most, the oldest was dropped`;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
 const countForm = `integer 1..${maxInWindow}`;
 
@@ -41,7 +42,7 @@ export const windowSteps: readonly NamedStep[] = [
       })
       .meta({ oneOf: [{ required: ['over'] }, { required: ['count'] }] }),
     ({ of, over, count }, runtime) =>
-      over === undefined ? lastOnes(count!, results[of]) : windowOf(over, 1, results[of], runtime),
+      over === undefined ? lastOnes(count!, results[of]) : windowOf('window', over, 1, results[of], runtime),
   ),
   define(
     'count',
@@ -50,7 +51,9 @@ export const windowSteps: readonly NamedStep[] = [
     (over) => ({
       type: 'I',
       create: (runtime) =>
-        over === true ? scan((sum) => Number(sum) + 1, 0 as Value) : windowOf(over, 0, ({ count }) => count, runtime),
+        over === true
+          ? scan((sum) => Number(sum) + 1, 0 as Value)
+          : windowOf('count', over, 0, ({ count }) => count, runtime),
     }),
   ),
   ofNumbers(
@@ -77,6 +80,7 @@ function lastOnes(count: number, result: (window: SlidingWindow) => number): Ope
 
 /** Tells the result for each value, and again when values grow too old, of which `least` stay. */
 function windowOf(
+  step: string,
   overMs: number,
   least: number,
   result: (window: SlidingWindow) => number,
@@ -107,7 +111,7 @@ function windowOf(
         next(value) {
           window.add(Number(value), scheduler.now());
           if (window.count > maxInWindow) {
-            overflow(windowIsFull);
+            overflow(isFull(step));
             window.drop();
           }
           dropOld();

@@ -55,6 +55,7 @@ test('rules that multiply run into the number of writes of a turn, and are calle
 for (const [step, reason, outcome] of [
   [{ delay: '1h' }, 'a delay holds 10,000 values at most, the next was dropped', 'held'],
   [{ window: { of: 'max', over: '1h' } }, 'a window holds 10,000 values at most, the oldest was dropped', 'wrote'],
+  [{ count: '1h' }, 'a count holds 10,000 values at most, the oldest was dropped', 'wrote'],
 ] as const)
   test(`${Object.keys(step)} that is full says so, and counts what it drops`, async (t) => {
     const hub = await startTestHub(t, {
