@@ -10,6 +10,7 @@ import { memory } from '../subjects/memory.ts';
 import { plainFanOut } from '../subjects/plain-fan-out.ts';
 import { plainIngest } from '../subjects/plain-ingest.ts';
 import { plainLatency } from '../subjects/plain-latency.ts';
+import { rightsCost } from '../subjects/rights.ts';
 import { ruleGrowth } from '../subjects/rule-growth.ts';
 import { v1Dashboards, v1Stalled } from '../subjects/v1-dashboards.ts';
 import { v1FanOut } from '../subjects/v1-fan-out.ts';
@@ -32,6 +33,7 @@ export const subjects: readonly Subject[] = [
   v1Resume,
   v1Ingest,
   filterCost,
+  rightsCost,
   idle,
   writeRule,
   ruleGrowth,

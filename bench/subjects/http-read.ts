@@ -43,10 +43,15 @@ export const httpRead: Subject = {
 };
 
 /** One answer of the hub, as it comes over the wire. Errors: when it is not 200 with the value. */
-async function askHub(options: Options, folder: string): Promise<string> {
-  const hub = await startHub(flow, folder, { ...options, profileFolder: undefined });
+export async function askHub(
+  options: Options,
+  folder: string,
+  asked: Parameters<typeof startHub>[0] = flow,
+  question = request,
+): Promise<string> {
+  const hub = await startHub(asked, folder, { ...options, profileFolder: undefined });
   const socket = connect(hub.port, '127.0.0.1');
-  socket.write(request);
+  socket.write(question);
   const [bytes] = (await once(socket, 'data')) as [Buffer];
   socket.destroy();
   await hub.stop();
