@@ -5,6 +5,8 @@ import { Dynamic } from 'solid-js/web';
 import type { Health } from '../wire/http/health.ts';
 import { isStale } from './hub.ts';
 import { useKeys } from './keys.ts';
+
+import { isOffered, signOut, useMe } from './me.ts';
 import { Help } from './parts/help.tsx';
 import { Icon } from './parts/icon.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
@@ -16,7 +18,9 @@ import { views } from './views.ts';
 export function App() {
   let help!: HTMLDialogElement;
   let main!: HTMLElement;
-  const view = () => views.find(({ name }) => name === route().view) ?? views[0]!;
+  const me = useMe();
+  const offered = () => views.filter((one) => isOffered(one, me()));
+  const view = () => offered().find(({ name }) => name === route().view) ?? offered()[0]!;
   const [health] = createResource(
     () => !isStale(),
     () => getJson<Health>('/hub/health').catch(() => undefined),
@@ -34,6 +38,13 @@ export function App() {
       <header>
         <p class="host">{location.host}</p>
         <small class="version">{health() ? `Patchbay ${health()!.version}` : ''}</small>
+        <Show when={me()?.user}>
+          {(user) => (
+            <button type="button" class="quiet" onClick={signOut} title={`Sign ${user()} out`}>
+              {user()}
+            </button>
+          )}
+        </Show>
         <button type="button" class="quiet" onClick={() => help.showModal()} aria-label="Help: keys" title="Keys (?)">
           <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
         </button>
@@ -48,7 +59,7 @@ export function App() {
         </button>
       </header>
       <nav aria-label="Views">
-        <For each={views}>
+        <For each={offered()}>
           {({ name, title, icon, key }) => (
             <a
               href={linkTo(name)}

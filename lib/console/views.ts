@@ -10,6 +10,8 @@ export interface View {
   readonly key: string;
   /** What its icon draws, in a square of 24. */
   readonly icon: string;
+  /** Only for those who may manage the hub. */
+  readonly needsManage?: boolean;
   readonly component: Component;
 }
 
@@ -19,6 +21,7 @@ export const views: readonly View[] = [
     title: 'Connections',
     key: 'c',
     icon: 'M9 3v6M15 3v6M6 9h12v3a6 6 0 0 1-12 0zM12 18v3',
+    needsManage: true,
     component: lazy(() => import('./views/connections.tsx')),
   },
   {
@@ -33,6 +36,7 @@ export const views: readonly View[] = [
     title: 'Flows',
     key: 'f',
     icon: 'M3 5h6v5H3zM15 14h6v5h-6zM9 7.5h3v9h3',
+    needsManage: true,
     component: lazy(() => import('./views/flows.tsx')),
   },
   {
@@ -54,6 +58,7 @@ export const views: readonly View[] = [
     title: 'Audit',
     key: 'a',
     icon: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7M3 20c0-4 2.5-6 6-6 1.5 0 2.7.4 3.7 1M14 18.5l2.3 2.5 4.7-5',
+    needsManage: true,
     component: lazy(() => import('./views/audit.tsx')),
   },
   {
@@ -61,6 +66,7 @@ export const views: readonly View[] = [
     title: 'Log',
     key: 'l',
     icon: 'M4 6h16M4 10h10M4 14h16M4 18h7',
+    needsManage: true,
     component: lazy(() => import('./views/log.tsx')),
   },
   {
@@ -75,6 +81,7 @@ export const views: readonly View[] = [
     title: 'Clients',
     key: 's',
     icon: 'M3 5h18v11H3zM9 20h6M12 16v4',
+    needsManage: true,
     component: lazy(() => import('./views/clients.tsx')),
   },
   {

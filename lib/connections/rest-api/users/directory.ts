@@ -17,7 +17,7 @@ export class Directory {
   readonly #hub: HubPort;
   readonly #open: Visitor | undefined;
   /** Who has come in without any credentials where nothing is needed. */
-  readonly stranger: Visitor;
+  readonly stranger: Guest;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
   /** By what the header `Authorization` holds. */

@@ -31,9 +31,14 @@ export class Attempts {
     this.#now = now;
   }
 
+  /** Whether nobody has been wrong lately. */
+  get isQuiet(): boolean {
+    return this.#buckets.size === 0;
+  }
+
   /** Asks whether credentials may be compared; `user` is whom they name, if anybody. Errors: `too-many-attempts`. */
   check(addressOf: () => string, user = ''): void {
-    if (this.#buckets.size === 0) return;
+    if (this.isQuiet) return;
     const network = networkOf(addressOf());
     if (!this.#hasToken(network)) throw this.#tooMany(`from ${network}`);
     if (user !== '' && !this.#trusted.has(`${network}/${user}`) && !this.#hasToken(`/${user}`))

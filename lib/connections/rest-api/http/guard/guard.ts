@@ -69,10 +69,11 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   };
 
   const compare = (authorization: string, addressOf: () => string): Guest | Promise<Guest> => {
+    const known = directory.known(authorization);
+    if (known !== undefined && attempts.isQuiet) return known;
     const credentials = readCredentials(authorization);
     const user = credentials?.user ?? '';
     attempts.check(addressOf, user);
-    const known = directory.known(authorization);
     if (known !== undefined) return known;
     const address = addressOf();
     if (credentials === undefined) return letIn(undefined, authorization, user, address);
@@ -88,7 +89,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return found;
   };
 
-  const identify = (request: HttpRequest, act: Act, need: Need, addressOf: () => string) => {
+  const identify = (request: HttpRequest, act: Act, need: Need, addressOf: () => string): Guest | Promise<Guest> => {
     const authorization = authorizationOf(request, act);
     if (authorization !== '') return compare(authorization, addressOf);
     const cookie = request.getHeader(cookieHeader);
@@ -118,17 +119,23 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       checkPlace(request, act);
       if (directory.everybody !== undefined) return directory.everybody;
       const visitor = identify(request, act, need, addressOf);
-      if (!(visitor instanceof Promise)) return withRight(visitor, need, request.getUrl());
-      const url = request.getUrl();
-      return visitor.then((one) => withRight(one, need, url));
+      if (visitor instanceof Promise) {
+        const url = request.getUrl();
+        return visitor.then((one) => withRight(one, need, () => url));
+      }
+      return visitor.rights.has(need) ? visitor : withRight(visitor, need, () => request.getUrl());
     },
   };
 }
 
-function withRight(visitor: Visitor, need: Need, url: string): Visitor {
-  if (visitor.rights?.has(need) !== false) return visitor;
+/** Errors: `unauthorized`, `forbidden`. */
+function withRight(visitor: Guest, need: Need, urlOf: () => string): Guest {
+  if (visitor.rights.has(need)) return visitor;
   if (visitor.name === '') throw unauthorized();
-  throw new HubError('forbidden', `${url}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`);
+  throw new HubError(
+    'forbidden',
+    `${urlOf()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
+  );
 }
 
 function unauthorized(): HubError {
