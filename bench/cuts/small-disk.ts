@@ -1,4 +1,4 @@
-// A disk of 4 MiB, on which the store of a hub is.
+// A small disk, on which the store of a hub is.
 
 import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -12,21 +12,22 @@ export const diskBytes = 4 * 1024 * 1024;
 export type OnSmallDisk = { readonly mistakes: readonly string[] } | { readonly reason: string };
 
 /**
- * Has work done in a folder with `flow.json5` whose `data` is a small disk, which is gone afterwards. `work` returns the mistakes; all
+ * Has work done in a folder with `flow.json5` whose `data` is a small disk, 4 MiB unless said, which is gone afterwards. `work` returns the mistakes; all
  * that it has running on the disk has ended by then.
  */
 export async function onSmallDisk(
   flow: object,
   work: (folder: string, disk: string) => Promise<readonly string[]>,
+  bytes = diskBytes,
 ): Promise<OnSmallDisk> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-full-'));
   const disk = join(folder, 'data');
   await mkdir(disk);
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'tmpfs', disk], { stdio: 'pipe' });
+    execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', disk], { stdio: 'pipe' });
   } catch (error) {
     await rm(folder, { recursive: true });
-    return { reason: `no disk of 4 MiB can be mounted here: ${messageOf(error).trim()}` };
+    return { reason: `no disk of ${bytes / 1024 / 1024} MiB can be mounted here: ${messageOf(error).trim()}` };
   }
   try {
     await writeFile(join(folder, 'flow.json5'), JSON.stringify(flow));

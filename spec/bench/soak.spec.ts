@@ -1,0 +1,31 @@
+// The short form of `node bench/soak.ts`: whatever goes wrong meanwhile, in the end the newest values are everywhere.
+
+import test from 'ava';
+import { mistakesOf } from '../../bench/soak/judge.ts';
+import { soak } from '../../bench/soak/run.ts';
+import { createFolder } from '../support/folder.ts';
+
+test('dashboards that stall, a loop, a rule that fails and reloads: the newest values are everywhere in the end', async (t) => {
+  t.timeout(600_000);
+  const load = { dashboards: 10, stalled: 2, parameters: 100, changesPerSecond: 2, rate: 10 };
+  const { mistakes, counts, mark, end } = await soak({
+    folder: await createFolder(t),
+    disk: undefined,
+    lengthMs: 4000,
+    task: { ...load, stallMs: 1000, readMs: 300 },
+    reloadMs: 1500,
+    tell() {},
+  });
+  t.deepEqual(mistakes, []);
+  t.true(counts.reloads > 0 && counts.kicks > 0);
+  t.true(end.minutes > mark.minutes && mark.descriptors > 10);
+});
+
+test('what has grown by more than a twentieth is told, and files that stay open', (t) => {
+  const mark = { minutes: 10, residentBytes: 100 * 2 ** 20, heapBytes: 50 * 2 ** 20, descriptors: 1000 };
+  t.deepEqual(mistakesOf(mark, { ...mark, residentBytes: 104 * 2 ** 20, descriptors: 1008 }), []);
+  t.deepEqual(mistakesOf(mark, { ...mark, heapBytes: 53 * 2 ** 20, descriptors: 1009 }), [
+    'heap: expected at most 1.05 times 50.0 MiB, got 53.0',
+    'descriptors: expected 1000, give or take 8, got 1009',
+  ]);
+});
