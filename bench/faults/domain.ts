@@ -25,6 +25,7 @@ export interface Term {
 export interface DomainOptions {
   readonly parameters: number;
   readonly rate: number;
+  readonly servers: number;
 }
 
 /** One of the hubs, whichever process it is at the moment. */
@@ -70,11 +71,12 @@ export class FaultyHub {
     this.#process?.kill(signal);
   }
 
-  async kill(): Promise<void> {
+  /** Ends it: at once, or as an operator does, with SIGTERM. */
+  async kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
     const child = this.#process;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = once(child, 'exit');
-    child.kill('SIGKILL');
+    child.kill(signal);
     await ended;
   }
 
@@ -123,9 +125,9 @@ export interface Domain {
   end(): Promise<void>;
 }
 
-export async function startDomain({ parameters, rate }: DomainOptions): Promise<Domain> {
+export async function startDomain({ parameters, rate, servers: count }: DomainOptions): Promise<Domain> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-faults-'));
-  const nats = await startNats(3);
+  const nats = await startNats(count);
   const inputs = Math.floor(parameters / 4);
   const create = async (name: string, hub: string, desk: string, otherDesk: string, place: number) => {
     const proxies = await Promise.all(nats.servers.map(({ port }) => startProxy(port)));

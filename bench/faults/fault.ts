@@ -9,6 +9,8 @@ export interface Fault {
   readonly text: string;
   /** The hub that was killed; undefined: none was. */
   readonly killed?: FaultyHub;
+  /** Whether it was ended by an operator, so that the takeover has to be quick. */
+  readonly isPlanned?: boolean;
   begin(): Promise<void> | void;
   /** Resolves when the fault is over. */
   end(): Promise<void> | void;
@@ -16,14 +18,26 @@ export interface Fault {
 
 const ways: readonly (readonly Direction[])[] = [['out'], ['in'], ['out', 'in']];
 
-/** Picks a fault; every fifth is that of a hub which was killed. */
+/** `kill -9`, and a new start. */
+export function killOf(hub: FaultyHub): Fault {
+  return { text: `kill ${hub.name}`, killed: hub, begin: () => hub.kill(), end: () => hub.start() };
+}
+
+/** SIGTERM, and a new start. */
+export function endOf(hub: FaultyHub): Fault {
+  const begin = () => hub.kill('SIGTERM');
+  return { text: `end ${hub.name}`, killed: hub, isPlanned: true, begin, end: () => hub.start() };
+}
+
+/** Picks a fault. */
 export function pickFault({ hubs, nats }: Domain, random: Random): Fault {
   const hub = hubs[random.below(hubs.length)]!;
   const server = nats.servers[random.below(nats.servers.length)]!;
   const name = `server ${nats.servers.indexOf(server)}`;
   const way = ways[random.below(ways.length)]!;
   const faults: (() => Fault)[] = [
-    () => ({ text: `kill ${hub.name}`, killed: hub, begin: () => hub.kill(), end: () => hub.start() }),
+    () => killOf(hub),
+    () => endOf(hub),
     () => ({ text: `stop ${hub.name}`, begin: () => hub.signal('SIGSTOP'), end: () => hub.signal('SIGCONT') }),
     () => ({ text: `kill ${name}`, begin: () => server.kill(), end: () => server.start() }),
     () => ({

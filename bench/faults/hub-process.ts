@@ -76,6 +76,7 @@ process.on('message', ({ ask }: ToHub) => {
   else isPaused = ask === 'pause';
 });
 process.on('disconnect', () => process.exit());
+process.once('SIGTERM', () => void hub.stop().finally(() => process.exit()));
 tell({ tells: 'ready' });
 
 function look(): Look {
