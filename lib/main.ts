@@ -14,8 +14,10 @@ import { type HistoryOptions, history } from './command/history.ts';
 import { init } from './command/init.ts';
 import { formatKeys } from './command/keys.ts';
 import { password } from './command/password.ts';
+import { permissions } from './command/permissions.ts';
 import { type RecordOptions, type ReplayOptions, record, replay } from './command/record.ts';
 import { get, type RemoteOptions, set, watch } from './command/remote.ts';
+import { remoteTypes } from './command/remote-types.ts';
 import { createFlowGuard } from './command/run/flow-guard.ts';
 import { type RunOptions, run } from './command/run/run.ts';
 import { createSupervisor } from './command/run/supervisor.ts';
@@ -108,12 +110,19 @@ program
     console.print(JSON.stringify(schema, undefined, 2));
   });
 
-program
-  .command('types')
-  .description('print a declaration file with every address, for flow files in TypeScript')
+remote('types', 'print a declaration file with every address, for flow files in TypeScript')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
-  .action((paths: string[], { module }: { module: string }) => finish(types(paths, module, console)));
+  .option('--remote', 'print the parameters of other hubs that a running hub mirrors, as JSON, instead')
+  .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
+    finish(options.remote ? remoteTypes(options, console) : types(paths, options.module, console)),
+  );
+
+program
+  .command('permissions')
+  .description('print the least that a NATS server has to permit this hub')
+  .argument('[paths...]', 'flow files and folders', [defaultFolder])
+  .action((paths: string[]) => finish(permissions(paths, console)));
 
 program
   .command('keys')

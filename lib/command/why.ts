@@ -53,10 +53,11 @@ function describeChange({ parameter, type, value, previous, origin, revision, af
 }
 
 /** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */
-export function describeWriter({ kind, name, file }: Origin): string {
+export function describeWriter({ kind, name, file, hub }: Origin): string {
   const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
   if (name === something) return `${verb} that you may not see`;
-  return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}`;
+  const where = hub === undefined ? '' : ` on hub "${hub}"`;
+  return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}${where}`;
 }
 
 /** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */

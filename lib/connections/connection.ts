@@ -54,6 +54,8 @@ interface ConnectionTypeBasics<Settings> {
    * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.
    */
   presume?(settings: Settings, parameterId: string, resolvePath: ResolvePath): ParameterDeclaration | undefined;
+  /** The least that a server which others run has to permit it, as text for the configuration of that server; pure. */
+  permissions?(settings: Settings): string;
   /**
    * Tells which parameters of other hubs may be named in flow files, where the connection joins hubs; it reads at most the file
    * that the settings name, and never throws. Left out: there are no other hubs.

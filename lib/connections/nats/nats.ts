@@ -8,6 +8,7 @@ import { readRemotes } from './known-remotes.ts';
 import { decideOwnership } from './lease/decide-ownership.ts';
 import { openLink } from './link/link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
+import { permissionsOf } from './permissions.ts';
 import { settingsSchema } from './settings.ts';
 import { Sharer } from './sharing/sharer.ts';
 
@@ -16,6 +17,7 @@ export const nats = defineGatewayType({
   isExternal: true,
   settingsSchema,
   parameters: () => [],
+  permissions: permissionsOf,
   remotes: ({ mirrors }, resolvePath) => readRemotes(mirrors, resolvePath),
   belongings: ({ mirrors }, resolvePath) => (mirrors === '' ? [] : [resolvePath(mirrors)]),
   claims: () => [{ kind: 'domain', name: 'the domain of the hub', scope: '*' }],

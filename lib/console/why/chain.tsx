@@ -91,6 +91,7 @@ export function Author(props: { readonly origin: CausedChange['origin'] }) {
         {' '}
         <span class="muted">{props.origin.file}</span>
       </Show>
+      <Show when={props.origin.hub}> on hub {props.origin.hub}</Show>
     </>
   );
 }

@@ -1,0 +1,15 @@
+// `patchbay types --remote`: the parameters of other hubs, as a running hub mirrors them, for the setting that names such a file.
+
+import type { ParameterInfo } from '../wire/http/parameters.ts';
+import type { Console } from './console.ts';
+import { type RemoteOptions, request } from './remote.ts';
+
+/** Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Errors: the sentence of the hub, or that there is none. */
+export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
+  const list = JSON.parse(await request(options, '/hub/parameters', {})) as ParameterInfo[];
+  const mirrored = list.filter(({ hub }) => hub !== undefined);
+  const byAddress = mirrored.map(({ parameter, type, access, hub }) => [parameter, { type, access, hub }] as const);
+  const sorted = byAddress.sort(([one], [other]) => (one < other ? -1 : 1));
+  console.print(JSON.stringify(Object.fromEntries(sorted), undefined, 2));
+  return 0;
+}
