@@ -3,6 +3,7 @@
 // There the handshake is sent within the cork of another response: one that is kept for that, on a connection of the process to itself.
 
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.ts';
 
@@ -10,19 +11,20 @@ import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.
 interface Spare {
   /** Undefined while it is opened. */
   response: HttpResponse | undefined;
-  close(): void;
+  /** Resolves when nothing of it is left. */
+  close(): Promise<unknown>;
 }
 
 let holders = 0;
 let spare: Spare | undefined;
 
-/** Makes ready what late handshakes need; returns a function that gives it back. */
-export function holdLateUpgrades(): () => void {
+/** Makes ready what late handshakes need; returns a function that gives it back, and resolves when nothing of it is left. */
+export function holdLateUpgrades(): () => Promise<void> {
   holders++;
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
-  return () => {
+  return async () => {
     holders--;
-    if (holders === 0) spare?.close();
+    if (holders === 0) await spare?.close();
   };
 }
 
@@ -41,7 +43,7 @@ function openSpare(): Spare {
   const path = `/${randomUUID()}`;
   app.get(path, (response) => {
     listener.close();
-    response.onAborted(() => opened.close());
+    response.onAborted(() => void opened.close());
     opened.response = response;
   });
   const listener = listen(app, '127.0.0.1', 0);
@@ -50,12 +52,12 @@ function openSpare(): Spare {
   );
   const opened: Spare = {
     response: undefined,
-    close() {
+    async close() {
       if (spare === opened) spare = undefined;
-      client.destroy();
       app.close();
+      if (!client.closed) await once(client.destroy(), 'close');
     },
   };
-  client.on('error', () => opened.close()); // without it, a late handshake is sent as the library would have it
+  client.on('error', () => void opened.close()); // without it, a late handshake is sent as the library would have it
   return opened;
 }

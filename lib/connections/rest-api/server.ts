@@ -125,7 +125,7 @@ export function startServer(
     async stop() {
       entrance.shut();
       if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
-      entrance.close();
+      await entrance.close();
       await devices.saved();
     },
   };

@@ -36,6 +36,8 @@ export class ScriptedSocket {
     return Math.max(0, this.#unread - systemBytes);
   }
 
+  ping(): void {}
+
   end(): void {}
 
   /** Takes what was sent, if it reads. */

@@ -22,8 +22,8 @@ export interface Entrance {
   readonly state$: Observable<ConnectionEvent>;
   /** From now on it takes no new connection; those that are open stay. */
   shut(): void;
-  /** Cuts all connections. */
-  close(): void;
+  /** Cuts all connections; resolves when nothing of them is left here. */
+  close(): Promise<void>;
 }
 
 export interface EntranceOptions {
@@ -77,7 +77,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     shut,
     close() {
       apps.closeAll();
-      giveBack();
+      return giveBack();
     },
   };
 }

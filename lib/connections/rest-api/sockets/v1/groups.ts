@@ -15,8 +15,8 @@ import type { Subscription } from './subscription.ts';
 const catchUpRoundMs = 2;
 
 /**
- * A client that has just come is told no end, and so no revision, until it answers a ping, and for so long at most: what it sent before
- * are further subscriptions, perhaps, for which the revision must hold as well.
+ * A client that has just come is told no end for so long, and so no revision: it may be about to send further subscriptions, for
+ * which the revision must hold as well. One that resumes waits no longer than until it answers a ping: it has sent them before.
  */
 const moreMayComeMs = 20;
 
@@ -54,6 +54,7 @@ export class Groups {
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
+    const isResuming = from !== undefined && from > 0 && !this.#groupOf.has(client);
     this.#move(client, [...without(client, id), subscription], answer, ({ snapshots, ends, ...handover }) => {
       const others = snapshots.filter((snapshot) => snapshot.subscription.id !== id);
       const replaced = snapshots.filter((snapshot) => snapshot.subscription.id === id);
@@ -63,6 +64,7 @@ export class Groups {
           : [{ subscription, from, isNew: from === 0 }];
       return { ...handover, snapshots: [...others, ...own], ends: [...new Set([...ends, id])] };
     });
+    if (isResuming) client.ping();
   }
 
   /** Ends a subscription of a client, and says so with `answer`. */
@@ -121,7 +123,6 @@ export class Groups {
 
   #awaitMore(client: Client): void {
     client.isNew = true;
-    client.ping();
     setTimeout(() => this.settle(client), this.#newMs).unref();
   }
 
