@@ -3,7 +3,6 @@
 // There the handshake is sent within the cork of another response: one that is kept for that, on a connection of the process to itself.
 
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { connect } from 'node:net';
 import { closesLateUpgrades, createApp, type HttpResponse, listen } from './uws.ts';
 
@@ -50,12 +49,14 @@ function openSpare(): Spare {
   const client = connect(listener.port, '127.0.0.1', () =>
     client.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`),
   );
+  const gone = new Promise((resolve) => client.once('close', resolve));
   const opened: Spare = {
     response: undefined,
     async close() {
       if (spare === opened) spare = undefined;
       app.close();
-      if (!client.closed) await once(client.destroy(), 'close');
+      client.destroy();
+      await gone;
     },
   };
   client.on('error', () => void opened.close()); // without it, a late handshake is sent as the library would have it
