@@ -1,4 +1,4 @@
-// What rights cost: the same work at a hub with users, and at one that is open. By HTTP the user sends a token with each request; sockets
+// What rights cost: the same work at a hub with users, and at one that is open. By HTTP a token comes with each request, which the hub without users does not read; sockets
 // come without credentials, and what they may read and write is bounded by globs, of which one denies.
 
 import { startHub } from '../harness/process.ts';
@@ -17,14 +17,14 @@ const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
 const flowOf = (own: object) => ({
   connections: { api: { ...api, ...own }, desk: { type: 'dummy', parameters: ['level,F,0.75'] } },
 });
-const requestOf = (header: string) =>
-  `GET /parameters/desk/level HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: patchbay-bench\r\nAccept: */*\r\n${header}\r\n`;
+const headers = `Host: 127.0.0.1\r\nUser-Agent: patchbay-bench\r\nAccept: */*\r\nAuthorization: Bearer ${token}\r\n`;
+const request = `GET /parameters/desk/level HTTP/1.1\r\n${headers}\r\n`;
 
 type Identity = Pick<Contender, 'name' | 'role'>;
 
-const identities: readonly (readonly [identity: Identity, own: object, header: string])[] = [
-  [{ name: 'hub', role: 'hub' }, settings, `Authorization: Bearer ${token}\r\n`],
-  [{ name: openName, role: 'ceiling' }, {}, ''],
+const identities: readonly (readonly [identity: Identity, own: object])[] = [
+  [{ name: 'hub', role: 'hub' }, settings],
+  [{ name: openName, role: 'ceiling' }, {}],
 ];
 
 const metricsOf = (title: string): readonly Metric[] => [
@@ -52,8 +52,7 @@ export const rightsCost: Subject = {
       {
         name: 'HTTP read with a token, depth 16',
         metrics: metricsOf('answers/s'),
-        contenders: await inTurn(identities, async ([identity, own, header]) => {
-          const request = requestOf(header);
+        contenders: await inTurn(identities, async ([identity, own]) => {
           const answer = await askHub(options, folder, flowOf(own), request);
           const http = { ...task, request, answer, connections, depth: 16 };
           return loadContender<HttpTask>(identity, () => startHub(flowOf(own), folder, options), 'http-load', http);
