@@ -230,14 +230,12 @@ export class Graph {
   writeRemote(remote: Remote, writes: readonly RemoteWrite[], origin: Origin): Promise<readonly (Value | Error)[]> {
     const hop = this.#nextHop();
     const cause = this.#delivering ?? this.#earlier;
-    if (hop <= maxHops) return remote.write(writes, { origin, cause, hop });
-    return Promise.resolve(
-      writes.map(({ parameter }) => {
+    if (hop > maxHops)
+      for (const { parameter } of writes) {
         const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
         this.#dropped.next(droppedBy('hops', change));
-        return tooManyHops(parameter.address);
-      }),
-    );
+      }
+    return remote.write(writes, { origin, cause, hop }); // past the limit it refuses, and names the rules as well
   }
 
   /** Writes what another hub asks for, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */

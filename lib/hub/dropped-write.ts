@@ -14,7 +14,7 @@ export function reportDroppedWrite(log: Log, states: RuleStates, { limit, parame
   const isLoop = limit === 'hops';
   const origins = isLoop ? [...new Set(chain.map(({ origin }) => origin).filter(isRule))] : [chain.at(-1)!.origin];
   const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
-  for (const origin of origins.filter(isRule))
+  for (const origin of origins.filter((one) => isRule(one) && one.hub === undefined))
     states.limited(origin, `${reason}: a write to ${address} was dropped`, isStuck);
   const rules = [...new Set(origins.map(({ name }) => name))];
   const names = rules.map((name) => `"${name}"`).join(', ');

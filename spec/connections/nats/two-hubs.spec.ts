@@ -1,0 +1,71 @@
+// Two hubs and a real NATS server: what one owns the other one shows, waits for, and has written by its owner.
+
+import test from 'ava';
+import type { Change } from '../../../lib/model/parameter.ts';
+import { eventually } from '../../support/deadline.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../../support/hub.ts';
+import { startNats } from '../../support/nats/servers.ts';
+import { needs } from '../../support/programs.ts';
+
+needs('nats');
+
+const house = (servers: readonly string[], hub: string) => ({ type: 'nats', servers, domain: 'house', hub });
+
+/** Updates a parameter over HTTP: the status, and what the hub says. */
+async function update({ port }: HubUnderTest, parameter: string, value: string): Promise<[number, string]> {
+  const query = new URLSearchParams({ parameter, value });
+  const answer = await fetch(`http://127.0.0.1:${port}/update?${query}`, { headers: { accept: 'application/json' } });
+  const { v, detail } = (await answer.json()) as { v?: unknown; detail?: string };
+  return [answer.status, detail ?? String(v)];
+}
+
+test('a hub shows what another one owns, and has it written there', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const east = await startTestHub(t, {
+    connections: {
+      house: house(nats.urls, 'east'),
+      api,
+      rack: { type: 'dummy', parameters: ['light,B'] },
+      core: { type: 'virtual-core', inputs: { mic: 'desk/mic' }, outputs: { not: { type: 'B', expression: '!mic' } } },
+    },
+    rules: [{ name: 'light follows', from: 'desk/mic', to: 'rack/light' }],
+  });
+  await eventually(() => east.rules()[0]?.reason === 'no hub has desk/mic at the moment', 'the rule waits');
+  t.is(east.rules()[0]?.state, 'waiting');
+  await east.logged(/there is no connection "desk" here, it is taken for one of another hub/);
+  const west = await startTestHub(t, {
+    connections: {
+      house: house(nats.urls, 'west'),
+      api,
+      desk: { type: 'dummy', parameters: ['mic,B,false', 'level,F,0'] },
+      clock: { type: 'timer', timers: [1000] },
+    },
+  });
+  await eventually(() => east.find('rack/light')?.value === false, 'the rule has run');
+  t.is(east.rules()[0]?.state, 'running');
+
+  t.deepEqual(await update(east, 'desk/mic', 'true'), [200, 'true']);
+  t.is(west.find('desk/mic')?.value, true);
+  await eventually(() => east.find('rack/light')?.value === true && east.find('core/not')?.value === false);
+  const chain: string[] = [];
+  for (let link: Change | undefined = east.find('rack/light')!.lastChange; link !== undefined; link = link.cause)
+    chain.push(`${link.parameter.address} by ${link.origin.kind} of ${link.origin.hub ?? 'this hub'}`);
+  t.deepEqual(chain, ['rack/light by rule of this hub', 'desk/mic by client of east']);
+
+  for (const [parameter, value] of [
+    ['desk/level', 'loud'],
+    ['clock/timer/1/trigger', '1'],
+    ['desk/none', '1'],
+  ] as const)
+    t.deepEqual(await update(east, parameter, value), await update(west, parameter, value), parameter);
+
+  t.is(west.find('core/not')?.remote?.hub, 'east');
+  await nats.servers[0]!.kill('SIGKILL');
+  await eventually(() => east.find('desk/mic')?.remote?.staleSince !== undefined, 'it is stale');
+  t.is((await update(east, 'desk/mic', 'false'))[0], 503);
+  west.write('desk/level', 0.5, writer);
+  await nats.servers[0]!.start();
+  await eventually(() => east.find('desk/level')?.value === 0.5, 'it is mended');
+  t.is(east.find('desk/mic')?.remote?.staleSince, undefined);
+});
