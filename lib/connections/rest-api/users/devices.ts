@@ -33,7 +33,7 @@ const recordSchema = z.object({
 });
 type Known = z.output<typeof recordSchema>;
 
-interface Invitation {
+export interface Invitation {
   readonly user: string;
   readonly name: string;
   readonly dashboard: string | undefined;

@@ -2,7 +2,7 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/users.ts';
-import type { Devices } from '../../users/devices.ts';
+import type { Devices, Invitation } from '../../users/devices.ts';
 import type { Departure, Directory } from '../../users/directory.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
@@ -52,7 +52,7 @@ export class Entry {
   }
 
   /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
-  exchange(code: string, address: string) {
+  exchange(code: string, address: string): Invitation {
     const { attempts, witness, devices } = this.#options;
     attempts.check(() => address);
     const invitation = devices.exchange(code);
