@@ -68,8 +68,8 @@ for (const [title, followed] of [
   });
 
 /** What flow files of READMEs name beside themselves. */
-env.API_TOKEN = 'dG9rZW4=';
-const named = { 'password.txt': 'secret' };
+for (const name of ['API_TOKEN', 'PB_ENGINEER', 'PB_PROMETHEUS']) env[name] = `${name}_of_spec`;
+const named = { 'password.txt': 'secret', 'door-2.txt': 'secret-of-a-door' };
 /** The name of a template, in its first line. */
 const templateName = (text: string) => /^\/\/ (_\S+)/.exec(text)?.[1];
 

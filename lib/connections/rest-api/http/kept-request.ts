@@ -12,8 +12,8 @@ export function keepRequest(request: HttpRequest): HttpRequest {
   request.forEach((name, value) => {
     if (!headers.has(name)) headers.set(name, value); // the server tells the first one as well
   });
-  const method = request.getMethod();
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
+  const method = request.getMethod(); // the server writes it in lower case in its place
   const url = request.getUrl();
   const query = request.getQuery();
   return {

@@ -106,7 +106,9 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
 
   return {
     signsIn: (request) =>
-      directory.hasUsers && request.getMethod() === 'get' && request.getHeader('accept').includes('text/html'),
+      directory.hasUsers &&
+      request.getCaseSensitiveMethod() === 'GET' &&
+      request.getHeader('accept').includes('text/html'),
     challenges: (request) => [
       ...(directory.hasPasswords && !(directory.hasUsers && isOfBrowser(request))
         ? ['Basic realm="Patchbay", charset="UTF-8"']
@@ -144,7 +146,7 @@ function unauthorized(): HubError {
 
 /** Whether a browser asks before it sends what forms cannot (Fetch, "CORS-preflight request"). */
 function asksFirst(request: HttpRequest): boolean {
-  return request.getMethod() === 'options' && request.getHeader('access-control-request-method') !== '';
+  return request.getCaseSensitiveMethod() === 'OPTIONS' && request.getHeader('access-control-request-method') !== '';
 }
 
 /**
