@@ -128,19 +128,22 @@ test.serial(
   async (t) => {
     const hub = await startFew(t);
     const since = await sinceOf(t, hub);
-    let leastMs = Number.POSITIVE_INFINITY;
-    for (let attempt = 0; attempt < 20 && leastMs > 10; attempt++) {
+    let isSooner = false;
+    for (let attempt = 0; attempt < 50 && !isSooner; attempt++) {
+      const silent = await subscribeRaw(t, hub.port, since);
       const client = await subscribeRaw(t, hub.port, since);
-      const before = performance.now();
       let frame = await client.frames.next('a ping');
       while (frame.opcode !== opcodes.ping) frame = await client.frames.next('a ping');
       client.send(opcodes.text, JSON.stringify({ sub: 2, include: ['desk/p1'] }));
       client.send(opcodes.pong, frame.payload);
-      t.deepEqual(await readEnd(client), [2]);
-      leastMs = Math.min(leastMs, performance.now() - before);
-      client.cut();
+      const ends = [readEnd(silent).then(() => undefined), readEnd(client)];
+      const first = await Promise.race(ends);
+      await Promise.all(ends);
+      if (first !== undefined) t.deepEqual(first, [2]);
+      isSooner = first !== undefined;
+      for (const one of [silent, client]) one.cut();
     }
-    t.true(leastMs < 15, `${leastMs} ms`);
+    t.true(isSooner);
   },
 );
 
