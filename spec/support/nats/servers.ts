@@ -6,6 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../deadline.ts';
 import { pathOf } from '../programs.ts';
 
 export interface NatsServer {
@@ -66,17 +67,16 @@ function natsServer(port: number, args: readonly string[]): NatsServer {
 }
 
 /** Resolves when something listens on the port. */
-async function accepts(port: number): Promise<void> {
-  for (;;) {
+function accepts(port: number): Promise<void> {
+  return eventually(async () => {
     const socket = connect(port, '127.0.0.1');
     const isOpen = await once(socket, 'connect').then(
       () => true,
       () => false,
     );
     socket.destroy();
-    if (isOpen) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
+    return isOpen;
+  }, `a server that listens on port ${port}`);
 }
 
 /** Ports that nobody listens on at this moment: members of a cluster name those of one another before they start. */
