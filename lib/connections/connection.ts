@@ -180,6 +180,10 @@ export interface ConnectionContext<Settings> {
   readonly restored: ReadonlyMap<string, Value>;
   /** What it has under way, for a restart of the hub to go on with; undefined in a hub without a store. */
   readonly memory: Memory | undefined;
+  /** What its last life in this hub has left, such as when a reload has changed its settings; undefined: nothing. */
+  readonly left: unknown;
+  /** Leaves something to its next life in this hub; called while unsubscribing. */
+  leave(what: unknown): void;
 }
 
 /** What a connection has to work with before the hub runs. */

@@ -88,6 +88,8 @@ export function connect(
     atSettle: (work) => work,
     restored: new Map(),
     memory: undefined,
+    left: undefined,
+    leave: () => {},
   };
   return {
     parameters,

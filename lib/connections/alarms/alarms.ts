@@ -3,6 +3,7 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
+import { type LeftAlarm, leftOf } from './left.ts';
 import { type AlarmSettings, type AlarmsSettings, all, settingsSchema } from './settings.ts';
 import { type AlarmEvent, type AlarmState, isAcknowledged, isActive, isKeptState, stateAfter } from './states.ts';
 import { Totals } from './totals.ts';
@@ -56,6 +57,8 @@ interface Alarm {
   isTold: boolean;
   /** Whether the parameter has the value that makes the alarm; undefined: it is unknown. */
   isMet: boolean | undefined;
+  /** Since when, on the clock of the connection. */
+  metAtMs: number;
   /** What ends the delay. */
   rising: Subscription;
 }
@@ -96,11 +99,11 @@ function runAlarms(context: ConnectionContext<AlarmsSettings>, subscriber: Subsc
   const look = (alarm: Alarm) => {
     alarm.rising.unsubscribe();
     if (alarm.isMet === undefined) return;
-    const { delay } = alarm.settings;
+    const delay = alarm.metAtMs + alarm.settings.delay - scheduler.now();
     if (alarm.isMet && delay > 0 && !isActive(alarm.state))
       alarm.rising = scheduler.schedule(() => handleAll([alarm], 'rises'), delay);
     if (!alarm.isMet) handle(alarm, 'ends');
-    else if (delay === 0) handle(alarm, 'rises');
+    else if (delay <= 0) handle(alarm, 'rises');
     else if (!alarm.isTold) handle(alarm, 'none');
   };
   const lookSoon = context.atSettle(() => {
@@ -110,26 +113,29 @@ function runAlarms(context: ConnectionContext<AlarmsSettings>, subscriber: Subsc
     tellTotals();
   });
   const add = ([name, settings]: [string, AlarmSettings]): Alarm => {
+    const left = leftOf(context.left, name, settings);
     const alarm: Alarm = {
       name,
       settings,
       state: 'normal',
       isTold: false,
       isMet: undefined,
+      metAtMs: 0,
       rising: Subscription.EMPTY,
     };
-    const state = memory?.recalled.get(name);
-    if (isKeptState(state)) {
-      enter(alarm, state);
-      handle(alarm, 'none');
-    }
+    const state = left?.state ?? memory?.recalled.get(name);
+    if (isKeptState(state)) enter(alarm, state);
+    if (isKeptState(state) || left?.isTold) handle(alarm, 'none');
     running.add(() => alarm.rising.unsubscribe());
     running.add(inbox(`${name}/ack`).subscribe(() => handleAll([alarm], 'acknowledged')));
     running.add(
       input(name).subscribe((value) => {
         const isMet = value === undefined ? undefined : value === settings.is;
         if (isMet === alarm.isMet) return;
+        const isAsLeft =
+          alarm.isMet === undefined && left?.isMet === isMet && left?.revision === lastChange(name)?.revision;
         alarm.isMet = isMet;
+        alarm.metAtMs = isAsLeft ? left!.metAtMs : scheduler.now();
         met.add(alarm);
         lookSoon();
       }),
@@ -142,5 +148,12 @@ function runAlarms(context: ConnectionContext<AlarmsSettings>, subscriber: Subsc
   for (const name of memory?.recalled.keys() ?? [])
     if (!Object.hasOwn(context.settings.alarms, name)) memory!.changed(name, () => undefined);
   lookSoon();
+  running.add(() => {
+    const left = every.map((alarm): [string, LeftAlarm] => [
+      alarm.name,
+      { ...alarm, revision: lastChange(alarm.name)?.revision },
+    ]);
+    context.leave(new Map(left));
+  });
   return running;
 }

@@ -3,9 +3,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { type FlowUnderTest, testFlow } from '../../../lib/index.ts';
+import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { mistakesOf } from '../../support/core.ts';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
+import { startReloading } from '../../support/reload.ts';
 import { install } from '../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['a,B,false', 'b,B,true', 'c,B'] };
@@ -127,6 +129,51 @@ test('what rises is caused by the parameter, what is acknowledged by who did so'
   set(hub, 'desk/a', false);
   set(hub, 'alarm/all/ack', true);
   t.deepEqual(states(hub), ['normal', 'normal', 'normal']);
+});
+
+test('a reload lets alarms go on, with their delays; only one whose cause is another begins anew', async (t) => {
+  const clock = new VirtualClock();
+  const flow = (alarms: object) => ({ connections: { desk, alarm: { type: 'alarms', alarms } } });
+  const a = { when: 'desk/a', priority: 2 };
+  const slow = { when: 'desk/a', delay: '10s' };
+  const { hub, reload, takeChanges, value } = await startReloading(
+    t,
+    { 'flow.json5': flow({ a, slow, other: { when: 'desk/a' } }) },
+    { scheduler: clock },
+  );
+  const swap = (alarms: object) => reload('flow.json5', flow(alarms));
+  const states = (...names: string[]) => names.map((name) => value(`alarm/${name}/state`)).join(' ');
+  hub.write('desk/a', true, writer);
+  hub.write('alarm/a/ack', true, writer);
+  clock.advanceTo(6000);
+  takeChanges();
+  const other = { when: 'desk/b', is: false };
+  await swap({ added: { when: 'desk/a' }, a: { ...a, text: 'A' }, slow, other });
+  t.is(states('a', 'slow', 'other', 'added'), 'acknowledged normal normal unacknowledged');
+  t.deepEqual(
+    takeChanges().filter((line) => /^alarm.(a|slow)[=/]/.test(line)),
+    [],
+    'nobody hears of what goes on',
+  );
+  t.is(value('alarm/all/text'), 'A');
+  clock.advanceTo(9999);
+  t.is(states('slow'), 'normal');
+  clock.advanceTo(10_000);
+  t.is(states('slow'), 'unacknowledged', 'its delay has gone on');
+
+  await swap({ a, slow: { ...slow, delay: '20s' } });
+  await swap({ a });
+  await swap({ a, slow });
+  t.is(states('a', 'slow'), 'acknowledged normal', 'one that was gone begins anew');
+  hub.write('desk/a', false, writer);
+  hub.write('desk/a', true, writer);
+  await swap({ slow });
+  clock.advanceTo(19_999);
+  t.is(states('slow'), 'normal');
+  clock.advanceTo(20_000);
+  t.is(states('slow'), 'unacknowledged');
+  hub.control('alarm', 'restart', writer);
+  t.is(states('slow'), 'unacknowledged', 'a restart by hand loses no alarm');
 });
 
 const mistakes: [alarms: object, mistake: RegExp][] = [

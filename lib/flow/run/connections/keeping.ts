@@ -40,6 +40,8 @@ export class Keeping implements KeepingPort {
   /** What is under way, by connection and name. */
   readonly #known = new Map<string, Map<string, Read>>();
   readonly #changed = new Map<string, Set<string>>();
+  /** What connections have left to their next lives, by Connection ID. */
+  readonly #left = new Map<string, { readonly type: string; readonly what: unknown }>();
 
   /** `clock` tells the time of connections in milliseconds, and `timeOfDay` milliseconds since 1970. */
   constructor(graph: Graph, clock: () => number, timeOfDay: () => number = Date.now) {
@@ -56,6 +58,24 @@ export class Keeping implements KeepingPort {
     this.#kept = new Set(connections.filter(({ type }) => type.isKept).map(({ id }) => id));
     this.#outside = new Set(connections.filter(({ type }) => type.isExternal && !type.isGateway).map(({ id }) => id));
     this.#hasStore = connections.some(({ type }) => type.isGateway && type.restore !== undefined);
+    this.forgetLeft();
+  }
+
+  /** Keeps what a connection leaves to its next life, until the next reload is over. */
+  leave({ id, type: { type } }: ConnectionPlan, what: unknown): void {
+    this.#left.set(id, { type, what });
+  }
+
+  /** What a connection of the same ID and type has left; undefined: nothing. */
+  takeLeft({ id, type: { type } }: ConnectionPlan): unknown {
+    const left = this.#left.get(id);
+    this.#left.delete(id);
+    return left?.type === type ? left.what : undefined;
+  }
+
+  /** What comes next is no longer what was before. */
+  forgetLeft(): void {
+    this.#left.clear();
   }
 
   /** Takes over what was under way when the hub ended; that of connections which are no more is forgotten. */

@@ -128,6 +128,7 @@ export class RunningConnections {
   holdAll(reason: string | undefined): void {
     this.#holds.all = reason;
     this.#follow();
+    if (reason !== undefined) this.#runtime.keeping.forgetLeft(); // another hub goes on with it
   }
 
   /** Holds single connections back, each by its ID and for a reason, and starts those that nothing holds back any more. */

@@ -188,6 +188,8 @@ export class Supervisor {
       finish: (work) => this.#unfinished.add(work),
       restored: keeping.valuesOf(plan),
       memory: keeping.memoryOf(plan.id),
+      left: keeping.takeLeft(plan),
+      leave: (what) => keeping.leave(plan, what),
     };
   }
 
