@@ -163,7 +163,10 @@ function stateRoutes(context: RouteContext): Route[] {
 /** What can be switched, stopped and started again. */
 function operationRoutes(context: RouteContext): Route[] {
   const { id, hub, log, originOf } = context;
-  const operationOf = (response: HttpResponse, visitor: Visitor) => ({ id, hub, log, by: originOf(response, visitor) });
+  const operationOf = (response: HttpResponse, visitor: Visitor) => ({
+    ...{ id, hub, log, visitor },
+    by: originOf(response, visitor),
+  });
   const json = pagesOf(context);
   return [
     { path: connectionsPath, need: 'manage', get: json(() => connectionsOf(hub)) },
@@ -207,9 +210,9 @@ function storeRoutes(context: RouteContext): Route[] {
       path: '/hub/record',
       need: 'manage',
       getWrites: true, // it changes nothing, but no page of another site may have it made
-      get(response, request) {
+      get(response, request, visitor) {
         expectOwner(request, remoteAddress(response));
-        serveRecording(hub, recordings, response, log);
+        serveRecording(hub, recordings, visitor, response, log);
       },
     },
     {
@@ -252,7 +255,7 @@ function userRoutes(context: RouteContext): Route[] {
       path: signInPath,
       need: 'nothing',
       get: serveSignInPage,
-      post: (response, request) => signIn(entry, log, response, request),
+      post: (response, request, visitor) => signIn(entry, log, visitor, response, request),
     },
     {
       path: `${signInPath}/*`,

@@ -6,7 +6,6 @@ import type { IsoTime } from '../time.ts';
 export interface Grants {
   readonly read: readonly string[];
   readonly write: readonly string[];
-  readonly deny: readonly string[];
   readonly dashboards: readonly string[];
   readonly manage: boolean;
   readonly metrics: boolean;
@@ -43,6 +42,8 @@ export interface UserList {
 
 export interface UserInfo extends Grants {
   readonly name: string;
+  /** Globs of addresses that it may neither read nor write. Only those who manage are told. */
+  readonly deny: readonly string[];
   readonly hasPassword: boolean;
   readonly hasToken: boolean;
 }

@@ -7,15 +7,28 @@ import type { Answer } from '../../../wire/http/answer.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { parse } from '../input/parse.ts';
+import { expectPresent } from '../users/present.ts';
+import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { beginValue, jsonType } from './answer/headers.ts';
 import { send } from './answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from './body.ts';
 import { keepResponse } from './exchange.ts';
 
-/** Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come. */
+/** A POST, and who sends it. */
+interface Post {
+  readonly response: HttpResponse;
+  readonly request: HttpRequest;
+  readonly visitor: Visitor;
+  readonly log: Log;
+}
+
+/**
+ * Answers a POST of a JSON object with what `act` returns. Errors: `body-type`; others are answered when the body has come: `unauthorized`
+ * if the visitor has had to leave meanwhile.
+ */
 export function answerPost<Schema extends z.ZodObject>(
-  { response, request, log }: { response: HttpResponse; request: HttpRequest; log: Log },
+  { response, request, visitor, log }: Post,
   schema: Schema,
   act: (body: z.output<Schema>) => Answer | Promise<Answer>,
 ): void {
@@ -34,6 +47,7 @@ export function answerPost<Schema extends z.ZodObject>(
   readBody(exchange, request, (body) => {
     try {
       if (body instanceof HubError) throw body;
+      expectPresent(visitor);
       const answer = act(parse(schema, readObject(body, expected)));
       if (answer instanceof Promise) answer.then(reply, fail);
       else reply(answer);

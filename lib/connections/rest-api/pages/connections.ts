@@ -24,9 +24,13 @@ const controlSchema = z.strictObject({
 }) satisfies z.ZodType<ConnectionControl>;
 
 /** `POST /hub/connections/<id>`, `{"action":"restart"}`: answers with its status. Errors: `not-found`, `conflict`. */
-export function controlConnection({ id, hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {
+export function controlConnection(
+  { id, hub, log, by, visitor }: Operation,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
   const target = decodePath(request.getUrl().slice(connectionsPath.length + 1));
-  answerPost({ response, request, log }, controlSchema, ({ action }) => {
+  answerPost({ response, request, visitor, log }, controlSchema, ({ action }) => {
     if (target === id && action !== 'start')
       throw new HubError('conflict', `${action}: expected another connection, "${id}" is the one that you ask by`);
     return describeConnection(hub.control(target, action, by));

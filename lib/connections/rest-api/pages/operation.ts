@@ -3,6 +3,7 @@
 import type { Origin } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import type { Visitor } from '../users/visitor.ts';
 
 /** What an operation needs. The log tells by whom it was asked for. */
 export interface Operation {
@@ -11,4 +12,5 @@ export interface Operation {
   readonly hub: HubPort;
   readonly log: Log;
   readonly by: Origin;
+  readonly visitor: Visitor;
 }

@@ -12,6 +12,7 @@ import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
+import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 /** The JSON of a page. */
@@ -41,6 +42,7 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
     const answer = () => {
       if (exchange.isAborted) return;
       try {
+        expectPresent(visitor);
         const data = read({ path, query, visitor });
         if (data instanceof Promise) data.then(reply, fail);
         else reply(data);

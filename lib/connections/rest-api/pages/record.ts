@@ -7,7 +7,8 @@ import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { begin } from '../http/answer/headers.ts';
-import { type Exchange, keepResponse } from '../http/exchange.ts';
+import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
+import type { Visitor } from '../users/visitor.ts';
 
 /** How many clients may record at the same time, and how much may wait for one of them. */
 export const maxRecordings = 4;
@@ -16,10 +17,17 @@ export const maxUnsentBytes = 16 * 1024 * 1024;
 const everyMs = 1000;
 
 /** Errors: `conflict` when too many record. A client that does not read loses its recording: one with a gap would be worth nothing. */
-export function serveRecording(hub: HubPort, recordings: Set<Recording>, response: HttpResponse, log: Log): void {
+export function serveRecording(
+  hub: HubPort,
+  recordings: Set<Recording>,
+  visitor: Visitor,
+  response: HttpResponse,
+  log: Log,
+): void {
   if (recordings.size >= maxRecordings)
     throw new HubError('conflict', `record: expected ${maxRecordings} recordings at most, there are as many`);
   const exchange = keepResponse(response);
+  const stay = cutWith(visitor, response);
   const lines = new Lines(exchange, () => {
     log.warn({}, `a recording was ended: ${maxUnsentBytes / 1024 / 1024} MB were not read`);
   });
@@ -32,6 +40,7 @@ export function serveRecording(hub: HubPort, recordings: Set<Recording>, respons
     lines.add(encodeLine({ t: recording.elapsedMs(), w: [] }));
   }, everyMs);
   void lines.send().finally(() => {
+    stay();
     clearInterval(beat);
     recording.stop();
     recordings.delete(recording);

@@ -22,8 +22,8 @@ const reloadSchema = z.strictObject({
 }) satisfies z.ZodType<ReloadRequest>;
 
 /** `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. */
-export function reloadHub({ hub, log, by }: Operation, response: HttpResponse, request: HttpRequest): void {
-  answerPost({ response, request, log }, reloadSchema, async ({ shadow = false }): Promise<ReloadAnswer> => {
+export function reloadHub({ hub, log, by, visitor }: Operation, response: HttpResponse, request: HttpRequest): void {
+  answerPost({ response, request, visitor, log }, reloadSchema, async ({ shadow = false }): Promise<ReloadAnswer> => {
     try {
       return shadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
     } catch (error) {

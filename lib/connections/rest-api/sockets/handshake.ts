@@ -11,6 +11,7 @@ import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import type { Task, TaskQueue } from '../pacing/work-queue.ts';
+import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
 import type { Protocol } from './protocol.ts';
@@ -51,7 +52,7 @@ export function beginHandshake(
     exchange,
     checkOpen() {
       clients.checkOpen();
-      if (visitor.hasLeft) throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+      expectPresent(visitor);
     },
     begin: () => protocol.accept(comer, query),
     upgrade(session) {

@@ -12,6 +12,8 @@ export interface Account {
   readonly rights: Rights;
   /** Whether it has this password; undefined: it has none. */
   readonly hasPassword: ((password: string) => boolean | Promise<boolean>) | undefined;
+  /** Whether it takes long to compare its password. */
+  readonly isHashed: boolean;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
   readonly rightsKey: string;
@@ -53,6 +55,7 @@ export function accountOf(
     name,
     rights: new Rights(rights, hub),
     hasPassword: password === undefined ? undefined : passwordCheck(password),
+    isHashed: password !== undefined && readPasswordText(password).scrypt !== undefined,
     tokenDigest: token === undefined ? undefined : digestOf(token),
     credentialsKey: digestOf(JSON.stringify([password, token])),
     rightsKey: JSON.stringify(rights),

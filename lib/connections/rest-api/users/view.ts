@@ -6,6 +6,7 @@ import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import { originWithoutRule } from '../../../wire/http/explanation.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { notLetIn } from './present.ts';
 import type { Rights } from './rights.ts';
 
 export interface View {
@@ -121,6 +122,6 @@ export class BoundedView implements View {
 
   /** Errors: `unauthorized`. */
   #expectRights(): void {
-    if (this.#hasEnded) throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
+    if (this.#hasEnded) throw notLetIn();
   }
 }

@@ -1,5 +1,5 @@
 // Rights: for random users, rights, addresses and actions no byte comes to a user that it may not see, and nothing is written that it
-// may not write. The same after rights were taken away while subscriptions run.
+// may not write. The same after rights were taken away while subscriptions run. SEED is the first seed, SEEDS how many.
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { globToRegExp } from '../../../../lib/model/glob.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
-import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../../../support/hub.ts';
 
 /** Addresses and values have a text of their own, by which they are known wherever they come. */
 const places = Array.from({ length: 12 }, (_, index) => `s${index % 3}/${index % 2 ? 'deep/' : ''}qa${index + 100}qa`);
@@ -23,6 +23,7 @@ interface Rights {
   readonly read: readonly string[];
   readonly write: readonly string[];
   readonly deny: readonly string[];
+  readonly dashboards: readonly string[];
 }
 
 const glob = fc.oneof(
@@ -39,10 +40,19 @@ const glob = fc.oneof(
   fc.constantFrom(...addresses),
 );
 const globs = fc.array(glob, { maxLength: 3 });
-const rights: fc.Arbitrary<Rights> = fc.record({ read: globs, write: globs, deny: fc.array(glob, { maxLength: 1 }) });
+/** Dashboards have names and titles that are known wherever they come. */
+const boards = ['qd100qd', 'qd101qd', 'qd102qd'];
+const board = fc.constantFrom(...boards, 'qd1*', '*2qd');
+const rights: fc.Arbitrary<Rights> = fc.record({
+  read: globs,
+  write: globs,
+  deny: fc.array(glob, { maxLength: 1 }),
+  dashboards: fc.array(board, { maxLength: 2 }),
+});
 
 const matches = (list: readonly string[], address: string) => list.some((one) => globToRegExp(one).test(address));
 const mayRead = ({ read, deny }: Rights, address: string) => matches(read, address) && !matches(deny, address);
+const mayOpen = ({ dashboards }: Rights, name: string) => matches(dashboards, name);
 const mayWrite = ({ write, deny }: Rights, address: string) => matches(write, address) && !matches(deny, address);
 
 const names = ['ann', 'bob', 'cem', 'dee'];
@@ -59,22 +69,33 @@ function flowOf(users: Readonly<Record<string, Rights>>, anonymous: Rights): obj
     connections: {
       api: {
         ...api,
-        users: { ...Object.fromEntries(withTokens), root: { token: 'token-of-root', read: ['**'], manage: true } },
+        users: {
+          ...Object.fromEntries(withTokens),
+          root: { token: 'token-of-root', read: ['**'], manage: true },
+          meter: { token: 'token-of-meter', metrics: true },
+        },
         anonymous,
+        dashboards: 'dashboards',
       },
       desk: { type: 'dummy', parameters: places.map((place, index) => `${place},S,${nextOf(index)}`) },
-      store: { type: 'store', folder: './data' },
+      store: { type: 'store', folder: './data', snapshots: { all: { include: ['desk/**'] } } },
     },
     rules,
   };
 }
 
+const filesOf = (flow: object) => ({
+  'flow.json5': flow,
+  ...Object.fromEntries(boards.map((name) => [`dashboards/${name}.json5`, { title: name, widgets: [] }])),
+});
+
 /** Fails when a text has anything of a parameter that may not be read. What the client said itself does not count. */
 function expectDiscreet(t: ExecutionContext, text: string, one: Rights, what: string, own = ''): void {
   const seen = own === '' ? text : text.replaceAll(own, '');
   const hidden = [...seen.matchAll(/q[av]1\d\dq[av]/g)].filter(([mark]) => !mayRead(one, addresses[indexOf(mark)]!));
+  const closed = [...seen.matchAll(/qd1\d\dqd/g)].filter(([name]) => !mayOpen(one, name));
   t.deepEqual(
-    hidden.map(([mark]) => mark),
+    [...hidden, ...closed].map(([mark]) => mark),
     [],
     `${what}: ${text.slice(0, 300)}`,
   );
@@ -83,6 +104,11 @@ function expectDiscreet(t: ExecutionContext, text: string, one: Rights, what: st
 const headersOf = (name: string): Record<string, string> =>
   name === '' ? {} : { authorization: `Bearer token-of-${name}` };
 
+const managed = [
+  ...['log', 'audit', 'rules', 'connections', 'clients', 'files', 'store', 'backup', 'metrics', 'shadow', 'record'],
+  'users',
+];
+
 /** Asks for everything by HTTP. */
 async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: Rights): Promise<void> {
   const headers = headersOf(name);
@@ -90,22 +116,39 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
     ...['/hub/parameters', '/hub/parameters?filter=qa', '/hub/history?from=-1h', '/hub/history?from=-1h&format=csv'],
     ...['/hub/openapi.json', '/hub/health', '/hub/health/ready', '/hub/snapshots', '/hub/dashboards', '/hub/'],
     ...['/hub/log', '/hub/audit', '/hub/rules', '/hub/trace?rule=x', '/hub/connections', '/hub/clients', '/hub/files'],
-    ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow'],
+    ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow', '/hub/record', '/hub/users'],
+    ...['/hub/snapshots/all/one', '/hub/snapshots/all/on', '/hub/health/live', '/hub/clients', '/hub/dashboards/qd1'],
+    ...['/parameters/', '/parameters/desk', '/hub/explain/', '/hub/sign-in', '/hub/nothing', '/update'],
   ])
     expectDiscreet(t, (await ask(t, hub.port, `GET ${path}`, { headers })).text, one, `${name} ${path}`);
-  for (const path of [
-    'log',
-    'audit',
-    'rules',
-    'connections',
-    'clients',
-    'files',
-    'store',
-    'backup',
-    'metrics',
-    'shadow',
-  ])
+  for (const path of managed)
     t.is((await ask(t, hub.port, `GET /hub/${path}`, { headers })).status, name === '' ? 401 : 403, `${name} ${path}`);
+  const { dashboards } = JSON.parse((await ask(t, hub.port, 'GET /hub/dashboards', { headers })).text);
+  t.deepEqual(
+    dashboards,
+    boards.filter((board) => mayOpen(one, board)),
+  );
+  for (const board of boards)
+    t.is((await ask(t, hub.port, `GET /hub/dashboards/${board}`, { headers })).status, mayOpen(one, board) ? 200 : 404);
+  const me = JSON.parse((await ask(t, hub.port, 'GET /hub/me', { headers })).text);
+  const { read, write } = one;
+  t.deepEqual(
+    me,
+    {
+      user: name,
+      isOpen: false,
+      maySignIn: true,
+      read,
+      write,
+      dashboards: one.dashboards,
+      manage: false,
+      metrics: false,
+    },
+    'what is denied has a name that is not told',
+  );
+  const matchesSeen = mayRead(one, 'store/all/matches');
+  const snapshots = await ask(t, hub.port, 'GET /hub/snapshots', { headers });
+  t.is(/"matches"/.test(snapshots.text), matchesSeen, `${name}: ${snapshots.text}`);
   for (const [index, address] of addresses.entries()) {
     for (const start of ['/parameters/', '/hub/explain/', '/hub/history/', '/hub/events/']) {
       const { status, text } = await ask(t, hub.port, `GET ${start}${address}`, { headers });
@@ -178,15 +221,19 @@ const setAll = (hub: HubUnderTest, mark = '') => {
   for (const [index, address] of addresses.entries()) hub.write(address, nextOf(index) + mark, writer);
 };
 
-const seed = Number(env.SEED ?? Date.now() % 1e6);
+const firstSeed = Number(env.SEED ?? Date.now() % 1e6);
 
-test(`random users see and write what they may, and nothing else (SEED=${seed})`, async (t) => {
+for (let seed = firstSeed; seed < firstSeed + Number(env.SEEDS ?? 1); seed++)
+  test(`random users see and write what they may, and nothing else (SEED=${seed})`, expectBounded, seed);
+
+async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
   const [sample] = fc.sample(fc.array(rights, { minLength: 9, maxLength: 9 }), { seed, numRuns: 1 });
   const before = Object.fromEntries(names.map((name, index) => [name, sample![index]!]));
   const anonymous = sample![4]!;
   const after = Object.fromEntries(names.slice(1).map((name, index) => [name, sample![index + 5]!]));
   const rightsOf = (name: string) => (name === '' ? anonymous : before[name]!);
-  const hub = await startTestHub(t, flowOf(before, anonymous));
+  const hub = await startHubFrom(t, filesOf(flowOf(before, anonymous)));
+  hub.write('store/all/save', 'one', writer);
   const wrong: string[] = [];
   hub.changes$.subscribe(({ origin, parameter: { address } }) => {
     const [, name = ''] = /^api (\w+) 127/.exec(origin.name) ?? [];
@@ -195,7 +242,13 @@ test(`random users see and write what they may, and nothing else (SEED=${seed})`
   const everybody = [...names, ''];
   const plain = await Promise.all(everybody.map((name) => openPlain(t, hub, name)));
   const v1 = await Promise.all(everybody.map((name) => openV1(t, hub, name)));
-  for (const name of everybody) await probe(t, hub, name, rightsOf(name));
+  const metrics = await ask(t, hub.port, 'GET /hub/metrics', { headers: headersOf('meter') });
+  t.is(metrics.status, 200);
+  t.notRegex(metrics.text, /q[avd]1/);
+  for (const name of everybody) {
+    await probe(t, hub, name, rightsOf(name));
+    hub.write('store/all/save', 'one', writer); // what matches the present values is seen again
+  }
   for (const [index, address] of addresses.entries()) {
     for (const one of plain) one.send({ p: address, v: nextOf(index) });
     for (const one of v1)
@@ -249,7 +302,8 @@ test(`random users see and write what they may, and nothing else (SEED=${seed})`
       t.regex(again.texts.join(), new RegExp(String(hub.find(address)!.value)), `${name} is told ${address} anew`);
     expectDiscreet(t, again.texts.join(), after[name]!, `${name} after the reload`);
   }
-});
+  await hub.stop();
+}
 
 test('a list that is being read is cut when its user is taken out, and what was to come does not come', async (t) => {
   const flow = (users: object) => ({

@@ -5,6 +5,7 @@ import { HubError } from '../../../../model/error.ts';
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
 import { credentialsPrefix } from '../../../../wire/protocol.ts';
 import type { Settings } from '../../settings.ts';
+import { notLetIn } from '../../users/present.ts';
 import type { Need } from '../../users/rights.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
@@ -60,7 +61,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     if (guest === undefined || guest.hasLeft) {
       attempts.fail(address, user);
       witness.note(user, address, 'refused', 'by credentials');
-      throw unauthorized();
+      throw notLetIn();
     }
     attempts.succeed(address, user);
     directory.remember(authorization, guest);
@@ -100,7 +101,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       return guest;
     }
     const nobody = directory.anonymous ?? (need === 'nothing' ? directory.stranger : undefined);
-    if (nobody === undefined) throw unauthorized();
+    if (nobody === undefined) throw notLetIn();
     return nobody;
   };
 
@@ -133,15 +134,11 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
 /** Errors: `unauthorized`, `forbidden`. */
 function withRight(visitor: Guest, need: Need, urlOf: () => string): Guest {
   if (visitor.rights.has(need)) return visitor;
-  if (visitor.name === '') throw unauthorized();
+  if (visitor.name === '') throw notLetIn();
   throw new HubError(
     'forbidden',
     `${urlOf()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
   );
-}
-
-function unauthorized(): HubError {
-  return new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
 }
 
 /** Whether a browser asks before it sends what forms cannot (Fetch, "CORS-preflight request"). */

@@ -28,11 +28,11 @@ export interface DescribedOfUsers {
 const grants: Properties<Grants> = {
   read: describe(texts, 'Globs of addresses'),
   write: describe(texts, 'Globs of addresses'),
-  deny: describe(texts, 'Globs of addresses; they win'),
   dashboards: describe(texts, 'Names of dashboards, or globs of them'),
   manage: flag,
   metrics: flag,
 };
+const deny = describe(texts, 'Globs of addresses; they win');
 const me = { user: describe(text, 'Empty: nobody in particular'), isOpen: flag, maySignIn: flag, ...grants };
 const devices = list(
   object<Device>({ id: text, user: text, kind: oneOf(deviceKinds), name: text, since: time, seen: time }),
@@ -43,7 +43,7 @@ export const userSchemas: { readonly [Name in keyof DescribedOfUsers]: Schema<De
   SignIn: object<SignIn>({}, { user: text, password: text, code: describe(text, 'That of a kiosk link, instead') }),
   SignedIn: object<SignedIn>(me, { dashboard: text }),
   Users: object<UserList>({
-    users: list(object<UserInfo>({ name: text, ...grants, hasPassword: flag, hasToken: flag })),
+    users: list(object<UserInfo>({ name: text, ...grants, deny, hasPassword: flag, hasToken: flag })),
     devices,
   }),
   UserAction: object<UserAction>(

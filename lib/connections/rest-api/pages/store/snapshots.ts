@@ -19,8 +19,9 @@ export function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
     selections: snapshots
       .list()
       .filter(({ name }) => mayKnow(visitor, snapshots.connection, name))
-      .map(({ saved, ...selection }) => ({
-        ...selection,
+      .map(({ name, saved, matches }) => ({
+        name,
+        matches: visitor.view.mayRead(`${snapshots.connection}/${name}/matches`) ? matches : undefined,
         saved: saved.map((one) => ({ ...one, time: toIsoTime(one.time) })),
       })),
   };

@@ -12,14 +12,14 @@ import { remoteAddress } from '../../limits/remote-address.ts';
 import type { Departure } from '../../users/directory.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
-/** Who asks, and what it may do. */
+/** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
 export function meOf({ directory }: Pick<Entry, 'directory'>, { name, rights }: Visitor): Me {
   const all = ['**'];
-  const { read, write, deny, dashboards, manage, metrics } = rights?.settings ?? {
-    ...{ read: all, write: all, deny: [], dashboards: all, manage: true, metrics: true },
+  const { read, write, dashboards, manage, metrics } = rights?.settings ?? {
+    ...{ read: all, write: all, dashboards: all, manage: true, metrics: true },
   };
   const maySignIn = [...directory.accounts].length > 0;
-  return { user: name, isOpen: rights === undefined, maySignIn, read, write, deny, dashboards, manage, metrics };
+  return { user: name, isOpen: rights === undefined, maySignIn, read, write, dashboards, manage, metrics };
 }
 
 const signInSchema = z.strictObject({
@@ -29,10 +29,10 @@ const signInSchema = z.strictObject({
 }) satisfies z.ZodType<SignIn>;
 
 /** Errors: `unauthorized`, `too-many-attempts`. */
-export function signIn(entry: Entry, log: Log, response: HttpResponse, request: HttpRequest): void {
+export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
   const address = remoteAddress(response);
   const browser = nameOf(request.getHeader('user-agent'));
-  answerPost({ response, request, log }, signInSchema, async ({ user = '', password = '', code }) => {
+  answerPost({ response, request, visitor, log }, signInSchema, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
       await entry.check(user, password, address);
       return come(entry.admit(user, 'browser', browser, address));
@@ -57,7 +57,7 @@ export function signOut(
   log: Log,
 ): void {
   const address = remoteAddress(response);
-  answerPost({ response, request, log }, z.strictObject({}), () => {
+  answerPost({ response, request, visitor, log }, z.strictObject({}), () => {
     const { device } = visitor;
     if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
     response.cookie = entry.noCookie();

@@ -1,7 +1,6 @@
 // GET and POST /hub/users: the users, their devices, and what those who manage do with them.
 
 import { z } from 'zod';
-import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { UserActed, UserAction, UserList } from '../../../../wire/http/users.ts';
 import type { Log } from '../../../connection.ts';
@@ -39,15 +38,18 @@ export function actOnUsers(
 ): void {
   const { devices, witness } = entry;
   const address = remoteAddress(response);
-  answerPost({ response, request, log }, actionSchema, ({ action, user = '', device, dashboard }): UserActed => {
-    if (visitor.hasLeft) throw new HubError('unauthorized', 'Authorization: expected the credentials of this hub');
-    if (action === 'invite') {
-      const code = devices.invite(user, device, dashboard);
-      witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
-      return { link: `/hub/sign-in#${code}`, devices: devices.list() };
-    }
-    dismiss(devices.end(device));
-    witness.note(visitor.name, address, 'revoked', `device ${device}`);
-    return { devices: devices.list() };
-  });
+  answerPost(
+    { response, request, visitor, log },
+    actionSchema,
+    ({ action, user = '', device, dashboard }): UserActed => {
+      if (action === 'invite') {
+        const code = devices.invite(user, device, dashboard);
+        witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
+        return { link: `/hub/sign-in#${code}`, devices: devices.list() };
+      }
+      dismiss(devices.end(device));
+      witness.note(visitor.name, address, 'revoked', `device ${device}`);
+      return { devices: devices.list() };
+    },
+  );
 }

@@ -71,7 +71,8 @@ export function createSubscription(
   const isExcluded = createPatternFilter(exclude);
   const filter = filterOf(
     bound.filter.work + isIncluded.work + isExcluded.work,
-    (address) => isIncluded(address) && !isExcluded(address) && bound.filter(address),
+    // The bound comes first: else the time of the answer would tell of addresses that the client may not see.
+    (address) => bound.filter(address) && isIncluded(address) && !isExcluded(address),
   );
   const included = keyOf(include);
   const excluded = keyOf(exclude);

@@ -1,0 +1,183 @@
+// Somebody who guesses: no answer, number or time tells whether there is an address, or a user. And somebody whose rights are taken away
+// while a request of theirs is under way.
+
+import { scryptSync } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cpuUsage } from 'node:process';
+import test, { type ExecutionContext } from 'ava';
+import type { HubPort } from '../../../../lib/connections/hub-port.ts';
+import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts';
+import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
+import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
+import { Directory } from '../../../../lib/connections/rest-api/users/directory.ts';
+import { ask, openWire, request } from '../../../support/http.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
+import { openClient } from '../../../support/sockets/socket.ts';
+
+const ann = { authorization: 'Bearer token-of-ann' };
+const bob = { authorization: 'Bearer token-of-bob' };
+const json = { 'content-type': 'application/json' };
+const store = { type: 'store', folder: './data' };
+const flow = (users: object) => ({
+  connections: {
+    api: {
+      ...api,
+      users: {
+        ann: { token: 'token-of-ann', read: ['desk/open/**'], write: ['desk/open/**'] },
+        root: { token: 'token-of-root', read: ['**'], manage: true },
+        ...users,
+      },
+    },
+    desk: { type: 'dummy', parameters: ['open/1,I,1', 'open/2,I,1', 'open/3,I,1', 'shut/there,I,1'] },
+    store,
+  },
+});
+
+/** The texts have the same length, as the answers say how long they are. */
+const there = 'desk/shut/there';
+const absent = 'desk/shut/thers';
+
+const requests = (address: string): [line: string, body?: object][] => [
+  [`GET /parameters/${address}`],
+  [`HEAD /parameters/${address}`],
+  [`GET /parameters/${address.replace('shut', 's%68ut')}`],
+  [`GET /update?parameter=${address}&value=5`],
+  ['POST /update', { parameter: address, value: 5 }],
+  ['POST /update', { parameter: address, value: 'no number' }],
+  [`GET /hub/explain/${address}`],
+  [`GET /hub/history/${address}?from=2020-01-01T00:00Z&to=2020-01-02T00:00Z`],
+  [`GET /hub/history?address=${address}&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z`],
+  [`GET /hub/history?filter=${address}&from=2020-01-01T00:00Z&to=2020-01-02T00:00Z`],
+  [`GET /hub/events/${address}`],
+  [`GET /hub/parameters?address=${address}`],
+  [`GET /hub/parameters?filter=${address}`],
+];
+
+/** Every byte that somebody is told who asks for an address, with the address taken out. */
+async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, own: string): Promise<string[]> {
+  const told: string[] = [];
+  for (const [line, body] of requests(address)) {
+    const headers = body === undefined ? ann : { ...ann, ...json };
+    const answer = await ask(t, hub.port, line, { headers, ...(body && { body: JSON.stringify(body) }) });
+    told.push(`${line}: ${answer.status} ${JSON.stringify(answer.headers)} ${answer.text}`);
+  }
+  for (const protocol of ['', 'patchbay.v1']) {
+    const socket = await openClient(t, hub.port, '', {
+      ...ann,
+      ...(protocol && { 'sec-websocket-protocol': protocol }),
+    });
+    if (protocol === '') {
+      socket.send({ p: address, v: 5 });
+      socket.send({ p: address, v: 'no number' });
+      told.push(JSON.stringify([await socket.next(), await socket.next()]));
+    } else {
+      socket.send({ sub: 1, include: [address] });
+      socket.send({
+        set: [[address, 5], [address, 'no number'], ...Array.from({ length: 20 }, (_, id) => [id + 4, 5])],
+        ack: 1,
+      }); // prettier-ignore
+      socket.send({ sub: 2, include: [{ regex: address }] });
+      socket.send({ sub: 3, include: [own] });
+      const frames: unknown[] = [];
+      for (let ends = 0; ends < 3; ) {
+        const frame = (await socket.next()) as Record<string, unknown>;
+        if ('end' in frame) ends++;
+        frames.push(frame);
+      }
+      told.push(JSON.stringify(frames.map((frame) => JSON.stringify(frame)).sort())); // a subscription may wait for its turn
+    }
+    socket.close();
+  }
+  told.push((await ask(t, hub.port, 'GET /hub/health', { headers: ann })).text);
+  return told.map((text) =>
+    text
+      .replaceAll(address, '?')
+      .replaceAll(address.replace('shut', 's%68ut'), '?')
+      .replaceAll(own, 'own')
+      .replace(/"uptimeSeconds":\d+|"date":"[^"]+"/, ''),
+  );
+}
+
+test('status, headers, tags, lengths, acks, numbers and revisions are the same whether or not there is an address', async (t) => {
+  const hub = await startTestHub(t, flow({}));
+  await toldOf(t, hub, absent, 'desk/open/1'); // all numbers of parameters are given by then
+  const [one, other] = [await toldOf(t, hub, there, 'desk/open/2'), await toldOf(t, hub, absent, 'desk/open/2')];
+  t.deepEqual(one, other);
+  t.true(one.every((text) => !text.includes('403')));
+  t.is(hub.find(there)!.value, 1);
+});
+
+test('patterns are not asked about addresses that may not be seen, so the time of an answer says nothing of them', (t) => {
+  const wish = { sub: 1, include: [{ regex: `^desk/.*${'(a|b)?'.repeat(100)}x$` }], exclude: [], rate: 0 } as const;
+  const cpuOf = (mayRead: boolean) => {
+    const bound = { filter: filterOf(0.1, () => mayRead), key: '' };
+    const { selection } = createSubscription({ ...wish, delivery: 'latest' }, bound, new FanOut());
+    const parameters = Array.from({ length: 50 }, (_, index) => ({ address: `desk/x${'ab'.repeat(90)}${index}` }));
+    const before = cpuUsage();
+    selection.prepare(() => parameters as never, Number.POSITIVE_INFINITY);
+    return cpuUsage(before).user;
+  };
+  cpuOf(true);
+  const [seen, hidden] = [cpuOf(true), cpuOf(false)];
+  t.true(hidden * 5 < seen, `${hidden} µs, ${seen} µs`);
+});
+
+test('a wrong password takes as long for a name that nobody has as for one with a password of either kind', async (t) => {
+  const salt = Buffer.alloc(16, 'salt');
+  const text = (bytes: Buffer) => bytes.toString('base64').replace(/=+$/, '');
+  const hashed = `$scrypt$ln=13,r=8,p=1$${text(salt)}$${text(scryptSync('geheim', salt, 32, { N: 2 ** 13, r: 8, p: 1 }))}`;
+  const rights = { read: [], write: [], deny: [], dashboards: [], manage: false, metrics: false };
+  const users = {
+    hashed: { ...rights, password: hashed },
+    plain: { ...rights, password: 'geheim' },
+    device: { ...rights, token: 'x' },
+  };
+  const hub = { find: () => undefined } as unknown as HubPort;
+  const directory = new Directory({ username: '', password: '', token: '', users }, hub);
+  const costs: number[] = [];
+  for (const name of ['hashed', 'hashed', 'plain', 'device', 'nobody']) {
+    const before = cpuUsage();
+    for (let times = 0; times < 3; times++) t.is(await directory.withPassword(name, 'wrong'), undefined);
+    costs.push(cpuUsage(before).user);
+  }
+  const [, expected, ...others] = costs as [number, number, ...number[]];
+  for (const cost of others) t.true(cost > expected / 3, `${costs} µs`);
+  for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim'))?.name, name);
+  t.is(await directory.withPassword('device', ''), undefined);
+});
+
+test('what is under way ends with the right to it: a recording is cut, and requests whose bodies come later do nothing', async (t) => {
+  const users = { bob: { token: 'token-of-bob', read: ['**'], write: ['**'], manage: true } };
+  const hub = await startTestHub(t, flow(users));
+  const recording = await openWire(t, hub.port);
+  recording.send(request('GET /hub/record', { headers: bob }));
+  await recording.take(200);
+  const posts: [path: string, body: string][] = [
+    ['/hub/connections/desk', '{"action":"stop"}'],
+    ['/hub/users', '{"action":"invite","user":"ann","device":"x"}'],
+    ['/hub/reload', '{}'],
+    ['/update', '{"parameter":"desk/open/1","value":99}'],
+  ];
+  const begun = await Promise.all(
+    posts.map(async ([path, body]) => {
+      const wire = await openWire(t, hub.port);
+      const length = String(body.length);
+      wire.send(
+        request(`POST ${path}`, { headers: { ...bob, ...json, 'content-length': length, expect: '100-continue' } }),
+      ); // prettier-ignore
+      t.is((await wire.answer()).status, 100, 'the hub has taken the head');
+      return { wire, path, body };
+    }),
+  );
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow({})));
+  await hub.reload();
+  hub.write('desk/shut/there', 4711, writer);
+  t.notRegex((await recording.closed()).toString(), /4711/);
+  for (const { wire, path, body } of begun) {
+    wire.send(body);
+    t.is((await wire.answer()).status, 401, path);
+  }
+  t.is(hub.find('desk/open/1')!.value, 1);
+  t.is(hub.connections().find(({ id }) => id === 'desk')!.state, 'running');
+});
