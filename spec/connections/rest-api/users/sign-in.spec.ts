@@ -130,9 +130,9 @@ test('a kiosk link is good once, its device comes in after a restart, and is rev
 test('who guesses at a user from anywhere is slowed, who has come before is not', async (t) => {
   const hub = await startTestHub(t, flow({ ...users, ann: { password: 'geheim', read: ['**'] } }));
   const read = (text: string) => ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: basic(text) });
-  const statuses: number[] = [];
-  for (let times = 0; times < 22; times++) statuses.push((await read('ann:wrong')).status);
-  t.is(statuses[0], 401);
+  t.is((await read('ann:wrong')).status, 401);
+  const answers = await Promise.all(Array.from({ length: 80 }, () => read('ann:wrong')));
+  const statuses = answers.map(({ status }) => status);
   t.true(statuses.includes(429));
 });
 
