@@ -1,7 +1,7 @@
 // Reads a text again of which little has changed, such as one rule of 100,000: only the items of a list that have changed are read,
 // and all others are the same as before. A text that has changed in any other way is read as a whole.
 
-import { createKnownPlaces, tokensOf } from './positions.ts';
+import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
 import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read.ts';
 
 /** How much of two texts is compared at once. */
@@ -25,7 +25,7 @@ function readChangedItems(text: string, before: Json5Text): Json5Text | undefine
   const moved = text.length - before.text.length;
   const written = text.slice(range.start, end + moved);
   const items = readItems(written);
-  const isWhole = range.end === undefined || items?.data.length === 0 || endsWithComma(written);
+  const isWhole = range.end === undefined || items?.data.length === 0 || lastToken(written)?.part === ',';
   if (items === undefined || !isWhole) return undefined;
   const { list, first, count } = range;
   const data = before.data as Readonly<Record<string, readonly unknown[]>>;
@@ -42,7 +42,8 @@ function readItems(written: string): { data: readonly unknown[]; offsets: readon
   try {
     const data = parseJson5(list);
     const { duplicates, ownItems } = createKnownPlaces(list).found;
-    if (!Array.isArray(data) || duplicates.length > 0) return undefined;
+    const isOpen = lastToken(list)?.offset !== list.length - 1; // a bracket within ends the list, and a comment has taken the other
+    if (!Array.isArray(data) || duplicates.length > 0 || isOpen) return undefined;
     return { data, offsets: ownItems.map((offset) => offset - 1) };
   } catch {
     return undefined;
@@ -59,10 +60,10 @@ function endOfList(text: string, item: number): number {
   return text.length;
 }
 
-function endsWithComma(written: string): boolean {
-  let last = '';
-  for (const { part } of tokensOf(written)) last = part;
-  return last === ',';
+function lastToken(text: string): Token | undefined {
+  let last: Token | undefined;
+  for (const token of tokensOf(text)) last = token;
+  return last;
 }
 
 function commonStart(one: string, other: string): number {
