@@ -1,11 +1,22 @@
 // Chromium without windows, as Debian has it.
 
 import { type Browser, chromium } from 'playwright-core';
+import { deadlineMs } from '../deadline.ts';
 import { headlessPath, needs } from '../programs.ts';
 
 needs('chromium-headless-shell');
 
-/** Starts Chromium without a screen; `args` are further switches of its command line. */
-export function launchBrowser(...args: readonly string[]): Promise<Browser> {
-  return chromium.launch({ executablePath: headlessPath(), args: ['--no-sandbox', '--disable-gpu', ...args] });
+/** Starts Chromium without a screen; `args` are further switches of its command line. Its pages wait as long as all specs do. */
+export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
+  const browser = await chromium.launch({
+    executablePath: headlessPath(),
+    args: ['--no-sandbox', '--disable-gpu', ...args],
+  });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(deadlineMs);
+    return context;
+  };
+  return browser;
 }

@@ -25,7 +25,6 @@ export async function openConsole(
     if (faults.length > 0) throw new Error(faults.join('\n'));
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(deadline.timeout);
   const host = `127.0.0.1:${port}`;
   page.on('pageerror', (error) => faults.push(`the page failed: ${error.stack}`));
   page.on('console', (message) => {
