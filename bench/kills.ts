@@ -1,7 +1,9 @@
 // node bench/kills.ts: kills a hub with a store at random moments under load, starts it again, and looks whether it has kept what
-// it promises: every value, and every entry of the audit, that was older than half a second. Exit status 1 when it has not.
+// it promises: every value, and every entry of the audit, that was older than half a second. Exit status 1 when it has not. What is
+// missing after a disk has taken longer than 300 ms is told apart, since the promise is only made for disks that do not.
 
 import { Random } from './fuzz/random.ts';
+import { DiskProbe } from './kills/disk-probe.ts';
 import { createKilledFolder } from './kills/flow.ts';
 import { type KillResult, kill } from './kills/kill.ts';
 import { type Numbers, runScript, tell } from './script.ts';
@@ -17,6 +19,9 @@ const usage = `node bench/kills.ts [options]
 
 await runScript(usage, { kills: 1000, rate: 5000, parameters: 500, start: 2000, seed: 1 }, run);
 
+/** The promise is made for disks that keep something within this. */
+const slowDiskMs = 300;
+
 type Options = Numbers<'kills' | 'rate' | 'parameters' | 'start' | 'seed'>;
 
 async function run({ kills, rate, parameters, start, seed }: Options): Promise<number> {
@@ -24,36 +29,46 @@ async function run({ kills, rate, parameters, start, seed }: Options): Promise<n
   const folder = await createKilledFolder(parameters);
   const results: KillResult[] = [];
   let next: KillResult['next'] = { expected: new Map(), noted: [] };
-  let failed = 0;
+  const counts = { failed: 0, excused: 0 };
+  let isDiskSlow = false;
+  const disk = await DiskProbe.start(folder.path);
   try {
     for (let number = 1; number <= kills; number++) {
       const loadMs = 700 + random.below(1300);
-      const result = await kill({ folder: folder.path, parameters, rate, loadMs, ...next, round: number });
+      const result = await kill({ folder: folder.path, parameters, rate, loadMs, ...next, round: number, disk });
       results.push(result);
       ({ next } = result);
-      const mistakes = [...result.mistakes];
-      if (result.startMs > start) mistakes.push(`it started in ${result.startMs.toFixed(0)} ms`);
-      if (mistakes.length > 0) failed++;
-      for (const mistake of mistakes.slice(0, 5)) tell(`kill ${number}: ${mistake}`);
-      if (number % 20 === 0) tell(summary(results, failed));
+      const late = result.startMs > start ? [`it started in ${result.startMs.toFixed(0)} ms`] : [];
+      if (late.length > 0 || (result.mistakes.length > 0 && !isDiskSlow)) counts.failed++;
+      else if (result.mistakes.length > 0) counts.excused++;
+      const why = isDiskSlow ? ', after a disk that was slow' : '';
+      for (const mistake of [...result.mistakes, ...late].slice(0, 5)) tell(`kill ${number}${why}: ${mistake}`);
+      isDiskSlow = result.diskMs > slowDiskMs;
+      if (number % 20 === 0) tell(summary(results, counts));
     }
-    tell(summary(results, failed));
+    tell(summary(results, counts));
   } finally {
+    await disk.stop();
     await folder.remove();
   }
-  return failed === 0 ? 0 : 1;
+  return counts.failed === 0 ? 0 : 1;
 }
 
-function summary(results: readonly KillResult[], failed: number): string {
+interface Counts {
+  readonly failed: number;
+  readonly excused: number;
+}
+
+function summary(results: readonly KillResult[], { failed, excused }: Counts): string {
   const most = (of: (result: KillResult) => number) => Math.max(...results.map(of)).toFixed(0);
   const checked = results.reduce((sum, { checked }) => sum + checked, 0);
   const noted = results.reduce((sum, { noted }) => sum + noted, 0);
   const merged = results.reduce((sum, { merged }) => sum + merged, 0);
   const changes = results.reduce((sum, { changes }) => sum + changes, 0);
   return [
-    `${results.length} kills, ${failed} of them with a mistake`,
+    `${results.length} kills, ${failed} of them with a mistake, ${excused} more after a disk that took over ${slowDiskMs} ms`,
     `${changes} changes, ${checked} values older than 500 ms were looked for`,
     `${noted} changes older than 500 ms were looked for in the audit, where ${merged} entries count several`,
-    `slowest start ${most(({ startMs }) => startMs)} ms, slowest restore ${most(({ restoreMs }) => restoreMs)} ms`,
+    `slowest start ${most(({ startMs }) => startMs)} ms, slowest restore ${most(({ restoreMs }) => restoreMs)} ms, slowest disk ${most(({ diskMs }) => diskMs)} ms`,
   ].join('; ');
 }

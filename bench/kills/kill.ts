@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
 import { checkRestored, type ExpectedState } from './check.ts';
 import { checkAudit, type Write } from './check-audit.ts';
+import type { DiskProbe } from './disk-probe.ts';
 import { placeholders, roundValues } from './flow.ts';
-
 import { type KilledHub, startKilledHub } from './killed-hub.ts';
 
 /** What is older than this at the kill has to be there afterwards. */
@@ -17,8 +17,10 @@ const lastEchoMs = 50;
 /** `round` counts from 1. */
 export interface KillTask extends ExpectedState {
   readonly rate: number;
-  readonly loadMs: number /** What the run before the last kill has written and its audit has to have. */;
+  readonly loadMs: number;
+  /** What the run before the last kill has written and its audit has to have. */
   readonly noted: readonly Write[];
+  readonly disk: DiskProbe;
 }
 
 export interface KillResult {
@@ -31,6 +33,8 @@ export interface KillResult {
   /** How many entries of the audit were looked for, and how many there counted several changes. */
   readonly noted: number;
   readonly merged: number;
+  /** How long the disk took to keep something at most while the hub was under load, in milliseconds. */
+  readonly diskMs: number;
   /** What the next start has to know. */
   readonly next: Pick<KillTask, 'expected' | 'noted'>;
 }
@@ -39,14 +43,16 @@ export interface KillResult {
 const exactRate = 2500;
 
 export async function kill(task: KillTask): Promise<KillResult> {
-  const { folder, parameters, rate, loadMs, expected, noted, round } = task;
+  const { folder, parameters, rate, loadMs, expected, noted, round, disk } = task;
   const hub = await startKilledHub(folder);
   try {
     const mistakes = await checkRestored(hub, { folder, parameters, expected, round });
     const audit = checkAudit(folder, noted, (round - 1) * roundValues, rate <= exactRate);
     mistakes.push(...audit.mistakes);
+    disk.takeSlowestMs();
     const seen = await load(hub, { parameters, rate, loadMs, first: round * roundValues });
     const killedAt = performance.now();
+    const diskMs = disk.takeSlowestMs();
     hub.process.kill('SIGKILL');
     await once(hub.process, 'exit');
     await after(lastEchoMs);
@@ -60,7 +66,7 @@ export async function kill(task: KillTask): Promise<KillResult> {
       if (old.length > 0) kept.set(address, old.at(-1)!.value);
     }
     const { startMs, restoreMs } = hub;
-    const counts = { changes, checked: expected.size, noted: noted.length, merged: audit.merged };
+    const counts = { changes, checked: expected.size, noted: noted.length, merged: audit.merged, diskMs };
     return { mistakes, startMs, restoreMs, ...counts, next: { expected: kept, noted: safe } };
   } finally {
     hub.process.kill('SIGKILL');
