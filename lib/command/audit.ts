@@ -46,8 +46,8 @@ async function ask(options: AuditOptions, limit: number, before: number | undefi
 
 /** `14:02:08.512  api 10.0.0.3  desk/lamp = true (was false)` */
 function describeEntry(entry: AuditEntry): string {
-  const { time, user, count, cause } = entry;
-  const times = count > 1 ? ` (${count} times within a second)` : '';
+  const { time, user, kind, count, cause } = entry;
+  const times = count > 1 ? ` (${count} times within a ${kind === 'sign-in' ? 'minute' : 'second'})` : '';
   const more = cause === undefined ? '' : `: ${cause}`;
   return `${localTime(time)}  ${user}  ${whatOf(entry)}${times}${more}`;
 }

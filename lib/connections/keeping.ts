@@ -54,6 +54,8 @@ export interface Deed {
   readonly after?: Value | undefined;
   /** A sentence that says more. */
   readonly cause: string;
+  /** How often it was done, when several are told as one; left out: once. */
+  readonly count?: number | undefined;
 }
 
 /** What one connection has under way. Only a hub with a store has a memory. */

@@ -114,8 +114,10 @@ export function startServer(
     sockets,
     state$: entrance.state$,
     adopt(next) {
-      sockets.dismiss(directory.adopt(next));
+      const { departures, changes } = directory.adopt(next);
+      sockets.dismiss(departures);
       devices.adopt();
+      entry.witness.noteUsers(changes);
     },
     forget(parameter) {
       reader.forget();

@@ -125,10 +125,16 @@ export class Devices {
     }));
   }
 
-  /** Ends a device; returns who has to leave. Errors: `not-found`. */
-  end(id: string): Departure[] {
+  /** Errors: `not-found`. */
+  named(id: string): Pick<Known, 'user' | 'kind' | 'name' | 'digest'> {
     const device = [...this.#byDigest.values()].find((one) => one.id === id);
     if (device === undefined) throw new HubError('not-found', `device: there is none with the ID "${id}"`);
+    return device;
+  }
+
+  /** Ends a device; returns who has to leave. Errors: `not-found`. */
+  end(id: string): Departure[] {
+    const device = this.named(id);
     this.#byDigest.delete(device.digest);
     this.#save();
     const guest = this.#directory.endDevice(device.user, id);

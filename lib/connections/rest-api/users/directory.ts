@@ -108,10 +108,12 @@ export class Directory {
   }
 
   /** Takes over other settings. Those whose rights or credentials are others have left when it returns. */
-  adopt(settings: AccountSettings): Departure[] {
+  adopt(settings: AccountSettings): { readonly departures: Departure[]; readonly changes: string[] } {
     const before = [...this.#accounts.values(), ...(this.#anonymous ? [this.#anonymous] : [])];
     const anonymous = this.#anonymous;
+    const accounts = this.#accounts;
     this.#take(settings);
+    const changes = changesOf([...accounts.values(), anonymous], [...this.#accounts.values(), this.#anonymous]);
     const departures: Departure[] = [];
     for (const account of before) {
       const after = account === anonymous ? this.#anonymous : this.#accounts.get(account.name);
@@ -122,7 +124,7 @@ export class Directory {
       this.#guests.delete(account);
     }
     for (const { guest } of departures) this.#leave(guest);
-    return departures;
+    return { departures, changes };
   }
 
   /** Ends a device; undefined: it has not come since the start. */
@@ -176,4 +178,26 @@ export class Directory {
 function sameOr(account: Account, known: Account | undefined): Account {
   const isSame = known?.credentialsKey === account.credentialsKey && known.rightsKey === account.rightsKey;
   return isSame ? known : account;
+}
+
+type Accounts = readonly (Account | undefined)[];
+
+/** What has changed, a sentence for each user. */
+function changesOf(before: Accounts, after: Accounts): string[] {
+  const [old, now] = [before, after].map(byName) as [Map<string, Account>, Map<string, Account>];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
+    const [was, is] = [old.get(name), now.get(name)];
+    if (was === is) return [];
+    const who = name === '' ? 'whoever has no credentials' : `user "${name}"`;
+    if (was === undefined) return [`${who} may come in`];
+    if (is === undefined) return [`${who} may not come in any more`];
+    return [
+      ...(was.rightsKey === is.rightsKey ? [] : [`${who} has other rights`]),
+      ...(was.credentialsKey === is.credentialsKey ? [] : [`${who} has other credentials`]),
+    ];
+  });
+}
+
+function byName(accounts: Accounts): Map<string, Account> {
+  return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[account.name, account] as const])));
 }

@@ -31,7 +31,7 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
 }
 
 /** Something that was done with the hub itself. */
-export function rowOfDeed({ kind, user, address, before, after, cause }: Deed, time: number): AuditRow {
+export function rowOfDeed({ kind, user, address, before, after, cause, count = 1 }: Deed, time: number): AuditRow {
   return {
     n: 0,
     time,
@@ -41,7 +41,7 @@ export function rowOfDeed({ kind, user, address, before, after, cause }: Deed, t
     type: '',
     before: cut(before),
     after: cut(after),
-    count: 1,
+    count,
     cause: cutText(cause),
   };
 }

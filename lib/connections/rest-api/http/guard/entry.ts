@@ -66,7 +66,7 @@ export class Entry {
   admit(user: string, kind: DeviceKind, name: string, address: string): { guest: Guest; cookie: string } {
     const { devices, witness } = this.#options;
     const token = devices.admit(user, kind, name);
-    witness.note(user, address, 'in', `${kind} "${name}"`);
+    witness.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
     return { guest: devices.find(token)!, cookie: this.#cookie(token, cookieSeconds) };
   }
 

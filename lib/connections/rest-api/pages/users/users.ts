@@ -47,8 +47,9 @@ export function actOnUsers(
         witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
         return { link: `/hub/sign-in#${code}`, devices: devices.list() };
       }
+      const { kind, name, user: whose } = devices.named(device);
       dismiss(devices.end(device));
-      witness.note(visitor.name, address, 'revoked', `device ${device}`);
+      witness.note(visitor.name, address, 'revoked', `${kind} "${name}" of ${whose}`);
       return { devices: devices.list() };
     },
   );

@@ -1,7 +1,7 @@
 // The gate of the log: a kind once a second with its count, a hundred kinds a second, nothing uncounted.
 
 import test from 'ava';
-import { createLogGate, timesText } from '../../lib/hub/log-gate.ts';
+import { createLogGate, timesText } from '../../lib/model/log-gate.ts';
 import { Inbox } from '../support/deadline.ts';
 
 /** Long enough for what is to happen within one, also on a busy machine. */
