@@ -1,7 +1,10 @@
 // What a network does, by a model of its own: a Map of values, a list of writes, and a loop over all rules. It shares nothing with
 // the hub.
 
-import { isList, isTrigger, type Network, type NetworkRule, type Term } from './network.ts';
+import { createStep, ModelClock, type ModelStep } from './model-clock.ts';
+import type { Network } from './network.ts';
+import { ordersOf } from './order.ts';
+import { digits, isAsItCame, isList, isTrigger, type NetworkRule, type Term, threshold } from './rule.ts';
 
 type Scope = Readonly<Record<string, number | undefined>>;
 
@@ -14,21 +17,37 @@ interface ModelRule {
   hasRun: boolean;
   last: number | undefined;
   previous: number | undefined;
-  isDue: boolean;
+  /** Whether it waits for the end of the turn, and after how many hops it would write then. */
+  dueAfter: number | undefined;
   /** Whether it is to begin at the end of the turn. */
   begins: boolean;
   readonly fired: Set<string>;
+  step: ModelStep | undefined;
 }
+
+const maxHops = 64;
+/** So that what lies between two numbers is rounded up, however it was computed. */
+const smallest = 1e-12;
+/** A network of which one turn has more writes is not followed any further: they come near to the limit of the hub. */
+const wildWrites = 20_000;
 
 export class Model {
   /** Every change since the start: `s1=2`. */
   readonly changes: string[] = [];
+  /** How many writes went past the limit of hops. */
+  dropped = 0;
+  /** Whether it multiplies too much to be followed. */
+  isWild = false;
   readonly #values = new Map<string, number>();
   /** When each was set last. */
   readonly #setAt = new Map<string, number>();
-  readonly #queue: [string, number][] = [];
+  readonly #queue: { readonly id: string; readonly value: number; readonly hop: number }[] = [];
   readonly #rules: readonly ModelRule[];
+  readonly #clock = new ModelClock();
   #count = 0;
+  /** After how many hops is written what is written now. */
+  #hop = 0;
+  #isInTurn = false;
 
   constructor({ defaults, given, ids, rules }: Network) {
     for (const id of ids) if (defaults[id] !== undefined) this.#store(id, defaults[id]);
@@ -42,16 +61,17 @@ export class Model {
       hasRun: false,
       last: undefined,
       previous: undefined,
-      isDue: false,
+      dueAfter: undefined,
       begins: false,
       fired: new Set(),
+      step: undefined,
     }));
     this.#start(this.#rules);
   }
 
   /** Sets values in one turn. */
   set(values: readonly (readonly [id: string, value: number])[]): void {
-    for (const [id, value] of values) this.#queue.push([id, value]);
+    for (const [id, value] of values) this.#queue.push({ id, value, hop: 0 });
     this.#settle();
   }
 
@@ -59,34 +79,60 @@ export class Model {
   switch(index: number): boolean {
     const one = this.#rules[index]!;
     one.isOn = !one.isOn;
+    one.step?.stop();
     if (one.isOn) this.#start([one]);
     return one.isOn;
   }
 
+  pass(ms: number): void {
+    this.#clock.pass(ms);
+  }
+
   #start(rules: readonly ModelRule[]): void {
+    this.#isInTurn = true;
     for (const one of rules) {
       const { rule, sources } = one;
       one.hasRun = false;
       one.last = isList(rule.from) && sources.length === 1 ? this.#values.get(sources[0]!) : undefined;
       one.previous = undefined;
       one.fired.clear();
-      if (rule.startWith !== undefined) this.#emit(rule, { value: rule.startWith }, rule.startWith);
+      one.step = rule.step && createStep(rule.step, this.#clock, (value) => this.#tellStep(rule, value));
+      if (rule.startWith === undefined) continue;
+      if (one.step === undefined) this.#emit(rule, { value: rule.startWith }, rule.startWith);
+      else one.step.put(rule.startWith);
     }
     for (const one of rules) one.begins = one.rule.atStart;
     this.#settle();
   }
 
+  /** What a step tells at once belongs to the turn, and what it tells later is a turn of its own. */
+  #tellStep(rule: NetworkRule, value: number): void {
+    const shown = Math.round((value + smallest) * 10 ** digits) / 10 ** digits;
+    this.#emit(rule, { value: shown }, shown);
+    if (!this.#isInTurn) this.#settle();
+  }
+
   #settle(): void {
+    this.#isInTurn = true;
+    let writes = 0;
     for (;;) {
-      for (let write = this.#queue.shift(); write !== undefined; write = this.#queue.shift()) this.#deliver(...write);
-      const waiting = this.#rules.filter(({ isDue, begins }) => isDue || begins);
+      for (let next = this.#queue.shift(); next !== undefined; next = this.#queue.shift()) {
+        this.isWild ||= ++writes > wildWrites;
+        if (this.isWild) this.#queue.length = 0;
+        this.#hop = next.hop + 1;
+        this.#deliver(next.id, next.value);
+      }
+      const waiting = this.#rules.filter(({ dueAfter, begins }) => dueAfter !== undefined || begins);
       const [first] = waiting.sort((a, b) => a.order - b.order);
-      if (first === undefined) return;
+      if (first === undefined || this.isWild) break;
+      this.#hop = first.dueAfter ?? 0;
+      first.dueAfter = undefined;
+      first.begins = false;
       if (isList(first.rule.from)) this.#begin(first);
       else this.#runNamed(first, first.rule.from);
-      first.isDue = false;
-      first.begins = false;
     }
+    this.#hop = 0;
+    this.#isInTurn = false;
   }
 
   #deliver(id: string, value: number): void {
@@ -103,14 +149,14 @@ export class Model {
 
   #hear(one: ModelRule, id: string, value: number): void {
     if (!isList(one.rule.from)) {
-      one.isDue = true;
+      if (!one.begins) one.dueAfter ??= this.#hop;
       one.fired.add(id);
       return;
     }
     one.hasRun = true;
     if (one.last !== undefined) one.previous = one.last;
     one.last = value;
-    this.#run(one.rule, { value, previous: one.previous }, value);
+    this.#run(one, { value, previous: one.previous }, value);
   }
 
   #begin(one: ModelRule): void {
@@ -120,27 +166,33 @@ export class Model {
     const value = newest === undefined ? 1 : this.#values.get(newest);
     if (value === undefined) return;
     one.last = value;
-    this.#run(one.rule, { value, previous: one.previous }, value);
+    this.#run(one, { value, previous: one.previous }, value);
   }
 
   #runNamed(one: ModelRule, from: Readonly<Record<string, string>>): void {
     const now = (id: string) => (isTrigger(id) ? Number(one.fired.has(id)) : this.#values.get(id));
     const scope = Object.fromEntries(Object.entries(from).map(([name, id]) => [name, now(id)]));
     one.fired.clear();
-    if (Object.values(scope).every((value) => value !== undefined)) this.#run(one.rule, scope, undefined);
+    if (one.rule.requiresAny || Object.values(scope).every((value) => value !== undefined))
+      this.#run(one, scope, undefined);
   }
 
-  #run(rule: NetworkRule, scope: Scope, value: number | undefined): void {
-    if (rule.when !== undefined && !((this.#compute(rule.when, scope) ?? 0) > 1.5)) return;
+  #run({ rule, step }: ModelRule, scope: Scope, value: number | undefined): void {
+    if (rule.when !== undefined && !((this.#compute(rule.when, scope) ?? 0) > threshold)) return;
     const result = rule.map === undefined ? value : this.#compute(rule.map, scope);
-    const isAsItCame = rule.map === undefined && rule.startWith === undefined;
-    if (isAsItCame) this.#emit(rule, scope, value);
-    else if (result !== undefined) this.#emit(rule, { value: result }, result);
+    if (isAsItCame(rule)) this.#emit(rule, scope, value);
+    else if (result === undefined) return;
+    else if (step === undefined) this.#emit(rule, { value: result }, result);
+    else step.put(result);
   }
 
   #emit({ to, split }: NetworkRule, scope: Scope, value: number | undefined): void {
     const values = split === undefined ? to.map(() => value) : split.map((term) => this.#compute(term, scope));
-    for (const [index, id] of to.entries()) if (values[index] !== undefined) this.#queue.push([id, values[index]]);
+    for (const [index, id] of to.entries()) {
+      if (values[index] === undefined) continue;
+      if (this.#hop > maxHops) this.dropped++;
+      else this.#queue.push({ id, value: values[index], hop: this.#hop });
+    }
   }
 
   #store(id: string, value: number): void {
@@ -153,22 +205,11 @@ export class Model {
     if (term.is === 'name' || term.is === 'fired') return scope[term.name];
     if (term.is === 'param') return this.#values.get(term.id) ?? term.otherwise;
     if (term.is === 'known') return this.#compute(this.#values.has(term.id) ? term.known : term.unknown, scope);
+    if (term.is === 'choice') {
+      const on = this.#compute(term.on, scope);
+      return on === undefined ? undefined : this.#compute(on > threshold ? term.above : term.below, scope);
+    }
     const [left, right] = [this.#compute(term.left, scope), this.#compute(term.right, scope)];
     return left === undefined || right === undefined ? undefined : Math.min(3, Math.max(0, left + right));
   }
-}
-
-/** The place of each rule: behind those that write what it reads, else top to bottom. */
-function ordersOf(rules: readonly NetworkRule[]): number[] {
-  const orders: number[] = [];
-  let next = 0;
-  const place = (index: number) => {
-    if (orders[index] !== undefined) return;
-    const { from } = rules[index]!;
-    for (const id of isList(from) ? from : Object.values(from))
-      for (const [writer, { to }] of rules.entries()) if (to.includes(id)) place(writer);
-    orders[index] = next++;
-  };
-  for (const index of rules.keys()) place(index);
-  return orders;
 }
