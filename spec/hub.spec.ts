@@ -75,7 +75,10 @@ test('a rule that fails on a value is logged with its name, and its other destin
   ]);
   const warnings = () => hub.lines.filter(({ level }) => level === 'warn').map(({ message }) => message);
   t.is(warnings().length, 1);
-  t.regex(warnings()[0]!, /^rule "to number" \(.*flow\.json5\) failed: expected a number, got "abc" \(string\)$/);
+  t.regex(
+    warnings()[0]!,
+    /^rule "to number" \(.*flow\.json5\) failed: desk\/n: expected a number, got "abc" \(string\)$/,
+  );
   await hub.logged(/got "abc" \(string\) \(2 times within a second\)$/);
   t.is(warnings().length, 2);
 });

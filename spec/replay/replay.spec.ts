@@ -1,13 +1,16 @@
 // Record and replay: what a file holds, how it is damaged, and that what changes in shadow is what then occurs. `node bench/shadow.ts`
 // is the full size of the last one.
 
+import { once } from 'node:events';
 import { appendFile, readFile, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compare.ts';
 import { changes } from '../../bench/shadow/studio.ts';
 import { record, replay } from '../../lib/command/record.ts';
-import { maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
+import { maxRecordings, maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
@@ -109,5 +112,34 @@ test('a recording is bounded; what ends it is said, and what there is by then ca
   await eventually(async () => (await readFile(`${file}3`, 'utf8').catch(() => '')) !== '');
   await hub.stop();
   await t.throwsAsync(lost, { message: /bytes were recorded, then / });
-  t.is(maxUnsentBytes, 16 * 1024 * 1024);
+});
+
+test('a client that does not take its recording loses it, and more than four at a time are refused; both are said', async (t) => {
+  const text = { type: 'dummy', parameters: ['text'] };
+  const hub = await startTestHub(t, { connections: { api, text } });
+  const sockets = await Promise.all(
+    Array.from({ length: maxRecordings }, async () => {
+      const socket = connect(hub.port, '127.0.0.1').on('error', () => {});
+      t.teardown(() => socket.destroy());
+      socket.write(`GET /hub/record HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n\r\n`);
+      await once(socket, 'data');
+      return socket;
+    }),
+  );
+  const refused = await fetch(`http://127.0.0.1:${hub.port}/hub/record`);
+  t.is(refused.status, 409);
+  t.regex(await refused.text(), /record: expected 4 recordings at most, there are as many/);
+  const [stuck, ...others] = sockets;
+  for (const one of others) one.destroy();
+  stuck!.pause();
+  const long = 'x'.repeat(65_000);
+  let isEnded = false;
+  const ended = hub.logged(/a recording was ended/).finally(() => {
+    isEnded = true;
+  });
+  for (let count = 0; !isEnded && count < 10_000; count++) {
+    hub.write('text/text', `${count}${long}`, writer);
+    if (count % 20 === 0) await setImmediate();
+  }
+  t.is(await ended, `a recording was ended: ${maxUnsentBytes / 2 ** 20} MB were not read`);
 });

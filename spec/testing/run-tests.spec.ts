@@ -57,7 +57,7 @@ test('a fault of a rule is in the timeline', async (t) => {
     }),
   ];
   for await (const { timeline } of runFlowTests([folder!], { types }))
-    t.regex(timeline, /rule "to a number" \(.*\) failed: expected a number, got "loud"/);
+    t.regex(timeline, /rule "to a number" \(.*\) failed: desk\/\w+: expected a number, got "loud"/);
 });
 
 test('timers that start one another at once for ever end the test', async (t) => {

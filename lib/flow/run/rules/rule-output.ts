@@ -55,7 +55,7 @@ export class GraphOutput implements RuleOutput {
     const message =
       'stream' in this.#plan.body && destination === undefined ? faultText(error, this.#plan) : lineOf(error);
     this.#trace.fail(message, destination);
-    this.#reportFault(this.#plan, message);
+    this.#reportFault(this.#plan, destination === undefined ? message : refusalOf(message, destination));
   }
 
   #writeAll(value: unknown): void {
@@ -86,6 +86,11 @@ export class GraphOutput implements RuleOutput {
       this.fail(error, destination.address);
     }
   }
+}
+
+/** What a destination has refused; some messages begin with its address. */
+function refusalOf(message: string, destination: string): string {
+  return message.startsWith(`${destination}: `) ? message : `${destination}: ${message}`;
 }
 
 function lineOf(error: unknown): string {

@@ -67,6 +67,10 @@ const mistakes: readonly (readonly [settings: object, told: string])[] = [
   ],
   [{ token: { file: 'none.txt' } }, 'connections.api.token.file: expected a file "none.txt", there is none'],
   [{ token: { file: '.' } }, 'connections.api.token.file: expected a file of at most 64 kB in ".", got none'],
+  [
+    { token: { file: 'long.txt' } },
+    'connections.api.token.file: expected a file of at most 64 kB in "long.txt", got more',
+  ],
   [{ bindIp: { env: 'PATCHBAY_SPEC_NAME' } }, 'connections.api.bindIp: expected an IP address, got ***'],
   [
     { webSocketFilters: ['a', { file: 'regex.txt' }] },
@@ -81,7 +85,8 @@ const mistakes: readonly (readonly [settings: object, told: string])[] = [
 for (const [settings, told] of mistakes)
   test(`mistake: ${JSON.stringify(settings)}`, async (t) => {
     const flow = { connections: { api: { type: 'rest-api', ...settings } } };
-    const folder = await createFolder(t, { 'flow.json5': flow, 'regex.txt': '(secret-regex\n' });
+    const long = 'x'.repeat(64 * 1024 + 1);
+    const folder = await createFolder(t, { 'flow.json5': flow, 'regex.txt': '(secret-regex\n', 'long.txt': long });
     const { message } = (await t.throwsAsync(loadFlows([folder])))!;
     t.regex(message, /^\S+flow\.json5:\d+:\d+: /);
     t.is(message.split(': ').slice(1).join(': '), told);

@@ -74,7 +74,7 @@ test('a text that is too long is a fault of the rule that makes it, and is calle
     rules: [{ name: 'twice', from: 'desk/text', map: 'value + value', to: 'desk/twice' }],
   });
   hub.write('desk/text', 'x'.repeat(32_769), writer);
-  const reason = 'expected text of at most 65536 characters, got 65538 characters';
+  const reason = 'desk/twice: expected text of at most 65536 characters, got 65538 characters';
   t.regex(await hub.logged(/characters/), new RegExp(`^rule "twice" \\(.*flow\\.json5\\) failed: ${reason}$`));
   t.like(hub.rules()[0], { state: 'failing', reason, faults: 1 });
 });
