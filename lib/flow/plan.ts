@@ -21,6 +21,8 @@ export interface Plan {
   readonly files: readonly Omit<FileReport, 'mistakes'>[];
   readonly connections: readonly ConnectionPlan[];
   readonly rules: readonly RulePlan[];
+  /** Where a rule stands, as `demo.json5:7:20`; undefined: it is of another plan. It reads the texts of the files when it is asked first. */
+  readonly placeOf?: (rule: Pick<RulePlan, 'body'>) => string | undefined;
   readonly tests: readonly TestPlan[];
   /** The full paths of the templates that flow files name. */
   readonly templates: readonly string[];

@@ -9,8 +9,17 @@ export interface Position {
 /** Where something is in the data: keys of objects and places in lists. */
 export type Path = readonly (string | number)[];
 
-/** Visits every key and list item of a text with its path, and says whether an object has the key for the second time. */
-type Walk = (visit: (path: Path, offset: number, isSecond: boolean) => boolean) => void;
+/**
+ * Visits every key and list item of a text, or of the value that begins at an offset, with its path, and says whether an object has
+ * the key for the second time.
+ */
+type Walk = (visit: (path: Path, offset: number, isSecond: boolean) => boolean, start?: number) => void;
+
+/** An item, and where the items of lists in it begin, by their paths as text. */
+interface ItemsWithin {
+  readonly item: number;
+  readonly offsets: ReadonlyMap<string, number>;
+}
 
 /** What one walk through a text finds. */
 export interface FoundPlaces {
@@ -38,6 +47,8 @@ export class KnownPlaces {
   readonly #walk: Walk;
   #lines: number[] | undefined;
   #found: FoundPlaces | undefined;
+  /** Of the item that was asked for last, such as a folder of thousands of rules. */
+  #within: ItemsWithin | undefined;
 
   /** `found` is what a walk would find, where that is known. */
   constructor(text: string, walk: Walk, found?: FoundPlaces) {
@@ -57,6 +68,12 @@ export class KnownPlaces {
   itemAt(list: string | number | undefined, index: string | number | undefined): number | undefined {
     if (list === undefined || typeof index !== 'number') return undefined;
     return this.found.items.get(list)?.[index];
+  }
+
+  /** Where an item begins that is in a list within another item, at an offset: `itemWithin(at, ['rules', 3])`; undefined: there is none. */
+  itemWithin(item: number, path: Path): number | undefined {
+    if (this.#within?.item !== item) this.#within = { item, offsets: this.#lookWithin(item) };
+    return this.#within.offsets.get(path.join('\n'));
   }
 
   get found(): FoundPlaces {
@@ -85,6 +102,15 @@ export class KnownPlaces {
       if (key === list) items.set(key, [...those.slice(0, first), ...offsets, ...shift(those.slice(first + count))]);
       else items.set(key, those[0]! > start ? shift(those) : those);
     return { ...this.found, items };
+  }
+
+  #lookWithin(item: number): ReadonlyMap<string, number> {
+    const offsets = new Map<string, number>();
+    this.#walk((path, offset) => {
+      if (typeof path.at(-1) === 'number') offsets.set(path.join('\n'), offset);
+      return true;
+    }, item);
+    return offsets;
   }
 
   #look(): FoundPlaces {

@@ -17,7 +17,7 @@ interface Container {
 
 /** For a text of which several positions are asked: give it to `findPosition` and `findInText`. */
 export function createKnownPlaces(text: string, found?: FoundPlaces): KnownPlaces {
-  return new KnownPlaces(text, (visit) => walk(text, visit), found);
+  return new KnownPlaces(text, (visit, start) => walk(text, visit, start), found);
 }
 
 /** The position of a path, or of its nearest parent that is there; at last that of all. */
@@ -56,8 +56,7 @@ function isLineContinuation(written: string): boolean {
 
 /** The offset of a path, or of its nearest parent that is there, and how much of the path that is. */
 function findOffset(text: string, target: Path, known: KnownPlaces): { offset: number; length: number } | undefined {
-  const item = known.itemAt(target[0], target[1]);
-  const skipped = item === undefined ? 0 : 2;
+  const [item, skipped] = itemOnTheWay(target, known);
   let best = item;
   let bestLength = skipped;
   const visit = (path: Path, offset: number) => {
@@ -74,6 +73,15 @@ function findOffset(text: string, target: Path, known: KnownPlaces): { offset: n
   };
   if (bestLength < target.length) walk(text, visit, item);
   return best === undefined ? undefined : { offset: best, length: bestLength };
+}
+
+/** Where the innermost item of a list is that a path leads through, and how much of the path that is. */
+function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefined, length: number] {
+  const item = known.itemAt(target[0], target[1]);
+  if (item === undefined) return [undefined, 0];
+  const length = 1 + target.findLastIndex((part) => typeof part === 'number');
+  const within = length > 2 ? known.itemWithin(item, target.slice(2, length)) : undefined;
+  return within === undefined ? [item, 2] : [within, length];
 }
 
 /** Visits every key and list item of the value that begins at `start` with its path, until the visitor returns false. */

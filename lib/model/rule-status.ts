@@ -11,6 +11,8 @@ export type RuleState = 'running' | 'limited' | 'failing' | 'waiting' | 'disable
 export interface RuleStatus {
   readonly name: string;
   readonly file: string;
+  /** Where it stands: `demo.json5:7:20`, of an instance in its template, in TypeScript as far as that can be told. */
+  readonly place: string;
   /** The names of the folders that it is in, outermost first. */
   readonly folder: readonly string[];
   readonly enabled: boolean;

@@ -26,7 +26,7 @@ export function RulePanel(props: { readonly rule: RuleStatus; readonly installat
       <p>
         <StateMark state={props.rule.state} /> {props.rule.reason}
       </p>
-      <p class="muted">{[props.rule.file, ...props.rule.folder].join(' › ')}</p>
+      <p class="muted">{[props.rule.place, ...props.rule.folder].join(' › ')}</p>
       <dl>
         <dt>From</dt>
         <dd>

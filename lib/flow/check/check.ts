@@ -68,7 +68,8 @@ export class FlowCheck {
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
     const versions = new Map(files.map((file) => [keyOfFile(file), file.version]));
     const { warnings } = mistakes;
-    return { warnings, versions, files: reports, connections, rules, tests, templates, furtherFiles };
+    const placeOf = ruleCheck.placesOf(rules);
+    return { warnings, versions, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
   }
 }
 

@@ -7,7 +7,7 @@ import type { RuleStatus } from '../../../lib/model/rule-status.ts';
 
 const rule = (name: string, folder: string[], from: string[], to: string[], file = 'a.json5'): RuleStatus => ({
   ...{ name, file, folder, from, to },
-  ...{ enabled: true, state: 'running', reason: '', faults: 0, dropped: 0 },
+  ...{ place: `${file}:1:1`, enabled: true, state: 'running', reason: '', faults: 0, dropped: 0 },
 });
 const titles = (groups: readonly RuleGroup[]): unknown[] =>
   groups.map(({ title, rules, groups: inner }) => [title, rules.map(({ name }) => name), titles(inner)]);

@@ -2,7 +2,7 @@
 
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { On } from '../../define-flow.ts';
-import { type ConnectionPlan, hubId, type RulePlan } from '../../plan.ts';
+import { type ConnectionPlan, hubId, type Plan, type RulePlan } from '../../plan.ts';
 import type { Streams } from '../../streams.ts';
 import { folderSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
@@ -10,9 +10,11 @@ import type { CheckedRule, Folders } from './checked-rule.ts';
 import { checkExpressionRule } from './expression-rule.ts';
 import { KnownRules } from './known-rules.ts';
 import { checkStreamRule, isData, makeProgramRules } from './program-rules.ts';
+import { createPlaceOf, type RuleList } from './rule-places.ts';
 
 export class RuleCheck {
   readonly #rules: CheckedRule[] = [];
+  readonly #lists: RuleList[] = [];
   readonly #find: FindDeclaration;
   readonly #known: KnownRules;
 
@@ -37,6 +39,11 @@ export class RuleCheck {
    * file in TypeScript, whose rules need not be data.
    */
   addAll(spot: Spot, items: readonly unknown[], within: Folders, streams?: Streams): void {
+    this.#lists.push({ spot, items, isMade: streams !== undefined });
+    this.#addItems(spot, items, within, streams);
+  }
+
+  #addItems(spot: Spot, items: readonly unknown[], within: Folders, streams: Streams | undefined): void {
     items.forEach((item, index) => {
       const known = this.#known.find(item, spot.file, within);
       if (known !== undefined) {
@@ -62,6 +69,13 @@ export class RuleCheck {
     return this.#known.settle(this.#rules, connections);
   }
 
+  /** Tells where those rules stand that `finish` has returned, as long as there was no mistake. */
+  placesOf(rules: readonly RulePlan[]): Plan['placeOf'] & {} {
+    return createPlaceOf(this.#lists, rules, (item) =>
+      isFolder(item) ? (item as { rules: unknown[] }).rules : undefined,
+    );
+  }
+
   #addExpressionRule(spot: Spot, item: unknown, within: Folders): void {
     const countBefore = spot.mistakeCount;
     const checked = checkExpressionRule(spot, item, within, this.#find);
@@ -74,7 +88,7 @@ export class RuleCheck {
     if (folder === undefined) return;
     const isEnabled = within.isEnabled && folder.enabled;
     const inside = { ...within, names: [...within.names, folder.folder], isEnabled };
-    this.addAll(spot.at('rules'), folder.rules, inside, streams);
+    this.#addItems(spot.at('rules'), folder.rules, inside, streams);
   }
 }
 

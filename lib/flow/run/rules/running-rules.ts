@@ -40,6 +40,7 @@ export class RunningRules {
   /** Top to bottom. */
   #rules: readonly RunningRule[] = [];
   #versions: Plan['versions'] = new Map();
+  #placeOf: Plan['placeOf'];
   /** Why none of them runs; undefined: they run. */
   #held: string | undefined = undefined;
   /** Parameters that other hubs have withdrawn since the rules were compared with what is there. */
@@ -75,7 +76,7 @@ export class RunningRules {
   }
 
   /** Stops the rules that the plan lacks, or whose parameters `gone` has; returns what starts the others of the plan. */
-  stopLeaving(plan: Pick<Plan, 'rules' | 'versions'>, gone: ReadonlySet<string>): () => Difference {
+  stopLeaving(plan: Pick<Plan, 'rules' | 'versions' | 'placeOf'>, gone: ReadonlySet<string>): () => Difference {
     const isSameFile = ({ fileKey }: RulePlan) => this.#versions.get(fileKey) === plan.versions.get(fileKey);
     const coming = followRules(this.#rules, plan.rules, new Set([...gone, ...this.#withdrawn])).map(
       (before, index): ComingRule => ({
@@ -85,6 +86,7 @@ export class RunningRules {
       }),
     );
     this.#versions = plan.versions;
+    this.#placeOf = plan.placeOf;
     return this.#stopFor(coming);
   }
 
@@ -143,11 +145,15 @@ export class RunningRules {
 
   #statusOf({ plan, started, switchedBy, waitsFor }: RunningRule): RuleStatus {
     const { name, file, folder, to } = plan;
+    const placeOf = this.#placeOf;
     const state = this.#states.stateOf(plan);
     const by = switchedBy === undefined ? (this.#held ?? '') : `disabled by ${switchedBy.name}`;
     return {
       name,
       file,
+      get place() {
+        return placeOf?.(plan) ?? file; // found when somebody asks
+      },
       folder,
       enabled: started !== undefined || waitsFor !== undefined,
       from: sourcesOf(plan),

@@ -115,6 +115,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
     {
       name: text,
       file: text,
+      place: describe(text, 'Where it stands: file, line and column'),
       folder: describe(texts, 'The folders that it is in, outermost first'),
       enabled: flag,
       from: list(address),
