@@ -8,6 +8,9 @@ import { createKilledFolder } from './kills/flow.ts';
 import { type KillResult, kill } from './kills/kill.ts';
 import { type Numbers, runScript, tell } from './script.ts';
 
+/** The promise is made for disks that keep something within this. */
+const slowDiskMs = 300;
+
 const usage = `node bench/kills.ts [options]
 
   --kills <n>       how often the hub is killed (1000)
@@ -18,9 +21,6 @@ const usage = `node bench/kills.ts [options]
 `;
 
 await runScript(usage, { kills: 1000, rate: 5000, parameters: 500, start: 2000, seed: 1 }, run);
-
-/** The promise is made for disks that keep something within this. */
-const slowDiskMs = 300;
 
 type Options = Numbers<'kills' | 'rate' | 'parameters' | 'start' | 'seed'>;
 

@@ -1,34 +1,20 @@
 #!/usr/bin/env node
-// The command line: the only file that touches `process`. Each command is a function that resolves to an exit status.
+// The command line: the only file that touches `process`. Each command is a function that resolves to an exit status; what it is made
+// of is only loaded when it is called.
 
 import './command/node-version.ts';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { type AuditOptions, audit } from './command/audit.ts';
-import { backup, restore } from './command/backup.ts';
-import { check } from './command/check.ts';
+import type { AuditOptions } from './command/audit.ts';
 import { createConsole } from './command/console.ts';
-import { type EventsOptions, events } from './command/events.ts';
+import type { EventsOptions } from './command/events.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
-import { type HistoryOptions, history } from './command/history.ts';
-import { init } from './command/init.ts';
-import { formatKeys } from './command/keys.ts';
-import { password } from './command/password.ts';
-import { permissions } from './command/permissions.ts';
-import { type RecordOptions, type ReplayOptions, record, replay } from './command/record.ts';
-import { get, type RemoteOptions, set, watch } from './command/remote.ts';
-import { remoteTypes } from './command/remote-types.ts';
-import { createFlowGuard } from './command/run/flow-guard.ts';
-import { type RunOptions, run } from './command/run/run.ts';
-import { createSupervisor } from './command/run/supervisor.ts';
-import { reload, shadow } from './command/shadow.ts';
-import { type TestOptions, test } from './command/test.ts';
-import { types } from './command/types.ts';
-import { explain, trace } from './command/why.ts';
-import { connectionTypes } from './connections/registry.ts';
-import { dashboardJsonSchema } from './dashboard/json-schema.ts';
-import { flowFileJsonSchema } from './flow/check/schema.ts';
-import { version } from './hub.ts';
+import type { HistoryOptions } from './command/history.ts';
+import type { RecordOptions, ReplayOptions } from './command/record.ts';
+import type { RemoteOptions } from './command/remote.ts';
+import type { RunOptions } from './command/run/run.ts';
+import type { TestOptions } from './command/test.ts';
+import { version } from './hub/version.ts';
 import { auditKinds } from './model/audit-entry.ts';
 import { messageOf } from './model/error.ts';
 import { hasWaitingThreads } from './model/waiting-threads.ts';
@@ -69,106 +55,125 @@ program
   .action((paths: string[], options: RunSettings, { args }: Command) => {
     const steps = args.length === 0 ? firstSteps(process.argv[1] ?? '', process.cwd()) : undefined;
     if (steps !== undefined) return finish(Promise.reject(new Error(steps)));
-    return finish(
-      run(paths, {
-        ...options,
-        logDescriptor: unblockedOutput(),
-        supervisor: createSupervisor(process.env),
-        createGuard: (log) => createFlowGuard(process, log),
-        onReloadSignal,
-        untilStopped,
-        onExit,
-      }),
-    );
+    return finish(runHub(paths, options));
   });
 
 program
   .command('init')
   .description('make a folder to begin with: a flow file with a test, a dashboard and a README')
   .argument('[folder]', 'where; what is there already is never touched', '.')
-  .action((folder: string) => finish(init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console)));
+  .action((folder: string) =>
+    finish(
+      import('./command/init.ts').then(({ init }) =>
+        init(folder, calledAs(process.argv[1] ?? '', resolve(folder)), console),
+      ),
+    ),
+  );
 
 program
   .command('check')
   .description('check flow files and folders, and name every mistake; exit status 1 when there is any')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
-  .action((paths: string[]) => finish(check(paths, console)));
+  .action((paths: string[]) => finish(import('./command/check.ts').then(({ check }) => check(paths, console))));
 
 program
   .command('test')
   .description('run the tests of flow files in virtual time; exit status 1 when one fails')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--together', 'all files are one installation; left out, each file is one by itself')
-  .action((paths: string[], options: TestOptions) => finish(test(paths, options, console)));
+  .action((paths: string[], options: TestOptions) =>
+    finish(import('./command/test.ts').then(({ test }) => test(paths, options, console))),
+  );
 
 program
   .command('schema')
   .description('print the JSON Schema of flow files, for editors')
   .option('--dashboard', 'that of dashboards instead')
-  .action(({ dashboard = false }: { dashboard?: boolean }) => {
-    const schema = dashboard ? dashboardJsonSchema() : flowFileJsonSchema(connectionTypes);
-    console.print(JSON.stringify(schema, undefined, 2));
-  });
+  .action(({ dashboard = false }: { dashboard?: boolean }) =>
+    finish(import('./command/schema.ts').then(({ schema }) => schema(dashboard, console))),
+  );
 
 remote('types', 'print a declaration file with every address, for flow files in TypeScript')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
   .option('--module <name>', 'what the flow files import defineFlow from', 'patchbay-hub')
   .option('--remote', 'print the parameters of other hubs that a running hub mirrors, as JSON, instead')
   .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
-    finish(options.remote ? remoteTypes(options, console) : types(paths, options.module, console)),
+    finish(
+      options.remote
+        ? import('./command/remote-types.ts').then(({ remoteTypes }) => remoteTypes(options, console))
+        : import('./command/types.ts').then(({ types }) => types(paths, options.module, console)),
+    ),
   );
 
 program
   .command('permissions')
   .description('print the least that a NATS server has to permit this hub')
   .argument('[paths...]', 'flow files and folders', [defaultFolder])
-  .action((paths: string[]) => finish(permissions(paths, console)));
+  .action((paths: string[]) =>
+    finish(import('./command/permissions.ts').then(({ permissions }) => permissions(paths, console))),
+  );
 
 program
   .command('keys')
   .description('print the names of keys for keyboard connections, and on which side each works')
-  .action(() => console.print(formatKeys()));
+  .action(() => finish(import('./command/keys.ts').then(({ keys }) => keys(console))));
 
 program
   .command('password')
   .description('read a password, and print the text that stands for it in a flow file')
-  .action(() => finish(password(process.stdin, console)));
+  .action(() => finish(import('./command/password.ts').then(({ password }) => password(process.stdin, console))));
 
 remote('get', 'print the value of a parameter of a running hub')
   .option('--json', 'print the JSON value')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .action((address: string, options: RemoteOptions & { json?: boolean }) => finish(get(address, options, console)));
+  .action((address: string, options: RemoteOptions & { json?: boolean }) =>
+    finish(import('./command/remote.ts').then(({ get }) => get(address, options, console))),
+  );
 
 remote('set', 'set a parameter of a running hub, or fire a trigger')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .argument('[value]', 'the new value, converted to the type of the parameter', '1')
-  .action((address: string, value: string, options: RemoteOptions) => finish(set(address, value, options, console)));
+  .action((address: string, value: string, options: RemoteOptions) =>
+    finish(import('./command/remote.ts').then(({ set }) => set(address, value, options, console))),
+  );
 
 remote('watch', 'print the value of a parameter of a running hub and every change, until interrupted')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .action((address: string, options: RemoteOptions) => finish(watch(address, options, console, untilStopped)));
+  .action((address: string, options: RemoteOptions) =>
+    finish(import('./command/remote.ts').then(({ watch }) => watch(address, options, console, untilStopped))),
+  );
 
 remote('explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .action((address: string, options: RemoteOptions) => finish(explain(address, options, console)));
+  .action((address: string, options: RemoteOptions) =>
+    finish(import('./command/why.ts').then(({ explain }) => explain(address, options, console))),
+  );
 
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
-  .action((rule: string, options: RemoteOptions) => finish(trace(rule, options, console)));
+  .action((rule: string, options: RemoteOptions) =>
+    finish(import('./command/why.ts').then(({ trace }) => trace(rule, options, console))),
+  );
 
 remote('reload', 'have a running hub read its flow files again, and take over what has changed')
   .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
-  .action((options: RemoteOptions & { shadow?: boolean }) => finish(reload(options, console)));
+  .action((options: RemoteOptions & { shadow?: boolean }) =>
+    finish(import('./command/shadow.ts').then(({ reload }) => reload(options, console))),
+  );
 
 remote('shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
   .option('--json', 'print the JSON of the hub')
-  .action((options: RemoteOptions & { json?: boolean }) => finish(shadow(options, console)));
+  .action((options: RemoteOptions & { json?: boolean }) =>
+    finish(import('./command/shadow.ts').then(({ shadow }) => shadow(options, console))),
+  );
 
 remote('record', 'keep what comes from outside of a running hub in a file, until interrupted')
   .option('--for <duration>', 'so long at most: 1h')
   .option('--max-bytes <count>', 'so much at most', '1000000000')
   .argument('<file>', 'the recording that is written; there must be none of this name')
-  .action((file: string, options: RecordOptions) => finish(record(file, options, console, untilStopped)));
+  .action((file: string, options: RecordOptions) =>
+    finish(import('./command/record.ts').then(({ record }) => record(file, options, console, untilStopped))),
+  );
 
 program
   .command('replay')
@@ -177,7 +182,9 @@ program
   .argument('[paths...]', 'flow files and folders as they are', [defaultFolder])
   .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
   .option('--limit <count>', 'the first so many deviations', '1000')
-  .action((file: string, paths: string[], options: ReplayOptions) => finish(replay(file, paths, options, console)));
+  .action((file: string, paths: string[], options: ReplayOptions) =>
+    finish(import('./command/record.ts').then(({ replay }) => replay(file, paths, options, console))),
+  );
 
 remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
@@ -188,7 +195,7 @@ remote('audit', 'print who did what with a running hub that has a store: changes
   .option('--text <text>', 'a part of the address, the user, a value or the cause')
   .option('--limit <count>', 'the newest so many', '1000')
   .option('--json', 'print each entry as JSON')
-  .action((options: AuditOptions) => finish(audit(options, console)));
+  .action((options: AuditOptions) => finish(import('./command/audit.ts').then(({ audit }) => audit(options, console))));
 
 remote('history', 'print what a parameter of a running hub was, as far as its store knows')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
@@ -197,7 +204,9 @@ remote('history', 'print what a parameter of a running hub was, as far as its st
   .option('--csv', 'print CSV')
   .option('--json', 'print the JSON of the hub')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .action((address: string, options: HistoryOptions) => finish(history(address, options, console)));
+  .action((address: string, options: HistoryOptions) =>
+    finish(import('./command/history.ts').then(({ history }) => history(address, options, console))),
+  );
 
 remote('events', 'print what happened to a parameter of a running hub, who did it and why, as far as its store knows')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d; left out, the beginning')
@@ -205,11 +214,15 @@ remote('events', 'print what happened to a parameter of a running hub, who did i
   .option('--limit <count>', 'the newest so many', '100')
   .option('--json', 'print each event as JSON')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
-  .action((address: string, options: EventsOptions) => finish(events(address, options, console)));
+  .action((address: string, options: EventsOptions) =>
+    finish(import('./command/events.ts').then(({ events }) => events(address, options, console))),
+  );
 
 remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
   .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
-  .action((file: string, options: RemoteOptions) => finish(backup(file, options, console)));
+  .action((file: string, options: RemoteOptions) =>
+    finish(import('./command/backup.ts').then(({ backup }) => backup(file, options, console))),
+  );
 
 program
   .command('restore')
@@ -217,10 +230,31 @@ program
   .argument('<file>', 'the archive')
   .argument('<folder>', 'an empty folder, or one that there is not yet')
   .action((file: string, folder: string) =>
-    finish(restore(file, folder, calledAs(process.argv[1] ?? '', process.cwd()), console)),
+    finish(
+      import('./command/backup.ts').then(({ restore }) =>
+        restore(file, folder, calledAs(process.argv[1] ?? '', process.cwd()), console),
+      ),
+    ),
   );
 
 await program.parseAsync();
+
+async function runHub(paths: readonly string[], options: RunSettings): Promise<number> {
+  const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
+    import('./command/run/run.ts'),
+    import('./command/run/flow-guard.ts'),
+    import('./command/run/supervisor.ts'),
+  ]);
+  return run(paths, {
+    ...options,
+    logDescriptor: unblockedOutput(),
+    supervisor: createSupervisor(process.env),
+    createGuard: (log) => createFlowGuard(process, log),
+    onReloadSignal,
+    untilStopped,
+    onExit,
+  });
+}
 
 function remote(name: string, description: string): Command {
   return program
