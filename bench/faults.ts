@@ -57,7 +57,9 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
       const longest = fault.isPlanned ? options.planned : options.takeover;
       if ((result.takeoverMs ?? 0) > longest) mistakes.push('the takeover took too long');
       const takeover = result.takeoverMs === undefined ? '' : `, takeover after ${result.takeoverMs} ms`;
-      tell(`${number}: ${result.text}: equal after ${result.equalMs?.toFixed(0) ?? 'too many'} ms${takeover}`);
+      tell(
+        `${new Date().toISOString()} ${number}: ${result.text}: equal after ${result.equalMs?.toFixed(0) ?? 'too many'} ms${takeover}`,
+      );
       for (const mistake of mistakes) tell(`   ${mistake}`);
       if (mistakes.length > 0) failed++;
     }
@@ -66,9 +68,11 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
     tell(
       `${options.rounds} faults, ${failed} with a mistake; ${fired} firings in ${terms} terms, ${mistakes.length} mistakes in these; slowest: equal after ${most(equals)} ms, takeover after ${most(takeovers)} ms`,
     );
-    return failed + mistakes.length === 0 ? 0 : 1;
+    failed += mistakes.length;
+    return failed === 0 ? 0 : 1;
   } finally {
-    await domain.end();
+    await domain.end(failed > 0);
+    if (failed > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
   }
 }
 

@@ -10,7 +10,7 @@ import { within } from '../../lib/model/deadline.ts';
 import { type NatsServers, startNats } from '../../spec/support/nats/servers.ts';
 import { flowOf } from './flow.ts';
 import type { FromHub, HubTask, Look } from './messages.ts';
-import { type Direction, type LinkProxy, startProxy } from './proxy.ts';
+import { type LinkProxy, startProxy } from './proxy.ts';
 
 const startDeadlineMs = 120_000;
 const lookDeadlineMs = 60_000;
@@ -32,18 +32,24 @@ export interface DomainOptions {
 export class FaultyHub {
   readonly name: string;
   readonly desk: string;
-  readonly proxies: readonly LinkProxy[];
+  /** Its links, one for each server. */
+  readonly links: readonly LinkProxy[];
   /** What this run of it has told of its terms. */
   terms: Term[] = [];
-  readonly #task: Omit<HubTask, 'firings' | 'from'>;
+  readonly #task: Omit<HubTask, 'firings' | 'log' | 'from'>;
   readonly #folder: string;
   #process: ChildProcess | undefined;
   #run = 0;
 
-  constructor(folder: string, name: string, proxies: readonly LinkProxy[], task: Omit<HubTask, 'firings' | 'from'>) {
+  constructor(
+    folder: string,
+    name: string,
+    links: readonly LinkProxy[],
+    task: Omit<HubTask, 'firings' | 'log' | 'from'>,
+  ) {
     this.name = name;
     this.desk = task.desk;
-    this.proxies = proxies;
+    this.links = links;
     this.#folder = folder;
     this.#task = task;
   }
@@ -55,7 +61,8 @@ export class FaultyHub {
 
   async start(): Promise<void> {
     const run = this.#run++;
-    const task: HubTask = { ...this.#task, firings: this.#firingsOf(run), from: (run + 1) * valuesPerRun };
+    const [firings, log] = [this.#firingsOf(run), join(this.#folder, `${this.name}-${run}.log`)];
+    const task: HubTask = { ...this.#task, firings, log, from: (run + 1) * valuesPerRun };
     const child = fork(join(import.meta.dirname, 'hub-process.ts'), [JSON.stringify(task)], {
       execArgv: ['--disable-warning=ExperimentalWarning'],
     });
@@ -78,15 +85,6 @@ export class FaultyHub {
     const ended = once(child, 'exit');
     child.kill(signal);
     await ended;
-  }
-
-  /** Cuts all its links. */
-  cut(way: readonly Direction[]): void {
-    for (const proxy of this.proxies) proxy.cut(way);
-  }
-
-  heal(): void {
-    for (const proxy of this.proxies) proxy.heal();
   }
 
   ask(what: 'pause' | 'go on'): void {
@@ -122,19 +120,30 @@ export interface Domain {
   /** Two of a pair, and one for itself. */
   readonly hubs: readonly [FaultyHub, FaultyHub, FaultyHub];
   readonly nats: NatsServers;
-  end(): Promise<void>;
+  /** The link over which one server may have connected to another one, by the two. */
+  readonly routes: ReadonlyMap<number, ReadonlyMap<number, LinkProxy>>;
+  /** Where hubs and servers have their logs, until all ends. */
+  readonly folder: string;
+  /** Ends all; what hubs and servers have written stays if it is said to. */
+  end(keepsFolder?: boolean): Promise<void>;
 }
 
 export async function startDomain({ parameters, rate, servers: count }: DomainOptions): Promise<Domain> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-faults-'));
-  const nats = await startNats(count);
+  const routes = new Map<number, Map<number, LinkProxy>>();
+  const reach = async (from: number, to: number, port: number) => {
+    const proxy = await startProxy(port);
+    routes.set(from, (routes.get(from) ?? new Map<number, LinkProxy>()).set(to, proxy));
+    return proxy.port;
+  };
+  const nats = await startNats(count, { reach, logs: folder });
   const inputs = Math.floor(parameters / 4);
   const create = async (name: string, hub: string, desk: string, otherDesk: string, place: number) => {
-    const proxies = await Promise.all(nats.servers.map(({ port }) => startProxy(port)));
+    const links = await Promise.all(nats.servers.map(({ port }) => startProxy(port)));
     const flow = join(folder, `${name}.json5`);
-    const servers = proxies.map(({ url }) => url);
+    const servers = links.map(({ port }) => `nats://127.0.0.1:${port}`);
     await writeFile(flow, JSON.stringify(flowOf({ servers, hub, isPair: hub === 'studio', desk, inputs })));
-    return new FaultyHub(folder, name, proxies, { flow, place, desk, otherDesk, inputs, rate: rate / 4 });
+    return new FaultyHub(folder, name, links, { flow, place, desk, otherDesk, inputs, rate: rate / 4 });
   };
   const hubs = await Promise.all([
     create('main', 'studio', 'studio', 'annex', 0),
@@ -145,14 +154,15 @@ export async function startDomain({ parameters, rate, servers: count }: DomainOp
   return {
     hubs: hubs as [FaultyHub, FaultyHub, FaultyHub],
     nats,
-    async end() {
-      for (const hub of hubs) hub.signal('SIGCONT');
+    routes,
+    folder,
+    async end(keepsFolder = false) {
       await Promise.all(hubs.map((hub) => hub.kill()));
-      for (const { pid } of nats.servers) process.kill(pid, 'SIGCONT');
       await nats.end();
-      for (const { proxies } of hubs) for (const proxy of proxies) proxy.end();
+      for (const { links } of hubs) for (const link of links) link.end();
+      for (const links of routes.values()) for (const link of links.values()) link.end();
       await after(0);
-      await rm(folder, { recursive: true, force: true });
+      if (!keepsFolder) await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -3,7 +3,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { Random } from '../fuzz/random.ts';
 import type { Domain, FaultyHub } from './domain.ts';
-import type { Direction } from './proxy.ts';
+import type { Direction, LinkProxy } from './proxy.ts';
 
 export interface Fault {
   readonly text: string;
@@ -16,6 +16,7 @@ export interface Fault {
   end(): Promise<void> | void;
 }
 
+/** One way or both. */
 const ways: readonly (readonly Direction[])[] = [['out'], ['in'], ['out', 'in']];
 
 /** `kill -9`, and a new start. */
@@ -29,29 +30,62 @@ export function endOf(hub: FaultyHub): Fault {
   return { text: `end ${hub.name}`, killed: hub, isPlanned: true, begin, end: () => hub.start() };
 }
 
-/** Picks a fault. */
-export function pickFault({ hubs, nats }: Domain, random: Random): Fault {
-  const hub = hubs[random.below(hubs.length)]!;
-  const server = nats.servers[random.below(nats.servers.length)]!;
-  const name = `server ${nats.servers.indexOf(server)}`;
-  const way = ways[random.below(ways.length)]!;
-  const faults: (() => Fault)[] = [
+function killOfServer({ nats }: Domain, number: number): Fault {
+  const server = nats.servers[number]!;
+  return { text: `kill server ${number}`, begin: () => server.kill(), end: () => server.start() };
+}
+
+function stopOf(name: string, signal: (signal: NodeJS.Signals) => void): Fault {
+  return { text: `stop ${name}`, begin: () => signal('SIGSTOP'), end: () => signal('SIGCONT') };
+}
+
+/** Holds back what somebody sends over links (`out`), or what is sent to it; `theirs` are those over which the others connected. */
+function cutOf(
+  what: string,
+  way: readonly Direction[],
+  own: readonly LinkProxy[],
+  theirs: readonly LinkProxy[] = [],
+): Fault {
+  const back = way.map((direction) => (direction === 'out' ? 'in' : 'out'));
+  return {
+    text: `cut ${what}, ${way.length === 2 ? 'both ways' : way[0]}`,
+    begin() {
+      for (const link of own) link.cut(way);
+      for (const link of theirs) link.cut(back);
+    },
+    end() {
+      for (const link of [...own, ...theirs]) link.heal();
+    },
+  };
+}
+
+/** Cuts a server off from others of its cluster. */
+function cutOfServer({ routes }: Domain, number: number, others: readonly number[], way: readonly Direction[]): Fault {
+  const own = others.map((other) => routes.get(number)!.get(other)!);
+  const theirs = others.map((other) => routes.get(other)!.get(number)!);
+  return cutOf(`server ${number} from server ${others.join(' and ')}`, way, own, theirs);
+}
+
+/** Picks a fault: of a hub, of a server, or of the links of one of them. */
+export function pickFault(domain: Domain, random: Random): Fault {
+  const { hubs, nats } = domain;
+  const pick = <T>(all: readonly T[]) => all[random.below(all.length)]!;
+  const hub = pick(hubs);
+  const number = random.below(nats.servers.length);
+  const others = [...(domain.routes.get(number)?.keys() ?? [])];
+  const way = pick(ways);
+  const faults = [
     () => killOf(hub),
     () => endOf(hub),
-    () => ({ text: `stop ${hub.name}`, begin: () => hub.signal('SIGSTOP'), end: () => hub.signal('SIGCONT') }),
-    () => ({ text: `kill ${name}`, begin: () => server.kill(), end: () => server.start() }),
-    () => ({
-      text: `stop ${name}`,
-      begin: () => void process.kill(server.pid, 'SIGSTOP'),
-      end: () => void process.kill(server.pid, 'SIGCONT'),
-    }),
-    () => ({
-      text: `cut ${hub.name} ${way.length === 2 ? 'both ways' : way[0]}`,
-      begin: () => hub.cut(way),
-      end: () => hub.heal(),
-    }),
+    () => stopOf(hub.name, (signal) => hub.signal(signal)),
+    () => cutOf(`${hub.name} from all servers`, way, hub.links),
+    () => cutOf(`${hub.name} from server ${number}`, way, [hub.links[number]!]),
+    () => killOfServer(domain, number),
+    () => stopOf(`server ${number}`, (signal) => process.kill(nats.servers[number]!.pid, signal)),
+    () => cutOfServer(domain, number, others, way),
+    () => cutOfServer(domain, number, [pick(others)], way),
   ];
-  return faults[random.below(faults.length)]!();
+  return pick(others.length > 0 ? faults : faults.slice(0, -2))();
 }
 
 export async function happen(fault: Fault, forMs: number): Promise<void> {

@@ -6,13 +6,15 @@ import type { Origin } from '../../lib/model/parameter.ts';
 import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';
 
 const task = JSON.parse(process.argv[2]!) as HubTask;
-const silent = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent };
+const logFile = openSync(task.log, 'a');
+const write = (_data: object, message: string) => void writeSync(logFile, `${new Date().toISOString()} ${message}\n`);
+const log = { debug() {}, info: write, warn: write, error: write, child: () => log };
 const client: Origin = { kind: 'client', name: `load ${task.place}` };
 const everyMs = 20;
 /** Several writes to the other hub are under way, as they would be of a dashboard. */
 const ackEveryMs = 50;
 
-const hub = await startHub({ paths: [task.flow], log: silent });
+const hub = await startHub({ paths: [task.flow], log });
 const tell = (message: FromHub) => process.send?.(message);
 
 // Firings, as `<term> <first ns> <last ns> <count>` of each round of the event loop, on the clock that all processes share.

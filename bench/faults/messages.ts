@@ -7,6 +7,8 @@ export interface HubTask {
   readonly flow: string;
   /** Where it notes when its rules have fired, and in which term. */
   readonly firings: string;
+  /** The file of its log. */
+  readonly log: string;
   /** Its place among the hubs, which is that of its own `ack` parameter of each desk. */
   readonly place: number;
   readonly desk: string;

@@ -1,4 +1,4 @@
-// The link of one hub to one server: TCP through this script, which can hold back what either side sends.
+// The link of a hub to a server, or of a server to another one: TCP through this script, which can hold back what either side sends.
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -6,8 +6,8 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 export type Direction = 'out' | 'in';
 
 export interface LinkProxy {
-  readonly url: string;
-  /** Holds back what the hub sends (`out`), or what the server sends (`in`); what connects meanwhile is taken and gets no further. */
+  readonly port: number;
+  /** Holds back what who connects sends (`out`), or what is sent to it (`in`); what connects meanwhile is taken and gets no further. */
   cut(directions: readonly Direction[]): void;
   /** Lets everything through, what was held back first. */
   heal(): void;
@@ -15,20 +15,20 @@ export interface LinkProxy {
 }
 
 export async function startProxy(port: number): Promise<LinkProxy> {
-  const pairs = new Set<{ hub: Socket; server: Socket }>();
+  const pairs = new Set<{ dialler: Socket; server: Socket }>();
   let cut: readonly Direction[] = [];
-  const listener = createServer((hub) => {
+  const listener = createServer((dialler) => {
     const server = connect(port, '127.0.0.1');
-    const pair = { hub, server };
+    const pair = { dialler, server };
     pairs.add(pair);
     const end = () => {
       pairs.delete(pair);
-      hub.destroy();
+      dialler.destroy();
       server.destroy();
     };
-    for (const socket of [hub, server]) socket.on('error', end).on('close', end).setNoDelay(true);
-    hub.on('data', (data) => forward(server, hub, data));
-    server.on('data', (data) => forward(hub, server, data));
+    for (const socket of [dialler, server]) socket.on('error', end).on('close', end).setNoDelay(true);
+    dialler.on('data', (data) => forward(server, dialler, data));
+    server.on('data', (data) => forward(dialler, server, data));
     hold(pair);
   });
   const forward = (to: Socket, from: Socket, data: Buffer) => {
@@ -40,31 +40,31 @@ export async function startProxy(port: number): Promise<LinkProxy> {
   };
   const isHeld = (socket: Socket) =>
     [...pairs].some(
-      ({ hub, server }) => (socket === hub && cut.includes('out')) || (socket === server && cut.includes('in')),
+      ({ dialler, server }) => (socket === dialler && cut.includes('out')) || (socket === server && cut.includes('in')),
     );
-  const hold = ({ hub, server }: { hub: Socket; server: Socket }) => {
-    if (cut.includes('out')) hub.pause();
+  const hold = ({ dialler, server }: { dialler: Socket; server: Socket }) => {
+    if (cut.includes('out')) dialler.pause();
     if (cut.includes('in')) server.pause();
   };
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
   const { port: own } = listener.address() as AddressInfo;
   const endAll = () => {
-    for (const { hub, server } of pairs) {
-      hub.destroy();
+    for (const { dialler, server } of pairs) {
+      dialler.destroy();
       server.destroy();
     }
   };
   return {
-    url: `nats://127.0.0.1:${own}`,
+    port: own,
     cut(directions) {
       cut = directions;
       for (const pair of pairs) hold(pair);
     },
     heal() {
       cut = [];
-      for (const { hub, server } of pairs) {
-        hub.resume();
+      for (const { dialler, server } of pairs) {
+        dialler.resume();
         server.resume();
       }
     },

@@ -24,16 +24,26 @@ export interface NatsServers {
   end(): Promise<void>;
 }
 
+/** How servers are made that are not as usual. */
+export interface NatsOptions {
+  /** The port at which one server of a cluster reaches another one, which listens on `port`; left out: that one. */
+  readonly reach?: (from: number, to: number, port: number) => Promise<number>;
+  /** The folder of their logs; left out: they write none. */
+  readonly logs?: string;
+}
+
 /** Starts servers; resolves when each accepts connections, which is before a cluster has elected its leaders. */
-export async function startNats(count = 1): Promise<NatsServers> {
+export async function startNats(count = 1, options: NatsOptions = {}): Promise<NatsServers> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-nats-'));
   const ports = await freePorts(2 * count);
-  const routes = ports.slice(count).map((port) => `nats://127.0.0.1:${port}`);
-  const servers = Array.from({ length: count }, (_, index) => {
-    const cluster = ['--cluster_name', 'spec', '--cluster', routes[index]!, '--routes', routes.join(',')];
-    const store = ['-js', '-sd', join(folder, String(index)), '-n', `server-${index}`];
-    return natsServer(ports[index]!, [...store, ...(count > 1 ? cluster : [])]);
-  });
+  const servers = await Promise.all(
+    ports.slice(0, count).map(async (port, index) => {
+      const store = ['-js', '-sd', join(folder, String(index)), '-n', `server-${index}`];
+      const log = options.logs === undefined ? [] : ['-l', join(options.logs, `server-${index}.log`)];
+      const cluster = count > 1 ? await clusterArgs(ports.slice(count), index, options) : [];
+      return natsServer(port, [...store, ...log, ...cluster]);
+    }),
+  );
   await Promise.all(servers.map((server) => server.start()));
   return {
     servers,
@@ -43,6 +53,16 @@ export async function startNats(count = 1): Promise<NatsServers> {
       await rm(folder, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+}
+
+/** `ports` are those on which the members of the cluster listen for one another. */
+async function clusterArgs(ports: readonly number[], index: number, { reach }: NatsOptions): Promise<string[]> {
+  const portOf = (port: number, to: number) => (reach === undefined || to === index ? port : reach(index, to, port));
+  const routes = await Promise.all(ports.map(portOf));
+  const urls = routes.map((port) => `nats://127.0.0.1:${port}`);
+  // Members tell one another where others are: where nobody listens, when they have to be reached in another way.
+  const advertise = reach === undefined ? [] : ['--cluster_advertise', '127.0.0.1:1'];
+  return ['--cluster_name', 'spec', '--cluster', urls[index]!, '--routes', urls.join(','), ...advertise];
 }
 
 function natsServer(port: number, args: readonly string[]): NatsServer {
