@@ -43,6 +43,7 @@ await runScript(usage, unless, run);
 async function run(options: Numbers<keyof typeof unless>): Promise<number> {
   const domain = await startDomain(options);
   const acknowledged = new Map<string, number>();
+  process.once('SIGTERM', () => void domain.end().finally(() => process.exit(1)));
   let failed = 0;
   const equals: number[] = [];
   const takeovers: number[] = [];
