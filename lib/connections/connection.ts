@@ -101,6 +101,11 @@ export interface GatewayType<Settings = unknown> extends ConnectionTypeBasics<Se
   restore?(context: RestoreContext<Settings>): Promise<Kept>;
   /** Tells why no other connection and no rule runs before the gateway has them begin; pure. Left out, undefined: they run at once. */
   holdsBack?(settings: Settings): string | undefined;
+  /**
+   * Whether the gateway runs only while the hub does its work, before all other connections, as what it has belongs to whoever does
+   * it; pure. Left out: it always runs.
+   */
+  followsWork?(settings: Settings): boolean;
   run(context: ConnectionContext<Settings>, hub: HubPort): Observable<ConnectionEvent>;
 }
 

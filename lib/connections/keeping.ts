@@ -87,6 +87,11 @@ export interface KeepingPort {
   takeMemories(): readonly KeptMemory[];
   /** All that is under way counts as changed, as when it is kept for the first time. */
   renewMemories(): void;
+  /**
+   * Gives back what a store has that another hub had open before: to be called whenever it has been opened. Values that are newer than
+   * those of this hub are told as changes, while no rule runs. false: nobody waits for it, and it is left.
+   */
+  giveBack(kept: Pick<Kept, 'values' | 'memories'>, store: string): boolean;
   /** What the hub is made of, as files. */
   installation(): Installation;
   /** What the running store can be asked for; undefined: the hub has none that runs. */

@@ -264,6 +264,17 @@ export class Graph {
     node.next(value);
   }
 
+  /**
+   * Gives a parameter back what another hub has kept, within a turn: everybody is told, and its limit of writes does not count it. What
+   * no longer converts is left out.
+   */
+  giveBack(node: ParameterNode, { value, time, readCause }: Restored, origin: Origin): void {
+    try {
+      const converted = node.accept === undefined ? convert(node.type, value) : node.accept(value);
+      this.mirror(node, { value: converted, origin, cause: readCause(), hop: 0, time });
+    } catch {} // the default stays
+  }
+
   /** Makes one turn of all writes in `work`; within a turn it only runs the work. Errors: those of `work`. */
   turn(work: () => void): void {
     if (this.#isInTurn) {

@@ -2,6 +2,7 @@
 
 import type { Duty, Watch } from '../connections/duty.ts';
 import type { Plan } from '../flow/plan.ts';
+import type { Keeping } from '../flow/run/connections/keeping.ts';
 import type { RunningConnections } from '../flow/run/connections/running-connections.ts';
 import type { RunningRules } from '../flow/run/rules/running-rules.ts';
 import type { Graph } from '../graph/graph.ts';
@@ -9,8 +10,12 @@ import type { Graph } from '../graph/graph.ts';
 /** A hub that nobody holds back. */
 const always: Watch = { term: 0, goesOn: true };
 
+/** How long connections wait for what a store gives back: one that takes over has the values already, and is waited for. */
+const patienceMs = { ofHeir: 3000, ofFirst: 30_000 };
+
 interface DutyParts {
   readonly graph: Graph;
+  readonly keeping: Keeping;
   readonly connections: RunningConnections;
   readonly rules: RunningRules;
 }
@@ -19,6 +24,7 @@ export class HubDuty implements Duty {
   readonly #parts: () => DutyParts;
   readonly #tellStarted: () => void;
   #watch: Watch | undefined = always;
+  #rulesRun = true;
   #isStarted = false;
   #hasEnded = false;
 
@@ -53,17 +59,26 @@ export class HubDuty implements Duty {
 
   begin(watch: Watch): void {
     if (this.#hasEnded) return;
-    const { graph, connections, rules } = this.#parts();
+    const { graph, connections, keeping } = this.#parts();
     this.#watch = watch;
     graph.mayAct = watch.mayAct;
-    connections.holdAll(undefined);
-    rules.hold(undefined, !watch.goesOn);
+    if (watch.goesOn) keeping.forgetRecalled();
+    const given = connections.holdNoLonger(watch.goesOn ? patienceMs.ofHeir : patienceMs.ofFirst);
+    if (given === undefined) this.#beginRules(watch);
+    else void given.then(() => this.#beginRules(watch));
+  }
+
+  #beginRules(watch: Watch): void {
+    if (this.#watch !== watch || this.#hasEnded) return;
+    this.#parts().rules.hold(undefined, !watch.goesOn);
+    this.#rulesRun = true;
     if (this.#isStarted && !watch.goesOn) this.#tellStarted();
   }
 
   end(reason: string): Promise<void> {
     const { connections, rules } = this.#parts();
     this.#watch = undefined;
+    this.#rulesRun = false;
     if (!this.#hasEnded) {
       rules.hold(reason, false);
       connections.holdAll(reason);
@@ -78,7 +93,7 @@ export class HubDuty implements Duty {
   /** All that may run has been started. */
   started(): void {
     this.#isStarted = true;
-    if (this.#watch !== undefined) this.#tellStarted();
+    if (this.#watch !== undefined && this.#rulesRun) this.#tellStarted();
   }
 
   /** Begins nothing any more. */

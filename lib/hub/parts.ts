@@ -42,7 +42,7 @@ export function createParts({ log, scheduler, now, files }: PartOptions): Parts 
   const reports = createRuleReports(log, states);
   const rules = new RunningRules({ graph, scheduler, traces: createTraces(graph), ...reports }, states);
   const duty = new HubDuty(
-    () => ({ graph, connections, rules }),
+    () => ({ graph, keeping, connections, rules }),
     () => tellStarted(graph),
   );
   const port = createPort(graph, {

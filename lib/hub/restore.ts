@@ -21,8 +21,12 @@ interface Asked {
 
 /** Asks the stores of a plan for what they have kept. */
 export function askStores({ connections }: Plan, log: Journal): Asked[] {
+  const isHeldBack = connections.some(
+    ({ enabled, type, settings }) => enabled && type.isGateway && type.holdsBack?.(settings) !== undefined,
+  );
   return connections.flatMap(({ id, enabled, type, settings, secrets, folder }) => {
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
+    if (isHeldBack && type.followsWork?.(settings)) return []; // it gives back once the work begins
     const askedAt = performance.now();
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);

@@ -16,6 +16,10 @@ export const settingsSchema = z.strictObject({
     .string({ error: 'the path of a folder' })
     .min(1, { error: 'the path of a folder' })
     .describe('The folder of the databases; relative to the folder of the flow file. It is created when it is missing'),
+  shared: z
+    .boolean()
+    .default(false)
+    .describe('true: both hubs of a pair have this folder; the one that runs connections has it open'),
   values: z
     .strictObject(selectionSettings)
     .prefault({})

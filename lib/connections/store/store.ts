@@ -20,6 +20,7 @@ import { declareSnapshots, keepSnapshots } from './snapshots/keep-snapshots.ts';
 import { SnapshotShelf } from './snapshots/shelf.ts';
 import { filesOf } from './thread/database/files.ts';
 import type { Opened, ValueRow } from './thread/values/messages.ts';
+import { createGiveBack } from './values/give-back.ts';
 import { keepValues } from './values/keep-values.ts';
 import { readCauses } from './values/kept-causes.ts';
 import { ValuesWriter } from './values/values-writer.ts';
@@ -45,6 +46,7 @@ export const store = defineGatewayType({
   isExternal: true,
   settingsSchema,
   parameters: ({ snapshots }) => declareSnapshots(snapshots),
+  followsWork: ({ shared }) => shared,
   claims: () => [{ kind: 'store', name: 'the store of the hub', scope: '*' }],
   async restore({ settings, resolvePath }) {
     const writer = new ValuesWriter();
@@ -58,8 +60,7 @@ export const store = defineGatewayType({
     opened.catch(() => {}); // the connection tells it when it runs
     restoring.set(settings, { writer, opened, result, audit });
     const { values, memories } = result?.held ?? { values: [], memories: [] };
-    const isSelected = createSelection(settings.values);
-    return { values: values.filter(([address]) => isSelected(address)).map(toKept), memories, log: audit.log };
+    return { values: keptOf(values, createSelection(settings.values)), memories, log: audit.log };
   },
   run: (context, hub) =>
     defer(() => {
@@ -105,8 +106,12 @@ function readFileOf({ settings, resolvePath }: Context, hub: HubPort, part: 'his
 }
 
 /** The causes of a value are read when somebody asks why it is so. */
-function toKept([address, type, value, time, causes]: ValueRow): KeptValue {
-  return { address, value, time, readCause: () => readCauses({ address, type, value, time }, causes) };
+function keptOf(rows: readonly ValueRow[], isSelected: (address: string) => boolean): KeptValue[] {
+  return rows
+    .filter(([address]) => isSelected(address))
+    .map(([address, type, value, time, causes]) => {
+      return { address, value, time, readCause: () => readCauses({ address, type, value, time }, causes) };
+    });
 }
 
 /** Runs a part while the folder is that of this hub: the database of values is open. */
@@ -124,8 +129,12 @@ function valuesOf(
   snapshots: SnapshotShelf,
   isOurs$: Subject<boolean>,
 ): Part {
-  const { settings, resolvePath, scheduler, finish } = context;
+  const { id, settings, resolvePath, scheduler, finish, log } = context;
   let first = restored;
+  const isSelected = createSelection(settings.values);
+  const giveBack = settings.shared
+    ? createGiveBack({ id, keeping: hub.keeping, log, keptOf: ({ values }) => keptOf(values, isSelected) })
+    : () => {};
   return defer(() => {
     const opened = first?.opened;
     const writer = first?.writer ?? new ValuesWriter();
@@ -137,8 +146,9 @@ function valuesOf(
       snapshots,
       scheduler,
       opened,
-      isSelected: createSelection(settings.values),
-      open: () => writer.open(openRequest(settings, resolvePath, false)),
+      isSelected,
+      open: () => writer.open(openRequest(settings, resolvePath, settings.shared)),
+      giveBack,
       tellOpen: (isOpen) => isOurs$.next(isOpen),
       finish,
     });

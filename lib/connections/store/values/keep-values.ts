@@ -31,6 +31,8 @@ export interface KeepValuesOptions {
   readonly opened: Promise<Opened> | undefined;
   readonly isSelected: (address: string) => boolean;
   open(): Promise<Opened>;
+  /** Is handed what the database held, whenever it is opened while the hub runs. */
+  giveBack(held: Opened['held']): void;
   /** Hears whether the database is open: then the folder belongs to this hub. */
   tellOpen(isOpen: boolean): void;
   /** Takes over the last write when unsubscribed. */
@@ -91,7 +93,7 @@ class ValuesKeeper {
     else this.#take(await opened);
     while (!this.#isEnding) {
       const startedAt = scheduler.now();
-      if (!this.#isOpen) this.#take(await this.#options.open());
+      if (!this.#isOpen) this.#takeAnew(await this.#options.open());
       const isBehind = this.#isOpen && !this.#isEnding && (await this.#write());
       if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
@@ -123,6 +125,11 @@ class ValuesKeeper {
   #openAnew(): void {
     this.#isOpen = false;
     this.#renew();
+  }
+
+  #takeAnew(opened: Opened): void {
+    if (!this.#isEnding) this.#options.giveBack(opened.held);
+    this.#take(opened);
   }
 
   #take(opened: Opened): void {

@@ -3,10 +3,11 @@
 import { type Observable, Subject } from 'rxjs';
 import type { Archive } from '../../../connections/archive.ts';
 import type { Installation } from '../../../connections/installation.ts';
-import type { Deed, KeepingPort, KeptMemory, Memory } from '../../../connections/keeping.ts';
+import type { Deed, KeepingPort, Kept, KeptMemory, KeptValue, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { formatAddress } from '../../../model/address.ts';
-import type { Change, Parameter } from '../../../model/parameter.ts';
+import { within } from '../../../model/deadline.ts';
+import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan, Plan } from '../../plan.ts';
 import { installationOf } from './installation.ts';
@@ -35,6 +36,8 @@ export class Keeping implements KeepingPort {
   readonly #offered = new Set<Archive>();
   #archive: Archive | undefined;
   #lastOffset = Number.NaN;
+  /** Ends the wait for what a store gives back; undefined: nobody waits. */
+  #given: (() => void) | undefined;
   /** What connections had under way when the hub ended, until they start. */
   readonly #recalled = new Map<string, ReadonlyMap<string, unknown>>();
   /** What is under way, by connection and name. */
@@ -89,6 +92,41 @@ export class Keeping implements KeepingPort {
       this.#recalled.set(connection, recalled);
       this.#know(connection, name, () => memory);
     }
+  }
+
+  /** What was under way when the hub ended is over: another hub has gone on with it. */
+  forgetRecalled(): void {
+    this.#recalled.clear();
+  }
+
+  /** Resolves when a store has given back what it keeps, or has taken too long. */
+  async expectGift(patienceMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#given = resolve;
+    await within(promise, patienceMs);
+    if (this.#given === resolve) this.#given = undefined;
+  }
+
+  giveBack({ values, memories }: Pick<Kept, 'values' | 'memories'>, store: string): boolean {
+    if (this.#given === undefined) {
+      for (const { connection, name } of memories)
+        if (!this.#known.get(connection)?.has(name)) this.#change(connection, name, () => undefined);
+      return false;
+    }
+    const origin: Origin = { kind: 'restored', name: store };
+    this.#graph.turn(() => {
+      for (const value of values) this.#giveBack(value, origin);
+    });
+    this.recall(memories);
+    this.#given();
+    this.#given = undefined;
+    return true;
+  }
+
+  #giveBack(kept: KeptValue, origin: Origin): void {
+    const node = this.#graph.find(kept.address);
+    if (node === undefined || !this.isKept(node)) return;
+    if (isUnchanged(node) || kept.time > node.lastChange!.time) this.#graph.giveBack(node, kept, origin);
   }
 
   installation(): Installation {
@@ -196,4 +234,11 @@ export class Keeping implements KeepingPort {
     }
     known.set(name, read);
   }
+}
+
+/** Whether nobody has given a parameter a value but this hub its default. */
+function isUnchanged({ address, lastChange }: Parameter): boolean {
+  if (lastChange === undefined) return true;
+  const { kind, name, hub } = lastChange.origin;
+  return kind === 'connection' && hub === undefined && address.startsWith(`${name}/`);
 }

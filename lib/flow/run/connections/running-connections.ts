@@ -14,7 +14,7 @@ import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
-import { Holds, isSame } from './hold.ts';
+import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
 import {
   type ComingConnection,
@@ -42,11 +42,14 @@ export class RunningConnections {
   readonly #runtime: ConnectionRuntime;
   readonly #parameters: DeclaredParameters;
   readonly #stopping = new Set<Promise<void>>();
-  /** Of those that stop, the ones that are no gateways. */
+  /** Of those that stop, the ones that belong to the work of the hub. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #holds = new Holds();
   /** By Connection ID, in the order of the flow files. */
   #running: ReadonlyMap<string, RunningConnection> = new Map();
+
+  /** Resolves when a store that goes first has given back what it keeps; undefined: nobody has to wait. */
+  #given: Promise<unknown> | undefined;
 
   /** Connections that wait for a parameter of another hub. */
   readonly #waiting = new Set<string>();
@@ -124,11 +127,24 @@ export class RunningConnections {
     for (const plan of plans) this.#parameters.declare(plan);
   }
 
-  /** Holds all connections that are no gateways back, for a reason; undefined: no longer. */
-  holdAll(reason: string | undefined): void {
+  /** Holds all connections that are no gateways back, for a reason. */
+  holdAll(reason: string): void {
     this.#holds.all = reason;
+    this.#given = undefined;
     this.#follow();
     if (reason !== undefined) this.#runtime.keeping.forgetLeft(); // another hub goes on with it
+  }
+
+  /**
+   * Starts what `holdAll` has held back. What it returns resolves when a store that goes first has given back what it keeps, or has
+   * taken longer than `patienceMs`; undefined: there is none.
+   */
+  holdNoLonger(patienceMs: number): Promise<unknown> | undefined {
+    this.#holds.all = undefined;
+    const waits = [...this.#running.values()].some(({ plan, hold }) => hold !== undefined && goesFirst(plan));
+    this.#given = waits ? this.#runtime.keeping.expectGift(patienceMs) : undefined;
+    this.#follow();
+    return this.#given;
   }
 
   /** Holds single connections back, each by its ID and for a reason, and starts those that nothing holds back any more. */
@@ -137,7 +153,7 @@ export class RunningConnections {
     this.#follow();
   }
 
-  /** Resolves when connections that stop have finished what they had begun, but for gateways, or after a while. */
+  /** Resolves when connections that stop have finished what they had begun, but for gateways that always run, or after a while. */
   async whenQuiet(): Promise<void> {
     await within(Promise.all(this.#leaving), longestWaitMs);
   }
@@ -210,11 +226,19 @@ export class RunningConnections {
         if (hold !== undefined) supervisor.hold(hold);
         else if (missing !== undefined)
           supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
-        else supervisor.start(plan.type.claims !== undefined && !isGateway(plan) ? ready : undefined);
+        else supervisor.start(this.#readyFor(plan, ready));
       }
     });
     this.#running = new Map([...this.#running, ...started.map((one) => [one.plan.id, one] as const)]);
     return started;
+  }
+
+  /** What a connection has to wait for before it starts. */
+  #readyFor(plan: ConnectionPlan, freed: Promise<unknown> | undefined): Promise<unknown> | undefined {
+    if (goesFirst(plan)) return this.#leaving.size === 0 ? undefined : this.whenQuiet();
+    if (isGateway(plan)) return undefined;
+    const ready = plan.type.claims === undefined ? undefined : freed;
+    return this.#given === undefined ? ready : Promise.all([this.#given, ready]);
   }
 
   /** Connections that listen to what another hub has withdrawn wait, and those that waited start once it is there. */
@@ -244,7 +268,7 @@ export class RunningConnections {
 
   #stop({ supervisor, plan }: Pick<RunningConnection, 'supervisor' | 'plan'>, reason?: string): Promise<void> {
     const end = supervisor.stop(reason);
-    for (const ends of isGateway(plan) ? [this.#stopping] : [this.#stopping, this.#leaving]) {
+    for (const ends of isWork(plan) ? [this.#stopping, this.#leaving] : [this.#stopping]) {
       ends.add(end);
       end.finally(() => ends.delete(end));
     }

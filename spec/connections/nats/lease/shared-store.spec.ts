@@ -1,0 +1,68 @@
+// A pair whose store is in one folder: who takes over finds there what the other one has had under way, however that one ended.
+
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import test from 'ava';
+import { eventually } from '../../../support/deadline.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { type HubUnderTest, startHubFrom, statusOf, writer } from '../../../support/hub.ts';
+import { startNats } from '../../../support/nats/servers.ts';
+import { needs } from '../../../support/programs.ts';
+import { start } from '../../../support/system/process.ts';
+
+needs('nats');
+
+const store = { type: 'store', shared: true };
+const desk = { type: 'dummy', parameters: ['lamp,B,false', 'rang1,I,0', 'rang2,I,0', 'starts,I,0'] };
+const rules = [
+  ...[1, 2].map((n) => ({ from: `clock/timer/${n}/trigger`, map: `param('desk/rang${n}') + 1`, to: `desk/rang${n}` })),
+  { from: 'hub/started', map: "param('desk/starts') + 1", to: 'desk/starts' },
+];
+
+const runs = (hub: HubUnderTest) => hub.duty.watch !== undefined && statusOf(hub, 'clock').state === 'running';
+const values = (hub: HubUnderTest) => ['lamp', 'rang1', 'rang2', 'starts'].map((id) => hub.find(`desk/${id}`)?.value);
+
+test('the other one of a pair goes on with the values and the timers of one that was killed, then of one that was ended', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const data = await createFolder(t, {});
+  const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
+  const flow = { connections: { house, store: { ...store, folder: data }, desk, clock: { type: 'timer' } }, rules };
+  const path = join(await createFolder(t, { 'flow.json5': flow }), 'flow.json5');
+  const main = start(t, ['run', path]);
+  await main.shows(/runs the connections and rules of .*, term 1/);
+
+  const standby = await startHubFrom(t, { 'flow.json5': flow });
+  await eventually(() => standby.find('desk/starts')?.value === 1 && standby.find('desk/lamp')?.remote !== undefined);
+  t.like(statusOf(standby, 'store'), { state: 'disabled' });
+  t.regex(statusOf(standby, 'store').reason, /^stands by for /);
+  const beganAt = Date.now();
+  standby.write('clock/timer/1/start', 6000, writer);
+  standby.write('desk/lamp', true, writer);
+  const isKept = () => {
+    const database = new DatabaseSync(join(data, 'values.db'), { readOnly: true });
+    const count = (table: string) => database.prepare(`SELECT * FROM ${table}`).all().length;
+    const found = count('under_way') > 0 && count('parameter') > 1;
+    database.close();
+    return found;
+  };
+  await eventually(isKept, 'what is under way is on the disk');
+  main.process.kill('SIGKILL');
+  await eventually(() => runs(standby));
+  t.is(statusOf(standby, 'store').state, 'running');
+  await eventually(() => standby.find('desk/rang1')?.value === 1, 'the timer ends');
+  t.true(Date.now() >= beganAt + 5500);
+  t.deepEqual(values(standby), [true, 1, 0, 1]);
+
+  const third = await startHubFrom(t, { 'flow.json5': flow });
+  await eventually(() => third.find('desk/rang1')?.value === 1 && third.find('desk/lamp')?.remote !== undefined);
+  standby.write('clock/timer/2/start', 1500, writer);
+  await standby.stop();
+  await eventually(() => third.find('desk/rang2')?.value === 1, 'the timer ends');
+  t.deepEqual(values(third), [true, 1, 1, 1]);
+  await third.stop();
+
+  const last = await startHubFrom(t, { 'flow.json5': flow });
+  await eventually(() => last.find('desk/starts')?.value === 2, 'none was there: it starts with what is kept');
+  t.deepEqual(values(last), [true, 1, 1, 2]);
+});
