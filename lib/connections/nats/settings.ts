@@ -44,7 +44,11 @@ export const settingsSchema = z.strictObject({
       user: z.string().default('').describe('The user; empty: none'),
       password: z.string().default('').describe('The password of the user'),
       token: z.string().default('').describe('A token in place of a user; empty: none'),
-      nkey: z.string().default('').describe('The seed of an nkey (SU…) in place of a user; empty: none'),
+      nkey: z
+        .string()
+        .regex(/^(SU[A-Z2-7]{56})?$/, { error: 'the seed of a user: SU and 56 characters A-Z and 2-7' })
+        .default('')
+        .describe('The seed of an nkey (SU…) in place of a user; empty: none'),
     })
     .prefault({})
     .refine(({ user, token, nkey }) => [user, token, nkey].filter((one) => one !== '').length <= 1, {
@@ -58,7 +62,7 @@ export const settingsSchema = z.strictObject({
       keyFile: z.string().default('').describe('Its private key, PEM, without a passphrase'),
     })
     .optional()
-    .describe('Speaks TLS with the servers; left out: only if a server asks for it'),
+    .describe('Speaks TLS with the servers; left out: with those whose address is tls://…, and those that ask for it'),
 });
 
 export type NatsSettings = z.output<typeof settingsSchema>;

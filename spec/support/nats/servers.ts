@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,15 +30,19 @@ export interface NatsOptions {
   readonly reach?: (from: number, to: number, port: number) => Promise<number>;
   /** The folder of their logs; left out: they write none. */
   readonly logs?: string;
+  /** The text of their configuration, beside what the command line says. */
+  readonly configuration?: string;
 }
 
 /** Starts servers; resolves when each accepts connections, which is before a cluster has elected its leaders. */
 export async function startNats(count = 1, options: NatsOptions = {}): Promise<NatsServers> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-nats-'));
   const ports = await freePorts(2 * count);
+  const file = join(folder, 'server.conf');
+  await writeFile(file, options.configuration ?? '');
   const servers = await Promise.all(
     ports.slice(0, count).map(async (port, index) => {
-      const store = ['-js', '-sd', join(folder, String(index)), '-n', `server-${index}`];
+      const store = ['-c', file, '-js', '-sd', join(folder, String(index)), '-n', `server-${index}`];
       const log = options.logs === undefined ? [] : ['-l', join(options.logs, `server-${index}.log`)];
       const cluster = count > 1 ? await clusterArgs(ports.slice(count), index, options) : [];
       return natsServer(port, [...store, ...log, ...cluster]);

@@ -1,7 +1,7 @@
 // The link to the servers: it connects, finds out within some seconds when it is broken, and connects again for ever. Each time
 // there is a session, and whatever belongs to it ends with it.
 
-import type { Authenticator, ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
+import type { ConnectionOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -10,6 +10,7 @@ import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
 import { createTransport } from './nats-transport.ts';
 import { inboxPrefixOf } from './subjects.ts';
+import { readTlsFiles } from './tls-files.ts';
 import type { Transport } from './transport.ts';
 
 /** A session with a server; `connection` is for JetStream, everything else goes through `transport`. */
@@ -38,7 +39,8 @@ export interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-const connectMs = 5000;
+/** A server that says nothing for so long is left for the next one. */
+const connectMs = 3000;
 /** A server that answers none of two pings is gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
@@ -56,21 +58,29 @@ export function openLink(context: LinkContext): Link {
     state$.next({ session: undefined, reason });
     waiting = scheduler.schedule(() => void connect(), backoff.next());
   };
+  let place = Math.floor(Math.random() * settings.servers.length); // so that hubs are spread over the servers
   const connect = async () => {
-    try {
-      const { connect: dial, ...nats } = await import('@nats-io/transport-node');
-      connection = await dial(optionsOf(context, nats));
-    } catch (error) {
-      again(`cannot reach ${settings.servers.join(', ')}: ${messageOf(error)}`);
-      return;
+    const reasons: string[] = [];
+    for (let tries = 0; tries < settings.servers.length && !isClosed; tries++) {
+      const server = settings.servers[place++ % settings.servers.length]!;
+      try {
+        enter(await dial(context, server));
+        return;
+      } catch (error) {
+        reasons.push(`${server}: ${messageOf(error)}`);
+      }
     }
-    if (isClosed) return void connection.close();
+    again(`cannot reach ${reasons.join('; ')}`);
+  };
+  const enter = (opened: NatsConnection) => {
+    if (isClosed) return void opened.close();
+    connection = opened;
     backoff.reset();
-    watch(connection, log);
-    const server = connection.getServer();
-    void connection.closed().then((error) => again(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
+    watch(opened, log);
+    const server = opened.getServer();
+    void opened.closed().then((error) => again(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
-    state$.next({ session: { connection, transport: createTransport(connection, log), server } });
+    state$.next({ session: { connection: opened, transport: createTransport(opened, log), server } });
   };
   void connect();
   return {
@@ -87,20 +97,16 @@ export function openLink(context: LinkContext): Link {
   };
 }
 
-function optionsOf(
-  { settings, resolvePath }: LinkContext,
-  nats: { nkeyAuthenticator(seed: Uint8Array): Authenticator },
-): ConnectionOptions {
-  const { servers, domain, hub, credentials, tls } = settings;
+/** Opens a connection to one server. Errors: why there is none. */
+async function dial({ settings, resolvePath }: LinkContext, server: string): Promise<NatsConnection> {
+  const { domain, hub, credentials, tls } = settings;
   const { user, password, token, nkey } = credentials;
-  const fileOf = (path: string) => (path === '' ? undefined : resolvePath(path));
-  const files = {
-    caFile: fileOf(tls?.caFile ?? ''),
-    certFile: fileOf(tls?.certFile ?? ''),
-    keyFile: fileOf(tls?.keyFile ?? ''),
-  };
-  return {
-    servers: servers.map((server) => server.replace(/^\w+:\/\//, '')),
+  const { connect, nkeyAuthenticator } = await import('@nats-io/transport-node');
+  const { hostname } = new URL(server.replace(/^\w+:/, 'http:'));
+  const isTls = tls !== undefined || server.startsWith('tls:');
+  const files = tls === undefined ? {} : await readTlsFiles(tls, resolvePath);
+  const options: ConnectionOptions = {
+    servers: server.replace(/^\w+:\/\//, ''),
     name: `patchbay ${domain}/${hub}`,
     inboxPrefix: inboxPrefixOf(settings),
     noEcho: true,
@@ -111,11 +117,11 @@ function optionsOf(
     noAsyncTraces: true,
     ...(user !== '' && { user, pass: password }),
     ...(token !== '' && { token }),
-    ...(nkey !== '' && { authenticator: nats.nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
-    ...(tls !== undefined && {
-      tls: Object.fromEntries(Object.entries(files).filter(([, path]) => path !== undefined)),
-    }),
+    ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
+    // a certificate of an IP address is compared with that of the server only if the address is given
+    ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
+  return connect(options);
 }
 
 /** Tells what the server refuses, such as a subject that this hub has no permission for. */

@@ -1,4 +1,4 @@
-// Sends writes to the hub that owns the parameters. A request that may be lost is sent again with the same ID, so that the owner writes
+// Sends writes to the hub that owns the parameters. A request that may be lost is sent again with the same number, so that the owner writes
 // it once. Nothing waits for later: what has no answer in time is refused.
 
 import { randomUUID } from 'node:crypto';
@@ -55,8 +55,9 @@ export class RemoteWrites {
 
   #encode(writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string {
     return JSON.stringify({
-      id: `${this.#run} ${this.#number++}`,
       hub: this.#name.hub,
+      run: this.#run,
+      number: this.#number++,
       by: tellOrigin(origin),
       hop,
       why: tellLinks(cause),

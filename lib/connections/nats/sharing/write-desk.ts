@@ -1,8 +1,9 @@
-// Writes what other hubs ask for. Each request has an ID: the same one again within a minute is answered as the first was, and
-// written once.
+// Writes what other hubs ask for. Each hub numbers its requests: the same one again within a minute is answered as the first was, and
+// written once. One that comes late, behind a later one of its hub, does not write over what that one has written.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Message } from '../link/transport.ts';
 import { readLinks, readOrigin } from '../wire/causes.ts';
@@ -24,10 +25,17 @@ export interface WriteDeskContext {
   readonly tell: () => void;
 }
 
+/** Which request of which run of a hub has written a parameter last. */
+interface Writer {
+  readonly run: string;
+  readonly number: number;
+}
+
 export class WriteDesk {
   readonly #context: WriteDeskContext;
-  /** By ID, oldest first. */
+  /** By run and number, oldest first. */
   readonly #known = new Map<string, Known>();
+  readonly #writers = new WeakMap<Parameter, Writer>();
 
   constructor(context: WriteDeskContext) {
     this.#context = context;
@@ -42,7 +50,7 @@ export class WriteDesk {
     }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
-    const key = `${request.hub} ${request.id}`;
+    const key = `${request.hub} ${request.run} ${request.number}`;
     const known = this.#known.get(key);
     const answer = known?.answer ?? JSON.stringify(this.#write(request));
     if (known === undefined) {
@@ -52,7 +60,7 @@ export class WriteDesk {
     message.reply(answer);
   }
 
-  #write({ hub: teller, by, why, hop, items }: WriteRequest): WriteAnswer {
+  #write({ hub: teller, run, number, by, why, hop, items }: WriteRequest): WriteAnswer {
     const { hub } = this.#context;
     const origin = readOrigin(by as [(typeof by)[0], string], teller);
     const cause = readLinks(why as never, teller, (address) => hub.find(address));
@@ -65,13 +73,27 @@ export class WriteDesk {
             throw new HubError('unknown-parameter', `${address}: there is no parameter of this address on its hub`);
           if (parameter.remote !== undefined)
             throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
-          results.push({ v: hub.mirroring.writeFor(parameter, input, origin, cause, hop) });
+          this.#expectInOrder(parameter, { run, number }, teller);
+          const v = hub.mirroring.writeFor(parameter, input, origin, cause, hop);
+          this.#writers.set(parameter, { run, number });
+          results.push({ v });
         } catch (error) {
           results.push({ code: error instanceof HubError ? error.code : 'internal', message: messageOf(error) });
         }
       }
     });
     return { results };
+  }
+
+  /** A fire is a fire also when it is late. Errors: a later request of the hub has written the parameter already. */
+  #expectInOrder(parameter: Parameter, { run, number }: Writer, hub: string): void {
+    if (parameter.type === 'T') return;
+    const last = this.#writers.get(parameter);
+    if (last?.run === run && last.number > number)
+      throw new HubError(
+        'unavailable',
+        `${parameter.address}: not written, a later write of hub "${hub}" has come first`,
+      );
   }
 
   #forget(nowMs: number): void {

@@ -78,10 +78,11 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** Asks the owner to write, as one turn; the same `id` again is the same request. */
+/** Asks the owner to write, as one turn. A run of a hub numbers its requests; the same number again is the same request. */
 export const writeRequest = z.strictObject({
-  id: name,
   hub: name,
+  run: name,
+  number: count,
   by: toldOrigin,
   hop: count,
   why: toldLinks,

@@ -1,0 +1,44 @@
+// The certificates and the key of a hub, read anew for each session, so that renewed ones are taken.
+
+import { readFile } from 'node:fs/promises';
+import { createSecureContext } from 'node:tls';
+import { messageOf } from '../../../model/error.ts';
+import type { ResolvePath } from '../../setting.ts';
+import type { NatsSettings } from '../settings.ts';
+
+type Files = NonNullable<NatsSettings['tls']>;
+
+/** What they hold; what is left out is undefined. */
+export interface TlsTexts {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+/** Reads the files. Errors: which one is not what was expected. */
+export async function readTlsFiles(files: Files, resolvePath: ResolvePath): Promise<TlsTexts> {
+  const read = async (setting: keyof Files) => {
+    if (files[setting] === '') return undefined;
+    try {
+      return await readFile(resolvePath(files[setting]), 'utf8');
+    } catch (error) {
+      throw new Error(`tls.${setting}: expected a PEM file, got "${files[setting]}" (${messageOf(error)})`);
+    }
+  };
+  const [ca, cert, key] = await Promise.all([read('caFile'), read('certFile'), read('keyFile')]);
+  check('caFile: expected certificates', { ca });
+  check('certFile: expected a certificate', { cert });
+  check('keyFile: expected a private key without a passphrase', { key });
+  check('keyFile: expected the key of the certificate', { cert, key });
+  return { ...(ca !== undefined && { ca }), ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+}
+
+function check(expected: string, texts: { [Name in keyof TlsTexts]: string | undefined }): void {
+  const [beginning] = Object.values(texts);
+  try {
+    if (beginning !== undefined && !beginning.includes('-----BEGIN ')) throw new Error('no PEM at all');
+    createSecureContext(texts);
+  } catch (error) {
+    throw new Error(`tls.${expected} in PEM form, got one that cannot be read (${messageOf(error)})`);
+  }
+}
