@@ -10,8 +10,8 @@ import type { Graph } from '../graph/graph.ts';
 /** A hub that nobody holds back. */
 const always: Watch = { term: 0, goesOn: true };
 
-/** How long connections wait for what a store gives back: one that takes over has the values already, and is waited for. */
-const patienceMs = { ofHeir: 3000, ofFirst: 30_000 };
+/** How long connections wait for what a store gives back: one that takes over has the values already, and others wait for it. */
+const patienceMs = { ofHeir: 10_000, ofFirst: 30_000 };
 
 interface DutyParts {
   readonly graph: Graph;
