@@ -26,12 +26,25 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 export class Adaptation {
   /** In the order in which they stand in the expression, each of them once. */
   readonly lookedUp = new Map<string, LookedUp>();
+  /** Where their addresses stand in the text, with the name that each of them has got. */
+  readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
 
   constructor(environment: Environment, typeOf: TypeOf | undefined) {
     this.#environment = environment;
     this.#typeOf = typeOf;
+  }
+
+  /** The text with names in the place of addresses: two expressions in which it is the same are computed alike. */
+  shapeOf(text: string): string {
+    let at = 0;
+    let shape = '';
+    for (const { start, end, name } of this.#spans.toSorted((one, other) => one.start - other.start)) {
+      shape += `${text.slice(at, start)}\0${name}\0`;
+      at = end;
+    }
+    return shape + text.slice(at);
   }
 
   adapt(part: Part): void {
@@ -93,11 +106,15 @@ export class Adaptation {
         `expected a parameter with a value, "${address}" is a trigger, which has none: name it in from`,
         offset,
       );
+    const { start, end } = first;
     if (asks === 'known') {
-      replacePart(part, this.#environment, 'x', { x: this.#nameOf('known', address, 'B') });
+      const name = this.#nameOf('known', address, 'B');
+      this.#spans.push({ start, end, name });
+      replacePart(part, this.#environment, 'x', { x: name });
       return;
     }
     const value = this.#nameOf('value', address, type);
+    this.#spans.push({ start, end, name: value });
     if (otherwise === undefined) replacePart(part, this.#environment, 'x', { x: value });
     else {
       this.adapt(otherwise);

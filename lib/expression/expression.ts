@@ -3,9 +3,9 @@
 // Rules use it, and the outputs of the connection type virtual-core.
 
 import type { Environment } from '@marcbachmann/cel-js';
+import { KeptResults } from '../model/kept-results.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import { Adaptation, type LookedUp, type TypeOf } from './adapt.ts';
-import { KeptResults } from './kept-results.ts';
 import { createEnvironment, language, valueTypes } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { explainSyntax } from './mistakes/syntax.ts';
@@ -34,6 +34,8 @@ const bindingMethods: ReadonlySet<string> = new Set(['all', 'exists', 'exists_on
 const results = { S: ['string'], B: ['bool'], I: ['double'], F: ['double'], T: ['bool'] };
 const anyResult = ['string', 'bool', 'double'];
 
+const none: readonly LookedUp[] = [];
+
 /** How many compiled expressions, and how many lists of variables, are kept for others that are the same. */
 const keptExpressions = 10_000;
 const keptEnvironments = 1000;
@@ -42,9 +44,9 @@ const environments = new KeptResults<Environment>(keptEnvironments);
 
 /**
  * Compiles an expression over the named variables; a type that is undefined is unknown. With `typeOf` it may look up other
- * parameters: `param('desk/level')`. The same expression over the same variables is compiled once, unless it looks
- * something up. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not fit the types, and a result
- * that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
+ * parameters: `param('desk/level')`. The same expression over the same variables is compiled once, also where it looks
+ * other parameters of the same types up. Errors: an `ExpressionMistake` for bad syntax, unknown names, operations that do not
+ * fit the types, and a result that is no value (a list, null). With `expects` also for a result of another type: I and F both mean a number, T a boolean.
  */
 export function compileExpression(
   text: string,
@@ -57,21 +59,26 @@ export function compileExpression(
   const known = compiled.get(key);
   if (known !== undefined) return known;
   const environment = environments.get(signature) ?? environments.keep(signature, createEnvironment(variables));
-  const made = compile(text, environment, Object.keys(variables), expects, typeOf);
-  return made.lookedUp.length === 0 ? compiled.keep(key, made) : made;
+  const names = Object.keys(variables);
+  const parsed = parse(environment, text, names);
+  const adaptation = new Adaptation(environment, typeOf);
+  adaptation.adapt(parsed.ast as unknown as Part);
+  const lookedUp = [...adaptation.lookedUp.values()];
+  if (lookedUp.length === 0) return compiled.keep(key, compile(text, parsed, names, expects, typeOf));
+  const shape = JSON.stringify([adaptation.shapeOf(text), expects, signature]);
+  const alike = compiled.get(shape) ?? compiled.keep(shape, compile(text, parsed, names, expects, typeOf));
+  return { ...alike, lookedUp };
 }
 
+/** Checks what was parsed and adapted. */
 function compile(
   text: string,
-  environment: Environment,
+  parsed: ReturnType<Environment['parse']>,
   names: readonly string[],
   expects: ValueType | undefined,
   typeOf: TypeOf | undefined,
 ): CompiledExpression {
-  const parsed = parse(environment, text, names);
   const tree = parsed.ast as unknown as Part;
-  const adaptation = new Adaptation(environment, typeOf);
-  adaptation.adapt(tree);
   const checked = parsed.check();
   if (!checked.valid) throw explainType(text, checked.error!, names, typeOf !== undefined);
   const resultType = checked.type ?? 'dyn';
@@ -81,7 +88,7 @@ function compile(
     evaluate: parsed as Expression,
     type: valueTypes[resultType],
     names: namesIn(tree),
-    lookedUp: [...adaptation.lookedUp.values()],
+    lookedUp: none,
   };
 }
 

@@ -15,5 +15,8 @@ export interface RuleExpression {
   readonly readsPrevious: boolean;
 }
 
-/** Evaluates over a scope. Undefined: something that it reads is unknown, or it has failed, which it has reported. */
-export type BoundExpression = (scope: Record<string, Value>) => Value | undefined;
+/** An expression with what it looks up. */
+export interface BoundExpression {
+  /** Evaluates over a scope. Undefined: something that it reads is unknown, or it has failed, which it has reported. */
+  evaluate(scope: Record<string, Value | undefined>): Value | undefined;
+}

@@ -316,8 +316,13 @@ export class Graph {
       if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
       const due = this.#settling.takeFirst();
       if (due === undefined) break;
-      this.#delivering = due.delivering;
-      this.onBehalfOf(due.earlier, () => due.task.settle());
+      const { delivering, earlier } = due;
+      due.delivering = due.earlier = undefined;
+      this.#delivering = delivering;
+      const before = this.#earlier;
+      this.#earlier = earlier;
+      due.settle();
+      this.#earlier = before;
       this.#delivering = undefined;
     }
     this.#writesInTurn = 0;

@@ -16,47 +16,66 @@ export interface Listener {
 
 type Observer = Subscriber<unknown> | Listener;
 
+/** A subject that knows its observer, where it has one: to look into a list would be two more places in memory. */
+export interface Observed {
+  only: { next(value: unknown): void } | undefined;
+}
+
 /** What rxjs has within a subject; the spec of these subjects fails when rxjs has it otherwise. */
-interface Within {
+interface Within extends Observed {
   observers: Observer[];
   currentObservers: Observer[] | null;
 }
+
+/** The observers of all that have none: most parameters have none. Never added to. */
+const nobody: Observer[] = [];
 
 const longestShortList = 16;
 
 /** How many observers have left and are still in the long list of a subject. */
 const left = new WeakMap<object, number>();
 
+/** Takes the empty list of its own from a new subject. */
+export function startUnobserved(subject: Observed): void {
+  (subject as Within).observers = nobody;
+}
+
 /** Adds an observer to a subject, in place of what rxjs does. */
-export function addObserver(subject: object, subscriber: Subscriber<unknown>): Subscription {
+export function addObserver(subject: Observed, subscriber: Subscriber<unknown>): Subscription {
   add(subject as Within, subscriber);
   return new Subscription(() => remove(subject as Within, subscriber));
 }
 
 /** Adds a listener to a subject, behind all that observe it. */
-export function addListener(subject: object, listener: Listener): void {
+export function addListener(subject: Observed, listener: Listener): void {
   add(subject as Within, listener);
 }
 
 /** Takes a listener out that is closed. */
-export function removeListener(subject: object, listener: Listener): void {
+export function removeListener(subject: Observed, listener: Listener): void {
   remove(subject as Within, listener);
 }
 
 function add(within: Within, observer: Observer): void {
-  within.currentObservers = null;
-  within.observers.push(observer);
+  const { observers } = within;
+  if (observers === nobody) within.observers = [observer];
+  else observers.push(observer);
+  renew(within);
 }
 
 function remove(within: Within, observer: Observer): void {
-  within.currentObservers = null;
   const { observers } = within;
-  if (observers.length <= longestShortList) {
-    observers.splice(observers.indexOf(observer), 1);
-    return;
+  if (observers.length <= longestShortList) observers.splice(observers.indexOf(observer), 1);
+  else {
+    const count = (left.get(within) ?? 0) + 1;
+    const isHalf = 2 * count >= observers.length;
+    left.set(within, isHalf ? 0 : count);
+    if (isHalf) within.observers = observers.filter(({ closed }) => !closed);
   }
-  const count = (left.get(within) ?? 0) + 1;
-  const isHalf = 2 * count >= observers.length;
-  left.set(within, isHalf ? 0 : count);
-  if (isHalf) within.observers = observers.filter(({ closed }) => !closed);
+  renew(within);
+}
+
+function renew(within: Within): void {
+  within.currentObservers = null;
+  within.only = within.observers.length === 1 ? (within.observers[0] as Observed['only']) : undefined;
 }

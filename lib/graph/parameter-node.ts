@@ -4,7 +4,7 @@
 import { Subject, type Subscriber, type Subscription } from 'rxjs';
 import type { Access, Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import { addObserver } from './observers.ts';
+import { addObserver, type Observed } from './observers.ts';
 import { ValueSubject } from './value-subject.ts';
 
 export type ParameterNode = StateNode | TriggerNode;
@@ -36,7 +36,8 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
 }
 
 /** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
-export class TriggerNode extends Subject<Value> implements Parameter {
+export class TriggerNode extends Subject<Value> implements Parameter, Observed {
+  only: Observed['only'] = undefined;
   readonly address: string;
   readonly type = 'T';
   readonly access: Access;

@@ -9,31 +9,30 @@ export interface SettlePlace {
   order: number;
 }
 
-/** Work that runs when no write is queued. It must not throw. */
-export interface SettleTask {
+/** Work that runs when no write is queued. Of what it knows while it waits only the queue writes anything. */
+export class SettleTask {
   readonly place: SettlePlace;
-  settle(): void;
-  /** Whether it is in the queue, which alone sets this. */
-  isWaiting?: boolean;
-}
-
-/** Work that is due, and the changes that it runs on behalf of: of this turn, and of an earlier one. */
-export interface DueTask {
-  readonly task: SettleTask;
-  readonly delivering: Change | undefined;
-  readonly earlier: Change | undefined;
-}
-
-interface Waiting extends DueTask {
+  isWaiting = false;
+  /** The changes that it runs on behalf of: of this turn, and of an earlier one. */
+  delivering: Change | undefined = undefined;
+  earlier: Change | undefined = undefined;
   /** Counts what was added: of equal orders, what was added first comes first. */
-  readonly number: number;
+  number = 0;
+
+  /** It must not throw. */
+  readonly settle: () => void;
+
+  constructor(place: SettlePlace, settle: () => void) {
+    this.place = place;
+    this.settle = settle;
+  }
 }
 
 export class SettleQueue {
   /** What was added in its order; it is waited for from `#next` on. */
-  #inOrder: Waiting[] = [];
+  #inOrder: SettleTask[] = [];
   #next = 0;
-  readonly #others = new Heap<Waiting>(isBefore);
+  readonly #others = new Heap<SettleTask>(isBefore);
   #added = 0;
   #waiting = 0;
 
@@ -42,18 +41,20 @@ export class SettleQueue {
     if (task.isWaiting) return;
     task.isWaiting = true;
     this.#waiting++;
-    const waiting: Waiting = { task, delivering, earlier, number: this.#added++ };
+    task.delivering = delivering;
+    task.earlier = earlier;
+    task.number = this.#added++;
     const last = this.#inOrder.at(-1);
-    if (last === undefined || isBefore(last, waiting)) this.#inOrder.push(waiting);
-    else this.#others.add(waiting);
+    if (last === undefined || isBefore(last, task)) this.#inOrder.push(task);
+    else this.#others.add(task);
   }
 
-  /** Takes what comes first out; of equal orders, what was added first. */
-  takeFirst(): DueTask | undefined {
+  /** Takes what comes first out; of equal orders, what was added first. It knows its changes until it is told to forget them. */
+  takeFirst(): SettleTask | undefined {
     return this.#waiting === 0 ? undefined : this.#take(); // as little as can be: nearly every turn ends with nothing
   }
 
-  #take(): DueTask {
+  #take(): SettleTask {
     this.#waiting--;
     const first = this.#inOrder[this.#next];
     const other = this.#others.first;
@@ -63,12 +64,12 @@ export class SettleQueue {
       this.#inOrder = [];
       this.#next = 0;
     }
-    taken.task.isWaiting = false;
+    taken.isWaiting = false;
     return taken;
   }
 }
 
-function isBefore(one: Waiting, other: Waiting): boolean {
-  const difference = one.task.place.order - other.task.place.order;
+function isBefore(one: SettleTask, other: SettleTask): boolean {
+  const difference = one.place.order - other.place.order;
   return difference < 0 || (difference === 0 && one.number < other.number);
 }

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { SettleQueue, type SettleTask } from '../../lib/graph/settle-queue.ts';
+import { SettleQueue, SettleTask } from '../../lib/graph/settle-queue.ts';
 
 interface Waiting {
   readonly task: SettleTask;
@@ -17,7 +17,7 @@ test('it gives out what a list that is searched each time would', (t) => {
   fc.assert(
     fc.property(orders, steps, (places, adds) => {
       const queue = new SettleQueue();
-      const tasks = places.map((order): SettleTask => ({ place: { order }, settle() {} }));
+      const tasks = places.map((order) => new SettleTask({ order }, () => {}));
       let list: Waiting[] = [];
       const takeFromList = () => {
         const [first] = list.toSorted((a, b) => a.task.place.order - b.task.place.order || a.number - b.number);
@@ -25,7 +25,7 @@ test('it gives out what a list that is searched each time would', (t) => {
         return first?.task;
       };
       for (const [number, add] of [...adds, ...tasks.map(() => undefined)].entries()) {
-        if (add === undefined) t.is(queue.takeFirst()?.task, takeFromList());
+        if (add === undefined) t.is(queue.takeFirst(), takeFromList());
         else {
           const task = tasks[add]!;
           queue.add(task, undefined, undefined);
@@ -39,10 +39,10 @@ test('it gives out what a list that is searched each time would', (t) => {
 
 test('work that settles may add itself again', (t) => {
   const queue = new SettleQueue();
-  const task: SettleTask = { place: { order: 1 }, settle() {} };
+  const task = new SettleTask({ order: 1 }, () => {});
   queue.add(task, undefined, undefined);
-  t.is(queue.takeFirst()?.task, task);
+  t.is(queue.takeFirst(), task);
   queue.add(task, undefined, undefined);
-  t.is(queue.takeFirst()?.task, task);
+  t.is(queue.takeFirst(), task);
   t.is(queue.takeFirst(), undefined);
 });

@@ -24,7 +24,10 @@ export const ruleShapes = {
   copy: (rules) => shape(rules, () => ({})),
   map: (rules) => shape(rules, () => ({ map: 'value + 1' })),
   when: (rules) => shape(rules, () => ({ when: 'value > 0', map: 'value + 1' })),
-  param: (rules) => shape(rules, (index) => ({ map: `value + param('p/${(index * 7) % rules}')` })),
+  param: (rules) => {
+    const { connections, ...others } = shape(rules, (index) => ({ map: `value + param('p/${(index * 7) % rules}')` }));
+    return { connections: { ...connections, p: connections.a }, ...others };
+  },
   scan: (rules) => shape(rules, () => ({ pipe: [{ scan: { seed: 0, expression: 'sum + value' } }] })),
   'list of 5': (rules) => shape(rules, (index) => ({ from: around(index, rules, 5), map: 'value' }), 5),
   '2 named sources': (rules) => named(rules, 2),
@@ -50,7 +53,7 @@ function shape(rules: number, part: (index: number) => Partial<Rule>, every = 1)
   const numbers = Array.from({ length: rules }, (_, index) => index);
   const dummy = (ids: readonly (string | number)[]) => ({ type: 'dummy', parameters: ids.map((id) => `${id},F,1`) });
   return {
-    connections: { s: dummy(['x']), a: dummy(numbers), b: dummy(numbers), p: dummy(numbers) },
+    connections: { s: dummy(['x']), a: dummy(numbers), b: dummy(numbers) },
     rules: numbers.map((index) => ({ from: `a/${index}`, to: `b/${index}`, ...part(index) })),
     writes: numbers.filter((index) => index % every === 0).map((index) => `a/${index}`),
   };

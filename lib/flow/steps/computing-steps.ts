@@ -22,8 +22,8 @@ export const computingSteps: readonly NamedStep[] = [
     return {
       type: compute.type,
       create({ bind }) {
-        const evaluate = bind(compute);
-        return computeEach((value) => evaluate({ value }));
+        const bound = bind(compute);
+        return computeEach((value) => bound.evaluate({ value }));
       },
     };
   }),
@@ -32,11 +32,11 @@ export const computingSteps: readonly NamedStep[] = [
     return {
       type: compute.type,
       create({ bind }): Operator {
-        const evaluate = bind(compute);
+        const bound = bind(compute);
         return (source) =>
           source.pipe(
             pairwise(),
-            mergeMap(([previous, value]) => ifKnown(evaluate({ previous, value }))),
+            mergeMap(([previous, value]) => ifKnown(bound.evaluate({ previous, value }))),
           );
       },
     };
@@ -51,8 +51,8 @@ export const computingSteps: readonly NamedStep[] = [
       return {
         type: compute.type,
         create({ bind }) {
-          const evaluate = bind(compute);
-          return scan<Value, Value, Value>((sum, value) => evaluate({ sum, value }) ?? sum, seed);
+          const bound = bind(compute);
+          return scan<Value, Value, Value>((sum, value) => bound.evaluate({ sum, value }) ?? sum, seed);
         },
       };
     },

@@ -113,6 +113,6 @@ export function typeOfScalar(value: Value): ValueType {
   return typeof value === 'boolean' ? 'B' : 'F';
 }
 
-function isTrue(evaluate: BoundExpression): (value: Value) => boolean {
-  return (value) => evaluate({ value }) === true;
+function isTrue(condition: BoundExpression): (value: Value) => boolean {
+  return (value) => condition.evaluate({ value }) === true;
 }

@@ -3,6 +3,7 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../../graph/graph.ts';
+import { SettleTask } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
 import type { OutsideTurn, Recording } from '../../model/recorded.ts';
 import { isLedToBefore } from './outside.ts';
@@ -20,13 +21,10 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
   const startMs = scheduler.now();
   const elapsedMs = () => Math.round(scheduler.now() - startMs);
   let writes: Change[] = [];
-  const task = {
-    place: { order: Number.MAX_SAFE_INTEGER },
-    settle() {
-      next({ atMs: elapsedMs(), writes });
-      writes = [];
-    },
-  };
+  const task = new SettleTask({ order: Number.MAX_SAFE_INTEGER }, () => {
+    next({ atMs: elapsedMs(), writes });
+    writes = [];
+  });
   const hear = (change: Change) => {
     const { origin, cause } = change;
     const isOutside = cause === undefined ? origin.kind !== 'rule' : isLedToBefore(change, since);

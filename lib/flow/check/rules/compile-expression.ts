@@ -1,7 +1,7 @@
 // Compiles the expressions of rules. They read `value`, or the names of `from`, and also `previous`, `now` (ms since 1970)
 // and `param('desk/level')`: the value of another parameter at that moment, a change of which does not start the rule.
 
-import { compileExpression, type TypeOf } from '../../../expression/expression.ts';
+import { type CompiledExpression, compileExpression, type TypeOf } from '../../../expression/expression.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { RuleExpression } from '../../rule-expression.ts';
 
@@ -12,12 +12,24 @@ export interface ExpressionTypes {
   readonly typeOf: TypeOf;
 }
 
+/** The same expression is one object for all rules that have it: among thousands it stays in the caches of the processor. */
+const known = new WeakMap<CompiledExpression, RuleExpression>();
+
 /** Compiles an expression of a rule. Errors: as `compileExpression`. */
 export function compileRuleExpression(
   text: string,
   { variables, typeOf }: ExpressionTypes,
   expects?: 'B',
 ): RuleExpression {
-  const { names, ...compiled } = compileExpression(text, { ...variables, now: 'F' }, expects, typeOf);
-  return { ...compiled, readsNow: names.includes('now'), readsPrevious: names.includes('previous') };
+  const compiled = compileExpression(text, { ...variables, now: 'F' }, expects, typeOf);
+  const { evaluate, type, lookedUp, names } = compiled;
+  const made = known.get(compiled) ?? {
+    evaluate,
+    type,
+    lookedUp,
+    readsNow: names.includes('now'),
+    readsPrevious: names.includes('previous'),
+  };
+  known.set(compiled, made);
+  return made;
 }

@@ -1,6 +1,6 @@
 // What the expressions of one rule look up, and why they have no result.
 
-import type { Value } from '../../../model/value.ts';
+import type { Parameter } from '../../../model/parameter.ts';
 import { missingName } from '../../rule-expression.ts';
 import type { ExpressionRuntime } from './bind-expression.ts';
 import type { RuleContext } from './rule-context.ts';
@@ -27,8 +27,8 @@ export class ExpressionLookup implements ExpressionRuntime {
     return this.#context.runtime.graph.now();
   }
 
-  valueOf(address: string): Value | undefined {
-    return this.#context.runtime.graph.get(address).value;
+  parameterOf(address: string): Parameter {
+    return this.#context.runtime.graph.get(address);
   }
 
   reportFault(error: unknown): void {

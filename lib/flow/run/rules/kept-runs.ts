@@ -1,5 +1,5 @@
 // The last runs of a rule as its trace keeps them: a ring of numbers in one list, so that a run costs a few stores in one place, and
-// no memory. What few runs have, such as texts and mistakes, lies beside it.
+// no memory. What few runs have, such as texts, mistakes and durations, lies beside it.
 
 import type { Change } from '../../../model/parameter.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/rule-run.ts';
@@ -15,12 +15,9 @@ const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
-const outcomeAt = 4;
-const valueKindAt = 5;
-const resultKindAt = 6;
-/** −1: not measured. */
-const durationAt = 7;
-const width = 8;
+/** The outcome and the kinds of both values in one number, since each number more is more memory to wait for. */
+const kindsAt = 4;
+const width = 5;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
@@ -30,6 +27,12 @@ const numberKind = 0;
 const booleanKind = 1;
 const textKind = 2;
 
+/** The bits of the outcome, of the kind of the value, and of that of the result. */
+const outcomeBits = 0b111;
+const valueShift = 3;
+const resultShift = 5;
+const kindBits = 0b11;
+
 /** What few runs have. */
 interface Details {
   value?: Value;
@@ -38,10 +41,11 @@ interface Details {
   results?: readonly (Value | undefined)[];
   error?: string;
   refused?: readonly string[];
+  durationUs?: number;
 }
 
-/** A run is begun, and then told more of until the next one begins. Before the first, nothing is kept. */
-export class KeptRuns {
+/** A run is added, and then told more of until the next one is. Before the first, nothing is kept. */
+export abstract class KeptRuns {
   readonly #numbers: number[] = [];
   #count = 0;
   /** Where the newest run begins. */
@@ -53,80 +57,79 @@ export class KeptRuns {
   #details: Map<number, Details> | undefined;
 
   /** The revision that started the newest run; 0: none did, or there is no run. */
-  get revision(): number {
+  protected get revision(): number {
     return this.#count === 0 ? 0 : this.#numbers[this.#at + revisionAt]!;
   }
 
-  /** Begins another run, from the 51st on in the place of the oldest. */
-  begin(cause: Change | undefined, now: () => number): void {
+  /** Adds a run, from the 51st on in the place of the oldest. */
+  protected add(cause: Change | undefined, now: () => number): void {
     const place = this.#count % keptRuns;
     const at = place * width;
     this.#at = at;
     this.#details?.delete(at);
     const { value = 0, revision = 0, time = now() } = cause ?? {};
     const kind = this.#kindOf(value, 'value');
+    const number = kind === textKind ? 0 : +value;
+    const kinds = held | (kind << valueShift);
     const numbers = this.#numbers;
-    if (at === numbers.length)
-      numbers.push(revision, time, kind === textKind ? 0 : +value, 0, held, kind, numberKind, -1);
+    if (at === numbers.length) numbers.push(revision, time, number, 0, kinds);
     else {
       numbers[at + revisionAt] = revision;
       numbers[at + timeAt] = time;
-      numbers[at + valueAt] = kind === textKind ? 0 : +value;
-      numbers[at + outcomeAt] = held;
-      numbers[at + valueKindAt] = kind;
-      numbers[at + durationAt] = -1;
+      numbers[at + valueAt] = number;
+      numbers[at + kindsAt] = kinds;
     }
     this.#setSource(place, cause?.parameter.address);
     this.#count++;
   }
 
-  /** The condition was false. */
-  stop(): void {
-    if (this.#newest?.error === undefined) this.#numbers[this.#at + outcomeAt] = stopped;
+  /** The condition of the newest run was false. */
+  protected addStop(): void {
+    if (this.#newest?.error === undefined) this.#setOutcome(stopped);
   }
 
-  /** A value went to the destinations. */
-  result(value: Value): void {
+  /** The newest run has given a value to the destinations. */
+  protected addResult(value: Value): void {
     const numbers = this.#numbers;
     const kind = this.#kindOf(value, 'result');
-    numbers[this.#at + outcomeAt] = wrote;
     numbers[this.#at + resultAt] = kind === textKind ? 0 : +value;
-    numbers[this.#at + resultKindAt] = kind;
+    const valueKind = numbers[this.#at + kindsAt]! & (kindBits << valueShift);
+    numbers[this.#at + kindsAt] = wrote | valueKind | (kind << resultShift);
   }
 
-  /** Each destination got a value of its own. */
-  results(values: readonly (Value | undefined)[]): void {
-    this.#numbers[this.#at + outcomeAt] = wrote;
+  /** The newest run has given each destination a value of its own. */
+  protected addResults(values: readonly (Value | undefined)[]): void {
+    this.#setOutcome(wrote);
     this.#detailsOfNewest().results = values.map((value) => value && cut(value));
   }
 
-  /** The run failed, or one destination refused the value. */
-  fail(message: string, destination: string | undefined): void {
+  /** The newest run failed, or one destination refused the value. */
+  protected addFailure(message: string, destination: string | undefined): void {
     if (this.#count === 0) return;
-    this.note(message);
+    this.limit(message);
     const details = this.#detailsOfNewest();
-    if (destination === undefined) this.#numbers[this.#at + outcomeAt] = failed;
+    if (destination === undefined) this.#setOutcome(failed);
     else details.refused = [...(details.refused ?? []), destination];
+  }
+
+  protected addDuration(durationUs: number): void {
+    if (this.#count > 0) this.#detailsOfNewest().durationUs = durationUs;
   }
 
   /** The run has no result, as something that it reads is unknown. */
   wait(message: string): void {
-    if (this.#count === 0 || this.#numbers[this.#at + outcomeAt] !== held) return;
-    this.#numbers[this.#at + outcomeAt] = waited;
-    this.note(message);
+    if (this.#count === 0 || this.#outcomeAt(this.#at) !== held) return;
+    this.#setOutcome(waited);
+    this.limit(message);
   }
 
-  /** Says what went wrong, unless something was said before. */
-  note(message: string): void {
+  /** A value of the run was dropped by a limit of a step; what was said of the run before stays. */
+  limit(message: string): void {
     if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message);
   }
 
-  took(durationUs: number): void {
-    if (this.#count > 0) this.#numbers[this.#at + durationAt] = durationUs;
-  }
-
   /** The runs for people, newest first; `to` are the destinations of their rule. */
-  describe(to: readonly string[]): RuleRun[] {
+  protected describe(to: readonly string[]): RuleRun[] {
     const length = Math.min(this.#count, keptRuns);
     return Array.from({ length }, (_, before) => this.#describe((this.#count - 1 - before) % keptRuns, to));
   }
@@ -134,25 +137,36 @@ export class KeptRuns {
   #describe(place: number, to: readonly string[]): RuleRun {
     const at = place * width;
     const numberAt = (within: number) => this.#numbers[at + within]!;
-    const [outcome, durationUs] = [numberAt(outcomeAt), numberAt(durationAt)];
+    const kinds = numberAt(kindsAt);
+    const [valueKind, resultKind] = [(kinds >> valueShift) & kindBits, (kinds >> resultShift) & kindBits];
+    const outcome = kinds & outcomeBits;
     const details = this.#details?.get(at) ?? {};
-    const { results, refused, error } = details;
+    const { results, refused, error, durationUs } = details;
     const source = this.#sources === undefined ? this.#source : this.#sources[place];
     const isTaken = (index: number) => results === undefined || results[index] !== undefined;
     const hasWritten = outcome === wrote;
     const resultOf = () =>
-      results === undefined ? read(numberAt(resultKindAt), numberAt(resultAt), details.result) : textOf(results);
+      results === undefined ? read(resultKind, numberAt(resultAt), details.result) : textOf(results);
     return {
       source,
-      value: source === undefined ? undefined : read(numberAt(valueKindAt), numberAt(valueAt), details.value),
+      value: source === undefined ? undefined : read(valueKind, numberAt(valueAt), details.value),
       revision: numberAt(revisionAt),
       time: numberAt(timeAt),
       outcome: outcomes[outcome]!,
       result: hasWritten ? resultOf() : undefined,
       to: hasWritten ? to.filter((address, index) => isTaken(index) && !refused?.includes(address)) : [],
       error,
-      durationUs: durationUs < 0 ? undefined : Math.round(durationUs),
+      durationUs: durationUs && Math.round(durationUs),
     };
+  }
+
+  #outcomeAt(at: number): number {
+    return this.#numbers[at + kindsAt]! & outcomeBits;
+  }
+
+  #setOutcome(outcome: number): void {
+    const at = this.#at + kindsAt;
+    this.#numbers[at] = (this.#numbers[at]! & ~outcomeBits) | outcome;
   }
 
   /** The kind of a value; a text is kept among the details. */

@@ -18,6 +18,8 @@ export class GraphOutput implements RuleOutput {
   readonly #trace: RuleTrace;
   readonly #origin: Origin;
   readonly #destinations: readonly ParameterNode[];
+  /** The destination, where there is one: a list of one would be one more place in memory to look at. */
+  readonly #only: ParameterNode | undefined;
   readonly #reportFault: ReportFault;
   /** What is to be written to parameters of other hubs. */
   #remotes: RemoteWrite[] | undefined = undefined;
@@ -28,17 +30,18 @@ export class GraphOutput implements RuleOutput {
     this.#trace = trace;
     this.#origin = { kind: 'rule', name: plan.name, file: plan.file };
     this.#destinations = plan.to.map((address) => graph.get(address));
+    this.#only = this.#destinations.length === 1 ? this.#destinations[0] : undefined;
     this.#reportFault = reportFault;
   }
 
   write(value: unknown): void {
-    const [first, second] = this.#destinations;
-    if (second !== undefined) {
+    const only = this.#only;
+    if (only === undefined) {
       this.#graph.turn(() => this.#writeAll(value));
       return;
     }
     if (this.#trace.isRecorded) this.#trace.result(value);
-    if (first !== undefined) this.#writeTo(first, value);
+    this.#writeTo(only, value);
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
 

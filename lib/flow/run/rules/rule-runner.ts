@@ -11,6 +11,13 @@ import { createPipe } from './pipe.ts';
 import type { RuleContext, RuleOutput } from './rule-context.ts';
 import type { RuleTrace } from './trace.ts';
 
+export interface RunnerParts {
+  readonly body: ExpressionBody;
+  readonly context: RuleContext;
+  readonly lookup: ExpressionLookup;
+  readonly subscription: Subscription;
+}
+
 export class RuleRunner {
   readonly #trace: RuleTrace;
   readonly #output: RuleOutput;
@@ -19,9 +26,9 @@ export class RuleRunner {
   /** Takes what comes out of `map`; undefined: the output does. */
   readonly #emit: ((value: Value) => void) | undefined;
   /** Where nothing stands between the sources and the expressions of the destinations: they know the names of the sources. */
-  readonly #splitAtOnce: ((scope: Record<string, Value>) => void) | undefined;
+  readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
-  constructor(body: ExpressionBody, context: RuleContext, lookup: ExpressionLookup, subscription: Subscription) {
+  constructor({ body, context, lookup, subscription }: RunnerParts) {
     const { output, trace } = context;
     this.#trace = trace;
     this.#output = output;
@@ -37,17 +44,17 @@ export class RuleRunner {
   }
 
   /** Runs the rule on the names that its expressions know, and on the value that a rule without `map` writes. */
-  run(scope: Record<string, Value>, value: Value | undefined): void {
+  run(scope: Record<string, Value | undefined>, value: Value | undefined): void {
     this.#trace.begin();
     this.#compute(scope, value);
     this.#trace.end();
   }
 
-  #compute(scope: Record<string, Value>, value: Value | undefined): void {
-    if (this.#when !== undefined && this.#when(scope) !== true) this.#trace.stop();
+  #compute(scope: Record<string, Value | undefined>, value: Value | undefined): void {
+    if (this.#when !== undefined && this.#when.evaluate(scope) !== true) this.#trace.stop();
     else if (this.#splitAtOnce !== undefined) this.#splitAtOnce(scope);
     else {
-      const result = this.#map === undefined ? value : this.#map(scope);
+      const result = this.#map === undefined ? value : this.#map.evaluate(scope);
       if (result === undefined) return;
       if (this.#emit === undefined) this.#output.write(result);
       else this.#emit(result);
@@ -60,10 +67,10 @@ function createSplit(
   expressions: NonNullable<ExpressionBody['split']>,
   { output }: RuleContext,
   lookup: ExpressionLookup,
-): (scope: Record<string, Value>) => void {
+): (scope: Record<string, Value | undefined>) => void {
   const bound = expressions.map((expression) => bindExpression(expression, lookup));
   return (scope) => {
-    const values = bound.map((evaluate) => evaluate(scope));
+    const values = bound.map((expression) => expression.evaluate(scope));
     if (values.some((value) => value !== undefined)) output.writeEach(values);
   };
 }

@@ -7,7 +7,7 @@ import { type Observable, Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
-import type { SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
+import { type SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
@@ -18,6 +18,9 @@ export interface NamedSubscription extends Subscription {
   /** Has them call back once in this turn, as if one had changed; outside of a turn, in a turn of its own. */
   readonly callBack: () => void;
 }
+
+/** Values by name; undefined: unknown. */
+export type Scope = Record<string, Value | undefined>;
 
 /** The sources of one rule. */
 export class RuleSources implements Sources {
@@ -42,17 +45,21 @@ export class RuleSources implements Sources {
     next: (values: NamedValues, isComplete: boolean) => void,
     hearsWrites = false,
   ): NamedSubscription {
-    const subscription = new Subscription();
-    const settle = () => {
-      if (!subscription.closed) readAll(sources, next);
+    const settle = (sources: readonly NamedSource[]) => {
+      const values: NamedValues = Object.create(null);
+      next(values, readAll(sources, values));
     };
-    const task: SettleTask = { place: this.#settlePlace, settle };
-    const graph = this.#graph;
-    const sources = Object.entries(named).map(
-      ([name, address]) => new NamedSource(name, graph.get(address), graph, task),
-    );
-    for (const source of sources) subscription.add(this.#hear(source.node, source, hearsWrites));
-    return Object.assign(subscription, { callBack: () => graph.atSettle(task) });
+    return this.#named(named, settle, hearsWrites);
+  }
+
+  /** As `named`, for one who needs the values no longer than the call: it finds them in `scope`, the unknown ones as undefined. */
+  namedIn(
+    scope: Scope,
+    named: Readonly<Record<string, string>>,
+    next: (isComplete: boolean) => void,
+    hearsWrites: boolean,
+  ): NamedSubscription {
+    return this.#named(named, (sources) => next(readAll(sources, scope)), hearsWrites);
   }
 
   peek(address: string): Value | undefined {
@@ -65,7 +72,7 @@ export class RuleSources implements Sources {
 
   /** Has work run once in this turn after its writes have settled, in the place of the rule. */
   atSettle(settle: () => void): void {
-    this.#graph.atSettle({ place: this.#settlePlace, settle });
+    this.#graph.atSettle(new SettleTask(this.#settlePlace, settle));
   }
 
   /**
@@ -75,6 +82,24 @@ export class RuleSources implements Sources {
   moveLast(settleOrder: number): void {
     this.#settlePlace.order = settleOrder;
     for (const source of this.#heard) source.moveLast();
+  }
+
+  #named(
+    named: Readonly<Record<string, string>>,
+    whenSettled: (sources: readonly NamedSource[]) => void,
+    hearsWrites: boolean,
+  ): NamedSubscription {
+    const subscription = new Subscription();
+    const settle = () => {
+      if (!subscription.closed) whenSettled(sources);
+    };
+    const task = new SettleTask(this.#settlePlace, settle);
+    const graph = this.#graph;
+    const sources = Object.entries(named).map(
+      ([name, address]) => new NamedSource(name, graph.get(address), graph, task),
+    );
+    for (const source of sources) subscription.add(this.#hear(source.node, source, hearsWrites));
+    return Object.assign(subscription, { callBack: () => graph.atSettle(task) });
   }
 
   #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): { unsubscribe(): void } {
@@ -158,15 +183,14 @@ class NamedSource implements Hearer {
   }
 }
 
-/** Calls back with the value of each source; a trigger is whether it has fired since the last call. */
-function readAll(sources: readonly NamedSource[], next: (values: NamedValues, isComplete: boolean) => void): void {
-  const values: NamedValues = Object.create(null);
+/** Reads the value of each source, of a trigger whether it has fired since the last call, and whether all are known. */
+function readAll(sources: readonly NamedSource[], scope: Scope): boolean {
   let isComplete = true;
   for (const source of sources) {
     const value = source.node.type === 'T' ? source.hasFired : source.node.value;
     source.hasFired = false;
     if (value === undefined) isComplete = false;
-    else values[source.name] = value;
+    scope[source.name] = value;
   }
-  next(values, isComplete);
+  return isComplete;
 }

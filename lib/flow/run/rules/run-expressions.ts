@@ -7,7 +7,6 @@ import type { ExpressionBody, Hearer } from '../../plan.ts';
 import { ExpressionLookup } from './expression-lookup.ts';
 import { hearAny, hearNamed } from './hear.ts';
 import type { RuleContext, RuleOutput } from './rule-context.ts';
-import { RuleRunner } from './rule-runner.ts';
 
 /** The body of a rule that runs. */
 export interface RunningBody {
@@ -23,10 +22,9 @@ export function runExpressions(body: ExpressionBody, context: RuleContext): Runn
 
   const subscription = new Subscription();
   const lookup = new ExpressionLookup(context);
-  const run = new RuleRunner(body, context, lookup, subscription);
-  const { from, hearsWrites, runsAtStart } = body;
-  const hearing = { context, lookup, run, subscription, hearsWrites, runsAtStart };
-  const begin = 'any' in from ? hearAny(from, hearing) : hearNamed(from, hearing);
+  const { from, runsAtStart } = body;
+  const parts = { body, context, lookup, subscription };
+  const begin = 'any' in from ? hearAny(from, parts) : hearNamed(from, parts);
   return { subscription, begin: runsAtStart ? begin : undefined };
 }
 

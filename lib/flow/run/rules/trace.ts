@@ -49,14 +49,13 @@ export function createTraces(graph: Graph): Traces {
   };
 }
 
-/** One rule's last runs. A run: `begin`, then at most one of `stop` and `result`, `fail` where it fails, `end`. */
-export class RuleTrace {
+/** One rule's last runs. It is what keeps them, since one object more would be one more place in memory to wait for. A run: `begin`, then at most one of `stop` and `result`, `fail` where it fails, `end`. */
+export class RuleTrace extends KeptRuns {
   readonly rule: TracedRule;
   readonly close: () => void;
   /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
   isRecorded: boolean;
   readonly #graph: Graph;
-  readonly #runs = new KeptRuns();
   readonly #openedAt: number;
   #isOpen = false;
   #isWatched = false;
@@ -64,6 +63,7 @@ export class RuleTrace {
   #beganAt = 0;
 
   constructor(rule: TracedRule, graph: Graph, close: () => void) {
+    super();
     this.rule = rule;
     this.close = close;
     this.#graph = graph;
@@ -74,48 +74,38 @@ export class RuleTrace {
   /** Begins a run, started by the change that is being told. */
   begin(): void {
     this.#isOpen = true;
-    this.#runs.begin(this.#graph.cause, this.#graph.now);
+    this.add(this.#graph.cause, this.#graph.now);
     if (this.#isWatched) this.#beganAt = performance.now();
   }
 
   /** The condition was false. */
   stop(): void {
-    if (this.isRecorded) this.#runs.stop();
+    if (this.isRecorded) this.addStop();
   }
 
   /** A value goes to the destinations; outside of a run, as after a `delay`, it is a run of its own. */
   result(value: unknown): void {
-    if (!this.#isOpen) this.#runs.begin(this.#graph.cause, this.#graph.now);
-    this.#runs.result(isValue(value) ? value : describe(value));
+    if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
+    this.addResult(isValue(value) ? value : describe(value));
   }
 
   /** As `result`, with a value for each destination; undefined for one that gets nothing. */
   results(values: readonly (Value | undefined)[]): void {
-    if (!this.#isOpen) this.#runs.begin(this.#graph.cause, this.#graph.now);
-    this.#runs.results(values);
+    if (!this.#isOpen) this.add(this.#graph.cause, this.#graph.now);
+    this.addResults(values);
   }
 
   /** The run failed, or one destination refused the value. */
   fail(message: string, destination?: string): void {
     if (!this.isRecorded) this.#addCopied();
-    this.#runs.fail(message, destination);
-  }
-
-  /** The run has no result, as something that it reads is unknown. */
-  wait(message: string): void {
-    this.#runs.wait(message);
-  }
-
-  /** A value of the run was dropped by a limit of a step. */
-  limit(message: string): void {
-    this.#runs.note(message);
+    this.addFailure(message, destination);
   }
 
   end(): void {
     this.#isOpen = false;
     if (!this.#isWatched) return;
     const now = performance.now();
-    this.#runs.took((now - this.#beganAt) * 1000);
+    this.addDuration((now - this.#beganAt) * 1000);
     if (now < this.#watchedUntil) return;
     this.#isWatched = false;
     this.isRecorded = this.rule.copies === undefined;
@@ -128,15 +118,15 @@ export class RuleTrace {
     this.#isWatched = true;
     this.#watchedUntil = performance.now() + watchedMs;
     const { name, file, to, copies } = this.rule;
-    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: this.#runs.describe(to) };
+    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: this.describe(to) };
   }
 
   /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
   #addCopied(): void {
     const change = this.rule.copies?.lastChange;
-    if (change === undefined || change.revision <= this.#openedAt || change.revision === this.#runs.revision) return;
-    this.#runs.begin(change, this.#graph.now);
-    this.#runs.result(change.value);
+    if (change === undefined || change.revision <= this.#openedAt || change.revision === this.revision) return;
+    this.add(change, this.#graph.now);
+    this.addResult(change.value);
   }
 }
 
