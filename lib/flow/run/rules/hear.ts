@@ -20,7 +20,7 @@ export function hearAny({ any }: Extract<Source, { any: unknown }>, parts: Runne
 
 /**
  * The names of `value` and `previous`, and of what expressions look up: one scope for all rules, since none needs it beyond its
- * run, and what all share stays in the caches of the processor.
+ * run, and what all of them share stays in the caches of the processor.
  */
 const scope: Scope = { value: undefined, previous: undefined, now: undefined };
 

@@ -49,7 +49,10 @@ export function createTraces(graph: Graph): Traces {
   };
 }
 
-/** One rule's last runs. It is what keeps them, since one object more would be one more place in memory to wait for. A run: `begin`, then at most one of `stop` and `result`, `fail` where it fails, `end`. */
+/**
+ * One rule's last runs; it keeps them itself, since another object would be one more place in memory to wait for. A run: `begin`,
+ * then at most one of `stop` and `result`, `fail` where it fails, `end`.
+ */
 export class RuleTrace extends KeptRuns {
   readonly rule: TracedRule;
   readonly close: () => void;
