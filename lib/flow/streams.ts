@@ -15,6 +15,7 @@ export interface AskedParameter {
   readonly type: ValueType | undefined;
   /** The stack of the call. */
   readonly stack: string;
+  readonly hearsWrites: boolean;
 }
 
 /** The streams of one flow file. */
@@ -34,7 +35,7 @@ export class Streams {
       <T extends Value>(type: ValueType) =>
       (address: string, options?: Hearing): Observable<T> => {
         const hearsWrites = readHearing(options);
-        return this.#create([address], type, (sources, tell) =>
+        return this.#create([address], type, hearsWrites, (sources, tell) =>
           sources.any([address], { next: (value) => tell(value as T) }, hearsWrites),
         );
       };
@@ -46,7 +47,7 @@ export class Streams {
       trigger: one('T'),
       all: (names, options) => {
         const hearsWrites = readHearing(options);
-        return this.#create(Object.values(names), undefined, (sources, tell) => {
+        return this.#create(Object.values(names), undefined, hearsWrites, (sources, tell) => {
           const next = (values: NamedValues, isComplete: boolean) => {
             if (isComplete) tell(values as never);
           };
@@ -90,6 +91,7 @@ export class Streams {
   #create<T>(
     addresses: readonly string[],
     type: ValueType | undefined,
+    hearsWrites: boolean,
     subscribe: (sources: Sources, tell: (value: T) => void) => Subscription,
   ): Observable<T> {
     const stream = new Observable<T>((subscriber: Subscriber<T>) => {
@@ -97,7 +99,7 @@ export class Streams {
       return subscribe(this.#sources, (value) => runInFlow(this.#flow, () => subscriber.next(value)));
     });
     const { stack = '' } = new Error('asked');
-    for (const address of addresses) this.asked.push({ address, type, stack });
+    for (const address of addresses) this.asked.push({ address, type, stack, hearsWrites });
     this.#addressesOf.set(stream, addresses);
     return stream;
   }

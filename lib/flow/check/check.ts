@@ -47,7 +47,7 @@ export class FlowCheck {
       for (const [id, settings] of Object.entries(data.connections))
         connectionCheck.add(spot.at('connections', id), id, settings);
     const declared = connectionCheck.finish();
-    const find: FindDeclaration = (spot, address) => connectionCheck.find(spot, address);
+    const find: FindDeclaration = (...wanted) => connectionCheck.find(...wanted);
 
     const ruleCheck = new RuleCheck(find, connectionCheck.declaresTheSame ? this.#rules : undefined);
     for (const { spot, data } of contents)

@@ -107,5 +107,8 @@ export class Spot {
   }
 }
 
-/** Finds the declaration of an address that stands at a spot, or undefined after it has added the mistake. */
-export type FindDeclaration = (spot: Spot, address: string) => ParameterDeclaration | undefined;
+/**
+ * Finds the declaration of an address that stands at a spot, or undefined after it has added the mistake. `hearsWrites`: also writes
+ * that change nothing are to be heard there.
+ */
+export type FindDeclaration = (spot: Spot, address: string, hearsWrites?: boolean) => ParameterDeclaration | undefined;

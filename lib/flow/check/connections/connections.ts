@@ -9,7 +9,7 @@ import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { type ConnectionPlan, hubId, startedId, statusParameterId } from '../../plan.ts';
 import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
-import type { Spot } from '../spot.ts';
+import type { FindDeclaration, Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
 import { Declarations, type Declared } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
@@ -115,8 +115,8 @@ export class ConnectionCheck {
   }
 
   /** Finds the declaration of an address; undefined after it has added what is wrong with the address. */
-  find(spot: Spot, address: string): ParameterDeclaration | undefined {
-    return this.#declarations.find(spot, address);
+  find(...wanted: Parameters<FindDeclaration>): ParameterDeclaration | undefined {
+    return this.#declarations.find(...wanted);
   }
 
   /** Addresses of other hubs may be named where a connection joins hubs. */

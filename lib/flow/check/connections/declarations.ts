@@ -58,14 +58,17 @@ export class Declarations {
   isHubNamed = false;
 
   /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
-  find(spot: Spot, address: string): ParameterDeclaration | undefined {
+  find(spot: Spot, address: string, hearsWrites = false): ParameterDeclaration | undefined {
     const parts = spot.attempt(() => parseAddress(address));
     if (parts === undefined) return undefined;
     const { connectionId, parameterId } = parts;
     if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
     if (!this.#fileOfId.has(connectionId)) {
-      if (this.#remotes !== undefined && (this.#isOpen || this.#remotes.ids.has(connectionId)))
+      if (this.#remotes !== undefined && (this.#isOpen || this.#remotes.ids.has(connectionId))) {
+        if (hearsWrites)
+          spot.add(`hear: expected "changes" for "${address}": its hub tells no writes that change nothing`);
         return this.#findRemote(spot, address, connectionId);
+      }
       const known = [...this.#fileOfId.keys(), ...(this.#remotes?.ids ?? [])];
       spot.add(`${unknownName('connection', connectionId, known)} (address "${address}")`);
       return undefined;

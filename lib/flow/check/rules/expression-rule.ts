@@ -17,7 +17,9 @@ const none: readonly string[] = [];
 export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, find: FindDeclaration): CheckedRule[] {
   const rule = spot.parse(ruleSchema, item);
   if (rule === undefined) return [];
-  const { from, variables } = checkSource(spot, rule.from, rule.require, find);
+  const hearsWrites = rule.hear === 'writes';
+  const findSource: FindDeclaration = (at, address) => find(at, address, hearsWrites);
+  const { from, variables } = checkSource(spot, rule.from, rule.require, findSource);
   const lookedAt: string[] = [];
   const typesAt = (at: Spot, names = variables): ExpressionTypes => ({
     variables: names,
@@ -45,7 +47,7 @@ export function checkExpressionRule(spot: Spot, item: unknown, within: Folders, 
     map,
     pipe,
     split,
-    hearsWrites: rule.hear === 'writes',
+    hearsWrites,
     runsAtStart: rule.atStart,
   };
   const sources = sourcesOf({ body });

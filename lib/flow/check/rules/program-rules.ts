@@ -41,9 +41,9 @@ export function makeProgramRules(
     spot.placed(placeOf(stackOf(error))).add(`failed: ${wordsOf(error)}`);
     return undefined;
   }
-  for (const { address, type, stack } of streams.asked) {
+  for (const { address, type, stack, hearsWrites } of streams.asked) {
     const at = spot.placed(placeOf(stack));
-    const declaration = find(at, address);
+    const declaration = find(at, address, hearsWrites);
     if (declaration !== undefined && type !== undefined && declaration.type !== type)
       at.add(
         `${address} is ${aTypeOf[declaration.type]} (${declaration.type}): use on.${methodOf[declaration.type]}("${address}")`,
