@@ -90,7 +90,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 
   const take = (message: ReceivedMessage) => {
-    replica.apply(message);
+    replica.apply(message, platform.now());
     subscriptions.take(message);
     if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
     if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
@@ -108,6 +108,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
 
   const batch = (entries: Entries) => writes.write(link, entries);
   const set = (address: string, value: Value) => batch([[address, value]]);
+  const stale$ = createStream<boolean>((observer) => staleness.add(observer, isStale));
 
   return {
     get state() {
@@ -117,7 +118,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
     get stale() {
       return isStale;
     },
-    stale$: createStream((observer) => staleness.add(observer, isStale)),
+    stale$,
     lost$: createStream((observer) => losses.add(observer)),
     whenLive: () =>
       new Promise((resolve, reject) => {
@@ -131,7 +132,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
         stop = states.add({ next: settle });
         settle(link.state);
       }),
-    param: (address) => createParameter(address, { replica, pool, set, isStale: () => isStale }),
+    param: (address) => createParameter(address, { replica, pool, set, isStale: () => isStale, stale$ }),
     fired: (address) => createStream((observer) => watchFires(pool, address, observer)),
     select: (request = {}) => selections.select(request),
     set,

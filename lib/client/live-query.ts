@@ -12,9 +12,14 @@ export interface Batch {
   readonly changes: readonly Change[];
   /** Addresses of parameters that are no more; there is no change for them. */
   readonly removed: readonly string[];
+  /** Addresses of which nothing is heard any more of the hub that owns them, and of which it is again. */
+  readonly stale: readonly string[];
+  readonly fresh: readonly string[];
   /** Whether everything that matches has been told. */
   readonly isComplete: boolean;
 }
+
+const none: readonly string[] = [];
 
 export class LiveQuery implements Follower {
   readonly matches: Matcher;
@@ -25,6 +30,8 @@ export class LiveQuery implements Follower {
   #defined: ReplicaParameter[] = [];
   #changes: Change[] = [];
   #removed: string[] = [];
+  /** Whether each is stale by now. */
+  #aged = new Map<string, boolean>();
 
   constructor(matches: Matcher) {
     this.matches = matches;
@@ -43,7 +50,15 @@ export class LiveQuery implements Follower {
     const defined = [...this.parameters.values()];
     if (defined.length === 0 && !this.#isComplete) return this.#batches.add(observer);
     const changes = defined.filter(({ isKnown }) => isKnown).map(({ address, value }) => ({ address, value }));
-    return this.#batches.add(observer, { defined, changes, removed: [], isComplete: this.#isComplete });
+    const stale = defined.filter(({ staleSince }) => staleSince !== undefined).map(({ address }) => address);
+    return this.#batches.add(observer, {
+      defined,
+      changes,
+      removed: [],
+      stale,
+      fresh: [],
+      isComplete: this.#isComplete,
+    });
   }
 
   defined(parameter: ReplicaParameter): void {
@@ -58,6 +73,10 @@ export class LiveQuery implements Follower {
     this.#removed.push(address);
   }
 
+  aged({ address, staleSince }: ReplicaParameter): void {
+    this.#aged.set(address, staleSince !== undefined);
+  }
+
   /** All that matches has come; to be told. */
   complete(): void {
     this.#isComplete = true;
@@ -69,13 +88,22 @@ export class LiveQuery implements Follower {
       defined: this.#defined,
       changes: this.#changes,
       removed: this.#removed,
+      stale: this.#agedTo(true),
+      fresh: this.#agedTo(false),
       isComplete: this.#isComplete,
     };
     this.isTouched = false;
     this.#defined = [];
     this.#changes = [];
     this.#removed = [];
+    if (this.#aged.size > 0) this.#aged = new Map();
     this.#batches.next(batch);
+  }
+
+  #agedTo(isStale: boolean): readonly string[] {
+    return this.#aged.size === 0
+      ? none
+      : [...this.#aged].filter(([, is]) => is === isStale).map(([address]) => address);
   }
 
   fail(error: Error): void {

@@ -19,8 +19,12 @@ export interface Parameter extends Stream<Value | undefined> {
   /** undefined: unknown, or a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
-  /** Whether the hub may have another value by now, or have the parameter at all. */
+  /** Whether there may be another value by now, or the parameter at all: the link is down, or `staleSince` says since when. */
   readonly isStale: boolean;
+  /** Hot, replays last, distinct. It is kept up to date as the value is: while somebody subscribes to either. */
+  readonly stale$: Stream<boolean>;
+  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970 of this machine's clock; undefined: it is. */
+  readonly staleSince: number | undefined;
   /** As `hub.set`. */
   set(value: Value): Promise<void>;
   /** Fires a trigger. */
@@ -32,15 +36,22 @@ interface ParameterOptions {
   readonly pool: Pool;
   set(address: string, value: Value): Promise<void>;
   isStale(): boolean;
+  /** Tells whenever `isStale` changes. */
+  readonly stale$: Stream<boolean>;
 }
 
-export function createParameter(address: string, { replica, pool, set, isStale }: ParameterOptions): Parameter {
+export function createParameter(address: string, options: ParameterOptions): Parameter {
+  const { replica, pool, set, isStale } = options;
   const stream = createStream<Value | undefined>((observer) => {
     const parameter = pool.join(address);
     parameter.watchers ??= new Emitter();
     const remove = parameter.watchers.add(observer, ...(parameter.isKnown ? [parameter.value] : []));
     return () => leave(pool, parameter, remove);
   });
+  const isOwnStale = () => {
+    const parameter = replica.find(address);
+    return isStale() || parameter?.completeIn !== replica.connection || parameter.staleSince !== undefined;
+  };
   const own = {
     address,
     get type() {
@@ -56,7 +67,11 @@ export function createParameter(address: string, { replica, pool, set, isStale }
       return this.value !== undefined;
     },
     get isStale() {
-      return isStale() || replica.find(address)?.completeIn !== replica.connection;
+      return isOwnStale();
+    },
+    stale$: createStream<boolean>((observer) => watchAge(options, address, isOwnStale, observer)),
+    get staleSince() {
+      return replica.find(address)?.staleSince;
     },
     set: (value: Value) => set(address, value),
     fire: () => set(address, true),
@@ -72,7 +87,38 @@ export function watchFires(pool: Pool, address: string, observer: Observer<1>): 
   return () => leave(pool, parameter, remove);
 }
 
+/** Tells whether a parameter is stale: at first, and whenever that changes. */
+function watchAge(
+  { pool, stale$ }: ParameterOptions,
+  address: string,
+  isStale: () => boolean,
+  observer: Observer<boolean>,
+): () => void {
+  const parameter = pool.join(address);
+  let last = isStale();
+  const own = new Emitter<boolean>();
+  const removeOwn = own.add(observer, last);
+  const look = () => {
+    if (isStale() === last) return;
+    last = !last;
+    own.next(last);
+  };
+  parameter.ages ??= new Emitter();
+  const remove = parameter.ages.add({
+    next: look,
+    error: (error) => own.error(error),
+    complete: () => own.complete(),
+  });
+  const ofLink = stale$.subscribe(look);
+  return () => {
+    ofLink.unsubscribe();
+    removeOwn();
+    leave(pool, parameter, remove);
+  };
+}
+
 function leave(pool: Pool, parameter: ReplicaParameter, remove: () => void): void {
   remove();
-  if (!parameter.watchers?.isObserved && !parameter.fires?.isObserved) pool.leave(parameter);
+  const { watchers, fires, ages } = parameter;
+  if (![watchers, fires, ages].some((one) => one?.isObserved)) pool.leave(parameter);
 }

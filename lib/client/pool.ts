@@ -120,6 +120,7 @@ export class Pool {
       this.#release(parameter);
       parameter.watchers?.error(error);
       parameter.fires?.error(error);
+      parameter.ages?.error(error);
     }
   }
 

@@ -17,6 +17,8 @@ export interface Follower {
   isTouched: boolean;
   changed(change: Change): void;
   removed(address: string): void;
+  /** It has become stale, or is fresh again. */
+  aged(parameter: ReplicaParameter): void;
   tell(): void;
 }
 
@@ -29,6 +31,8 @@ export interface ParameterView {
   /** undefined: unknown, or a trigger. */
   readonly value: Value | undefined;
   readonly isKnown: boolean;
+  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970 of this machine's clock; undefined: it is. */
+  readonly staleSince: number | undefined;
 }
 
 export class ReplicaParameter implements ParameterView {
@@ -37,8 +41,10 @@ export class ReplicaParameter implements ParameterView {
   access: Access | undefined;
   value: Value | undefined;
   id: number | undefined;
-  /** The connections, counted from 1, in which it was last defined, told, and complete. */
+  staleSince: number | undefined;
+  /** The connections, counted from 1, in which it was last defined, told, told to be stale, and complete. */
   definedIn = 0;
+  staleIn = 0;
   toldIn = 0;
   completeIn = 0;
   /** Whether it is subscribed to by its address. */
@@ -47,6 +53,8 @@ export class ReplicaParameter implements ParameterView {
   followers: readonly Follower[] = [];
   /** Told each new value, undefined when there is none any more, and 1 when a trigger fires. */
   watchers: Emitter<Value | undefined> | undefined;
+  /** Told when it may be stale otherwise than before. */
+  ages: Emitter<void> | undefined;
   /** Told 1 when a trigger fires. */
   fires: Emitter<1> | undefined;
 

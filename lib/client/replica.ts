@@ -56,8 +56,9 @@ export class Replica {
   /** Tells everybody that nothing more comes. */
   close(): void {
     for (const query of this.#queries) query.close();
-    for (const { watchers, fires } of this.#byAddress.values()) {
+    for (const { watchers, fires, ages } of this.#byAddress.values()) {
       watchers?.complete();
+      ages?.complete();
       fires?.complete();
     }
   }
@@ -69,7 +70,10 @@ export class Replica {
   }
 
   /** Takes in what a message says of parameters, then tells it. */
-  apply({ def = [], undef = [], set = [], fired = [] }: ReceivedMessage): void {
+  apply(
+    { def = [], undef = [], set = [], fired = [], stale = [], fresh = [], ageMs = 0 }: ReceivedMessage,
+    now: number,
+  ): void {
     for (const definition of def) this.#define(definition);
     for (const id of undef) this.#remove(this.#byId.get(id));
     for (const [id, value] of set) {
@@ -79,6 +83,8 @@ export class Replica {
       this.#change(parameter, value);
     }
     for (const id of fired) this.#fire(this.#byId.get(id));
+    for (const id of stale) this.#age(this.#byId.get(id), now - ageMs);
+    for (const id of fresh) this.#age(this.#byId.get(id), undefined);
     this.#tell();
   }
 
@@ -86,6 +92,8 @@ export class Replica {
   complete(parameters: Iterable<ReplicaParameter>, isSnapshot: boolean): void {
     for (const parameter of parameters) {
       parameter.completeIn = this.connection;
+      if (parameter.staleSince !== undefined && parameter.staleIn !== this.connection) this.#age(parameter, undefined);
+      else this.#tellAge(parameter);
       if (!isSnapshot) continue;
       if (parameter.definedIn !== this.connection) this.#remove(parameter);
       else if (parameter.toldIn !== this.connection) this.#change(parameter, undefined);
@@ -146,8 +154,27 @@ export class Replica {
     });
   }
 
+  #age(parameter: ReplicaParameter | undefined, staleSince: number | undefined): void {
+    if (parameter === undefined) return;
+    parameter.staleIn = this.connection;
+    const isSame = (parameter.staleSince === undefined) === (staleSince === undefined);
+    parameter.staleSince = staleSince;
+    if (isSame) return;
+    for (const follower of parameter.followers) {
+      follower.aged(parameter);
+      this.touch(follower);
+    }
+    this.#tellAge(parameter);
+  }
+
+  #tellAge({ ages }: ReplicaParameter): void {
+    if (ages?.isObserved) this.#news.push(() => ages.next());
+  }
+
   #remove(parameter: ReplicaParameter | undefined): void {
     if (parameter === undefined) return;
+    parameter.staleSince = undefined;
+    this.#tellAge(parameter);
     this.#byId.delete(parameter.id!);
     parameter.id = parameter.type = parameter.access = undefined;
     for (const follower of parameter.followers) {

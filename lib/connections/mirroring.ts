@@ -1,5 +1,7 @@
 // What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
 
+import type { Observable } from 'rxjs';
+import type { DomainStatus } from '../model/domain-status.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
 import type { Value } from '../model/value.ts';
 
@@ -11,6 +13,9 @@ export interface MirroredDeclaration extends Pick<ParameterDeclaration, 'type' |
 /** A change as its owner tells it. */
 export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
 
+/** How many fires of a trigger were lost, by trigger. */
+export type LostFires = ReadonlyMap<Parameter, number>;
+
 export interface MirroringPort {
   /** Another number for each turn of this hub. */
   readonly turnNumber: number;
@@ -20,12 +25,25 @@ export interface MirroringPort {
   declare(remote: Remote, owner: Origin, declaration: MirroredDeclaration): Parameter | undefined;
   /** Takes parameters of other hubs out. To be called between turns. */
   withdraw(parameters: Iterable<Parameter>): void;
-  /** To be called after `declare` and `withdraw`, and before the values: rules that wait for them start. */
+  /** To be called after `declare`, `withdraw` and `entrust`, and before the values: rules that wait for them start. */
   tell(): void;
+  /** Says that the hub of parameters has become stale, or is fresh again. */
+  tellStale(parameters: Iterable<Parameter>): void;
+  /**
+   * Parameters that have become stale or fresh, as their `remote` says; some may be as before. Each who hears may walk them later. Hot,
+   * replays nothing, synchronous, never completes, never errors.
+   */
+  readonly stale$: Observable<Iterable<Parameter>>;
+  /** Says how often triggers of other hubs have fired without this one hearing of it. */
+  tellLost(fires: LostFires): void;
+  /** The same, for those who tell clients. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly lost$: Observable<LostFires>;
   /** Takes over a change of the owner, within a turn. */
   mirror(parameter: Parameter, told: ToldChange): Change;
   /** Hands a parameter that this hub declares over to another hub, or takes it back. */
   entrust(parameter: Parameter, remote: Remote | undefined): void;
+  /** How the domain is that a gateway has joined the hub to, which sets this; undefined: it is in none. */
+  domain: (() => DomainStatus) | undefined;
   /** Writes what another hub asks for. Errors: as `HubPort.writeTo`, and `conflict` past the limit of hops. */
   writeFor(parameter: Parameter, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value;
 }

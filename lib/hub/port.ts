@@ -1,11 +1,13 @@
 // The hub as gateways see it: its graph, and what runs on it.
 
 import { randomUUID } from 'node:crypto';
+import { Subject } from 'rxjs';
 import type { HubPort } from '../connections/hub-port.ts';
-import type { MirroringPort } from '../connections/mirroring.ts';
+import type { LostFires, MirroringPort } from '../connections/mirroring.ts';
 import type { Graph } from '../graph/graph.ts';
 import type { ParameterNode } from '../graph/parameter-node.ts';
 import { HubError } from '../model/error.ts';
+import type { Parameter } from '../model/parameter.ts';
 import { version } from './version.ts';
 
 /** What the port tells of what runs, and does with it. */
@@ -58,17 +60,33 @@ export function createPort(graph: Graph, { isLocal, ...operation }: Operation): 
 }
 
 function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): MirroringPort {
+  const stale$ = new Subject<Iterable<Parameter>>();
+  const lost$ = new Subject<LostFires>();
+  let entrusted: Parameter[] = [];
   return {
     get turnNumber() {
       return graph.turnNumber;
     },
     isLocal,
+    domain: undefined,
     declare: (remote, owner, declaration) => graph.declareMirrored(remote, owner, declaration),
     withdraw: (parameters) => graph.remove(parameters as Iterable<ParameterNode>),
-    tell: () => graph.tellMirrored(),
+    tell() {
+      graph.tellMirrored();
+      if (entrusted.length === 0) return;
+      const told = entrusted;
+      entrusted = [];
+      stale$.next(told);
+    },
+    tellStale: (parameters) => stale$.next(parameters),
+    stale$,
+    tellLost: (fires) => lost$.next(fires),
+    lost$,
     mirror: (parameter, told) => graph.mirror(parameter as ParameterNode, told),
     entrust(parameter, remote) {
-      (parameter as ParameterNode).remote = remote;
+      const node = parameter as ParameterNode;
+      if ((node.remote?.staleSince === undefined) !== (remote?.staleSince === undefined)) entrusted.push(parameter);
+      node.remote = remote;
     },
     writeFor: (parameter, input, origin, cause, hop) =>
       graph.writeFor(parameter as ParameterNode, input, origin, cause, hop),

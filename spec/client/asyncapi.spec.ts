@@ -39,6 +39,8 @@ test('messages that are wrong are of no kind', (t) => {
     ['tell', { def: [[7, 'desk/lamp', 'X', 'rw']] }],
     ['tell', { end: 1, rev: 1.5 }],
     ['tell', { lost: { lamp: 1 } }],
+    ['tell', { stale: [7] }],
+    ['tell', { fresh: [] }],
     ['tell', { hello: { epoch: '' } }],
     ['tell', { pong: 1, more: 2 }],
     ['hear', { sub: -1 }],
@@ -82,7 +84,7 @@ test('every message that README.md shows is in the document, and every kind of m
   t.deepEqual([...shown].sort(), all.sort());
 });
 
-test('a real hub tells every kind of message but losses, and hears every kind', async (t) => {
+test('a real hub tells every kind of message but losses and what is stale, and hears every kind', async (t) => {
   const flow = (...parameters: string[]) => ({ connections: { api, desk: { type: 'dummy', parameters } } });
   const { hub, reload } = await startReloading(t, { 'flow.json5': flow('lamp,B,true', 'go,T') });
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
@@ -115,6 +117,6 @@ test('a real hub tells every kind of message but losses, and hears every kind', 
   send({ unsub: 1 });
   await upTo('unsubscribed');
   await Promise.all([hub.stop(), upTo('goodbye')]);
-  t.deepEqual([...told, 'losses'].sort(), kinds('tell').sort());
+  t.deepEqual([...told, 'losses', 'stale', 'fresh'].sort(), kinds('tell').sort());
   t.deepEqual([...heard].sort(), kinds('hear').sort());
 });

@@ -28,9 +28,12 @@ export function createRestApi(consoleFolder: string) {
           follow(hub.changes$, sockets.tell),
           follow(hub.declared$, sockets.declare),
           follow(hub.removed$, forget),
+          follow(hub.mirroring.stale$, sockets.tellStale),
+          follow(hub.mirroring.lost$, sockets.tellLost),
           follow(context.settings$, adopt),
           follow(state$, (event) => subscriber.next(event)),
         ];
+        sockets.tellStale(hub.parameters()); // those that were stale before it started
         return () => {
           for (const one of following) one.unsubscribe();
           context.finish(stop());

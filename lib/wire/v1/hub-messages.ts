@@ -73,9 +73,23 @@ export interface Complete {
   readonly rev: number;
 }
 
-/** `{"lost":{"9":3}}`: so many changes, or fires, of these ids were not sent, because the client did not read. */
+/**
+ * `{"lost":{"9":3}}`: so many changes, or fires, of these ids were not sent, because the client did not read, or fires of another
+ * hub have not come to this one.
+ */
 export interface Losses {
   readonly lost: Readonly<Record<string, number>>;
+}
+
+/** `{"stale":[7,9],"ageMs":3012}`: nothing has been heard for so long of the hub that owns these parameters. */
+export interface Stale {
+  readonly stale: readonly number[];
+  readonly ageMs: number;
+}
+
+/** `{"fresh":[7,9]}`: it is heard of again, and these are up to date. */
+export interface Fresh {
+  readonly fresh: readonly number[];
 }
 
 /** `{"ack":5,"errors":[["desk/x","unknown parameter"]]}`: message 5 has been carried out, but for these. */
@@ -126,6 +140,8 @@ export type HubMessage =
   | Fires
   | Complete
   | Losses
+  | Stale
+  | Fresh
   | Acknowledgement
   | Mistakes
   | Pong

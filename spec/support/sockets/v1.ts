@@ -22,6 +22,9 @@ export interface Message {
   readonly rev?: number;
   readonly end?: number;
   readonly lost?: Record<string, number>;
+  readonly stale?: number[];
+  readonly ageMs?: number;
+  readonly fresh?: number[];
   readonly ack?: number;
   readonly errors?: [address: string | number, text: string][];
   readonly error?: string;
@@ -68,6 +71,8 @@ const kinds = [
   'fired',
   'end',
   'lost',
+  'stale',
+  'fresh',
   'ack',
   'errors',
   'error',
@@ -135,12 +140,26 @@ export class Picture {
   readonly sequences = new Map<string, Scalar[]>();
   readonly fires = new Map<string, number>();
   readonly lost = new Map<string, number>();
+  /** By address, how old a parameter was when this connection told so. */
+  readonly stale = new Map<string, number>();
   readonly faults: string[] = [];
   rev = 0;
   /** The revision that was told last. */
   lastRev = 0;
 
-  take({ def = [], undef = [], set = [], fired = [], lost = {}, rev = 0 }: Message): void {
+  take({
+    hello,
+    def = [],
+    undef = [],
+    set = [],
+    fired = [],
+    lost = {},
+    stale = [],
+    ageMs = 0,
+    fresh = [],
+    rev = 0,
+  }: Message): void {
+    if (hello !== undefined) this.stale.clear();
     for (const [id, address, type] of def) {
       const known = this.addresses.get(id);
       if (known !== undefined && known !== address) this.faults.push(`${id} is ${known}, and now ${address}`);
@@ -163,6 +182,8 @@ export class Picture {
     }
     for (const id of fired) add(this.fires, this.#addressOf(id), 1);
     for (const [id, count] of Object.entries(lost)) add(this.lost, this.#addressOf(Number(id)), count);
+    for (const id of stale) this.stale.set(this.#addressOf(id), ageMs);
+    for (const id of fresh) this.stale.delete(this.#addressOf(id));
     this.rev = Math.max(this.rev, rev);
   }
 

@@ -11,6 +11,7 @@ const lookMs = 1000;
 const goneMs = 2 * leaseTimes.expiryMs;
 /** How many Connection IDs a domain may have: the list of them is one message. */
 export const maxClaims = 5000;
+const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
 
 /** What the cell of a domain holds: hub by Connection ID. */
 const claimList = z.record(z.string(), z.string());
@@ -21,8 +22,14 @@ export function parseClaims(data: unknown): ClaimList {
   return claimList.parse(data);
 }
 
-/** Why connections are not this hub's, by Connection ID. */
-export type Refusals = ReadonlyMap<string, string>;
+/** Which hub has a connection, or would have it, and why this one does not. */
+export interface Refusal {
+  readonly holder: string;
+  readonly reason: string;
+}
+
+/** The connections that this hub wants and does not have, by Connection ID. */
+export type Refusals = ReadonlyMap<string, Refusal>;
 
 export interface ClaimsOptions {
   readonly hub: string;
@@ -47,6 +54,8 @@ export class Claims {
   /** Hubs that have something which this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
+  /** Which hub had each Connection ID when the list was read last. */
+  owners: ReadonlyMap<string, string> = new Map();
   #hurried: (() => void) | undefined;
   #isStarted = false;
   #hasEnded = false;
@@ -94,18 +103,20 @@ export class Claims {
     const { sequence, value: list = {} } = await cell.read();
     const owners = new Map(Object.entries(list));
     const ids = new Set(wanted());
-    const refusals = new Map<string, string>();
+    const refusals = new Map<string, Refusal>();
     for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
     const rivals = new Set([...ids].flatMap((id) => owners.get(id) ?? hub).filter((owner) => owner !== hub));
     const gone = await this.#goneOf(rivals);
     for (const id of ids) {
       const owner = owners.get(id) ?? hub;
-      if (owner !== hub && !gone.has(owner)) refusals.set(id, `hub "${owner}" has a connection "${id}" too`);
+      if (owner !== hub && !gone.has(owner))
+        refusals.set(id, { holder: owner, reason: `hub "${owner}" has a connection "${id}" too` });
       else if (owners.has(id) || owners.size < maxClaims) owners.set(id, hub);
-      else refusals.set(id, `expected at most ${maxClaims} connections in the domain, this is one more`);
+      else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
     const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return false;
+    this.owners = owners;
     if (!this.#hasEnded && !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
     return true;
   }
@@ -138,5 +149,9 @@ export class Claims {
 }
 
 function areSame(one: Refusals, other: Refusals | undefined): boolean {
-  return other !== undefined && one.size === other.size && [...one].every(([id, reason]) => other.get(id) === reason);
+  return (
+    other !== undefined &&
+    one.size === other.size &&
+    [...one].every(([id, { reason }]) => other.get(id)?.reason === reason)
+  );
 }

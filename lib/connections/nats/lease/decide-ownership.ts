@@ -3,23 +3,33 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
+import { BehaviorSubject, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { filter } from 'rxjs/operators';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
-import { Claims, parseClaims } from './claims.ts';
+import { Claims, parseClaims, type Refusals } from './claims.ts';
 import { followAlone } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { Lease, parseLease } from './lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace } from './names.ts';
+import { RefusedConnections } from './refused-connections.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
 import { createStreamCell } from './stream-cell.ts';
+import { connectionOf } from './vacancy.ts';
 import { createWanted } from './wanted.ts';
+
+const noRefusals: Refusals = new Map();
 
 export interface DecidedOwnership extends Ownership {
   /** What does not work; empty: all does. Hot, replays last, synchronous, never completes, never errors. */
   readonly trouble$: Observable<string>;
+  /** The lease on the name of this hub, to be looked at. */
+  readonly lease: Pick<Lease, 'state' | 'state$' | 'ownName'>;
+  /** Which hub has each Connection ID of the domain, as far as this one knows. */
+  readonly owners: ReadonlyMap<string, string>;
   /** Ends the work of a pair and gives the lease away; resolves when others may have it. Never rejects. */
   close(): Promise<void>;
 }
@@ -54,9 +64,13 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const following: Following = { ...deciding, lease, claims, standing, trouble$ };
   follow(claims.refusals$, (refusals) => {
     if (refusals === undefined) return;
-    hub.duty.holdBack(refusals);
+    hub.duty.holdBack(new Map([...refusals].map(([id, { reason }]) => [id, reason])));
     changed$.next();
   });
+  const refused = new RefusedConnections(hub, context.timeOfDay);
+  const refuse = () => refused.follow(claims.refusals ?? noRefusals);
+  const isRefused = (parameter: Parameter) => claims.refusals?.has(connectionOf(parameter)) === true;
+  follow(merge(changed$, hub.declared$.pipe(filter(isRefused))), refuse);
   running.add(isPair ? followPair(following) : followAlone(following));
   let session = Subscription.EMPTY;
   follow(link.state$, ({ session: present }) => {
@@ -80,11 +94,16 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     owns: (id) => standing.term > 0 && claims.refusals !== undefined && !claims.refusals.has(id),
     changed$,
     trouble$,
+    lease,
+    get owners() {
+      return claims.owners;
+    },
     async close() {
       running.unsubscribe();
       session.unsubscribe();
       wanted.stop();
       claims.stop();
+      refused.follow(noRefusals);
       if (isPair) await hub.duty.end('the connection that shares the work was stopped');
       await lease.release();
     },

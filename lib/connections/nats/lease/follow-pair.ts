@@ -8,7 +8,12 @@ import { Vacancy } from './vacancy.ts';
 export function followPair({ context, hub, lease, claims, standing, trouble$, hasMirrored }: Following): Subscription {
   const { settings, log, timeOfDay } = context;
   const goesOnAlone = settings.isolated === 'go-on';
-  const vacancy = new Vacancy(settings.hub, hub);
+  const vacancy = new Vacancy({
+    port: hub,
+    hub: settings.hub,
+    reason: `no hub runs the connections of "${settings.hub}" at the moment`,
+    isFor: (connectionId) => !hub.mirroring.isLocal(connectionId),
+  });
   let hasBegun = false;
   let isRunning = false;
   const begin = (term: number) => {

@@ -104,6 +104,11 @@ export class Lease {
     return this.#state.value;
   }
 
+  /** How others name who asks. */
+  get ownName(): string {
+    return this.#me.name;
+  }
+
   /** Begins to ask for the lease, and to renew it. */
   start(): void {
     this.#working ??= this.#work();

@@ -1,40 +1,56 @@
-// What stands in for the owner of a hub's parameters while nobody runs its connections: the values stay, and nobody takes a write.
+// What stands in for the owner of parameters of this hub while it may not run their connections: the values stay, and nobody takes
+// a write.
 
 import { HubError } from '../../../model/error.ts';
 import type { Parameter, Remote } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 
+export interface VacancyOptions {
+  readonly port: Pick<HubPort, 'parameters' | 'mirroring'>;
+  /** Who has them, or would have. */
+  readonly hub: string;
+  /** Why nobody takes a write. */
+  readonly reason: string;
+  /** Whose parameters it stands in for. */
+  readonly isFor: (connectionId: string) => boolean;
+}
+
 export class Vacancy implements Remote {
   readonly hub: string;
+  readonly reason: string;
   staleSince: number | undefined;
-  readonly #port: HubPort;
+  readonly #options: VacancyOptions;
 
-  constructor(hub: string, port: HubPort) {
-    this.hub = hub;
-    this.#port = port;
+  constructor(options: VacancyOptions) {
+    this.hub = options.hub;
+    this.reason = options.reason;
+    this.#options = options;
   }
 
   async write(writes: readonly { readonly parameter: Parameter }[]): Promise<readonly HubError[]> {
-    const why = `no hub runs the connections of "${this.hub}" at the moment`;
-    return writes.map(({ parameter }) => new HubError('unavailable', `${parameter.address}: ${why}`));
+    return writes.map(({ parameter }) => new HubError('unavailable', `${parameter.address}: ${this.reason}`));
   }
 
-  /** Takes over the hub's own parameters, but for those that another hub of its name has. */
+  /** Takes over the parameters that no other hub has. */
   begin(timeMs: number): void {
-    this.staleSince = timeMs;
-    for (const parameter of this.#own())
-      if (parameter.remote === undefined) this.#port.mirroring.entrust(parameter, this);
+    const { port, isFor } = this.#options;
+    this.staleSince ??= timeMs;
+    for (const parameter of port.parameters())
+      if (parameter.remote === undefined && isFor(connectionOf(parameter))) port.mirroring.entrust(parameter, this);
+    port.mirroring.tell();
   }
 
   /** Gives them back. */
   end(): void {
-    for (const parameter of this.#own())
-      if (parameter.remote === this) this.#port.mirroring.entrust(parameter, undefined);
+    const { port } = this.#options;
+    this.staleSince = undefined;
+    for (const parameter of port.parameters())
+      if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
+    port.mirroring.tell();
   }
+}
 
-  *#own(): Iterable<Parameter> {
-    const { mirroring } = this.#port;
-    for (const parameter of this.#port.parameters())
-      if (!mirroring.isLocal(parameter.address.slice(0, parameter.address.indexOf('/')))) yield parameter;
-  }
+/** The Connection ID of a parameter. */
+export function connectionOf({ address }: Parameter): string {
+  return address.slice(0, address.indexOf('/'));
 }

@@ -4,7 +4,7 @@
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { Backoff } from '../../../model/backoff.ts';
 import { messageOf } from '../../../model/error.ts';
-import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubName } from '../link/subjects.ts';
@@ -29,8 +29,6 @@ export interface MirroredHubContext {
   /** Milliseconds since 1970. */
   readonly timeOfDay: () => number;
   readonly log: Log;
-  /** Is told when the hub has become stale or fresh. */
-  readonly onStale: (hub: MirroredHub) => void;
 }
 
 export class MirroredHub implements Remote {
@@ -104,16 +102,17 @@ export class MirroredHub implements Remote {
   /** Looks whether the owner is heard of; to be called some times a second. */
   look(): void {
     if (this.lagMs < staleAfterMs || this.staleSince !== undefined) return;
-    const { timeOfDay, log, onStale } = this.#context;
+    const { hub, timeOfDay, log } = this.#context;
     this.staleSince = timeOfDay() - this.lagMs;
     log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
-    onStale(this);
+    hub.mirroring.tellStale(this.#parameters.all());
   }
 
   /** Something that it told was not understood: what it has is asked for again. */
   mistrust(reason: string): void {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
+    if (this.staleSince !== undefined) this.#context.hub.mirroring.tellStale(this.#parameters.all());
     if (!this.#isMending) this.#mend();
   }
 
@@ -166,9 +165,9 @@ export class MirroredHub implements Remote {
     this.#freshAtMs = this.#context.scheduler.now();
     if (this.staleSince === undefined) return;
     this.staleSince = undefined;
-    const { log, onStale } = this.#context;
+    const { hub, log } = this.#context;
     log.info({ hub: this.hub }, `hub "${this.hub}" is heard of: its ${this.size} parameters are fresh`);
-    onStale(this);
+    hub.mirroring.tellStale(this.#parameters.all());
   }
 
   #keep(told: Told): void {
@@ -239,14 +238,19 @@ export class MirroredHub implements Remote {
   }
 
   #countLost(fires: readonly number[], isNew: boolean): void {
-    let lost = 0;
+    const lostFires = new Map<Parameter, number>();
     for (let index = 0; index + 1 < fires.length; index += 2) {
       const [number, count] = [fires[index]!, fires[index + 1]!];
-      if (!isNew && this.#parameters.at(number) !== undefined) lost += count - (this.#fires.get(number) ?? 0);
+      const parameter = this.#parameters.at(number);
+      const missing = count - (this.#fires.get(number) ?? 0);
+      if (!isNew && parameter !== undefined && missing > 0) lostFires.set(parameter, missing);
       this.#fires.set(number, count);
     }
-    if (lost <= 0) return;
+    if (lostFires.size === 0) return;
+    const { hub, log } = this.#context;
+    const lost = [...lostFires.values()].reduce((sum, one) => sum + one);
     this.counts.lostFires += lost;
-    this.#context.log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
+    log.warn({ hub: this.hub, lost }, `${lost} fires of hub "${this.hub}" were lost`, 'fires lost');
+    hub.mirroring.tellLost(lostFires);
   }
 }

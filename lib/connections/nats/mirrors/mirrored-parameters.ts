@@ -89,6 +89,12 @@ export class MirroredParameters {
     return this.#byNumber[number];
   }
 
+  /** All of them, which may be walked later and more than once. */
+  all(): Iterable<Parameter> {
+    const byNumber = this.#byNumber;
+    return { [Symbol.iterator]: () => shown(byNumber) };
+  }
+
   /** Shows none of them any more; those that this hub declares itself are its own again. */
   clear(): void {
     const all = [...this.#known().values()];
@@ -198,6 +204,10 @@ export class MirroredParameters {
     if (isOwn) for (const parameter of present) hub.mirroring.entrust(parameter, undefined);
     else hub.mirroring.withdraw(present);
   }
+}
+
+function* shown(byNumber: readonly (Parameter | undefined)[]): Generator<Parameter, void, void> {
+  for (const parameter of byNumber) if (parameter !== undefined) yield parameter;
 }
 
 function fits({ type }: Parameter, value: unknown): boolean {

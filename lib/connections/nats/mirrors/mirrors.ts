@@ -1,7 +1,7 @@
 // All other hubs of the domain, as this one mirrors them.
 
-import { type Observable, type SchedulerLike, Subject, Subscription } from 'rxjs';
-import type { Parameter, Remote } from '../../../model/parameter.ts';
+import { type SchedulerLike, Subscription } from 'rxjs';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOfAll } from '../link/subjects.ts';
@@ -31,14 +31,10 @@ export class Mirrors {
   readonly #context: MirrorsContext;
   readonly #writes: RemoteWrites;
   readonly #hubs = new Map<string, MirroredHub>();
-  readonly #stale = new Subject<Remote>();
   readonly #running = new Subscription();
   #transport: Transport | undefined;
   #unsubscribe = () => {};
   #heardAtMs = 0;
-
-  /** Hubs that have become stale or fresh. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly stale$: Observable<Remote> = this.#stale.asObservable();
 
   constructor(context: MirrorsContext) {
     const { scheduler, name, ownership, hub } = context;
@@ -117,7 +113,6 @@ export class Mirrors {
       scheduler,
       timeOfDay,
       log,
-      onStale: (one) => this.#stale.next(one),
     });
     mirrored.attach(this.#transport);
     this.#hubs.set(name, mirrored);

@@ -2,11 +2,13 @@
 // matches, and remembers that. So most changes cost one comparison of numbers, which says that nobody has come or left.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import { Channel, type Subscriber } from './channel.ts';
+import { Channel, type Observer, type Subscriber } from './channel.ts';
 import { Rounds } from './rounds.ts';
 
 /** Channels may still have observers of so many subscribers that have left, or of as many as there are subscribers. */
 const maxForgotten = 64;
+
+const nobody: readonly Observer[] = [];
 
 export class FanOut {
   /** There are at most as many as there are parameters. */
@@ -53,6 +55,14 @@ export class FanOut {
     for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
     channel.revision = change.revision;
   };
+
+  /** Who observes a parameter. */
+  observersOf(parameter: Parameter): readonly Observer[] {
+    if (this.#subscribers.size === 0) return nobody;
+    const channel = this.channelOf(parameter);
+    if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
+    return channel.observers;
+  }
 
   channelOf(parameter: Parameter): Channel {
     let channel = this.#channels.get(parameter);

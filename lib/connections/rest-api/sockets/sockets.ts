@@ -3,6 +3,7 @@
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { HttpResponse, TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
+import type { LostFires } from '../../mirroring.ts';
 import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
 import type { Router } from '../http/router.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -33,6 +34,10 @@ export interface Sockets {
   readonly declare: (parameter: Parameter) => void;
   /** Forgets a parameter that is no more. */
   readonly forget: (parameter: Parameter) => void;
+  /** Tells clients which parameters have become stale or fresh. */
+  readonly tellStale: (parameters: Iterable<Parameter>) => void;
+  /** Tells clients that fires of other hubs were lost. */
+  readonly tellLost: (fires: LostFires) => void;
   /** Closes the sockets of visitors that have left; those that may return are told so. */
   dismiss(departures: readonly Departure[]): void;
   /** Says goodbye to every client (close code 1001), and refuses handshakes; returns whether there is anybody to hear it. */
@@ -86,10 +91,9 @@ export function serveSockets({ originOf, socketGone, ...options }: SocketsOption
     clients: () => clients.clients(),
     tell: fanOut.tell,
     declare: (parameter) => v1.declare(parameter),
-    forget(parameter) {
-      const channel = fanOut.forget(parameter);
-      if (channel !== undefined) v1.forget(channel);
-    },
+    forget: (parameter) => v1.forget(parameter, fanOut.forget(parameter)),
+    tellStale: v1.tellStale,
+    tellLost: v1.tellLost,
     dismiss(departures) {
       const mayReturn = new Map<Visitor, boolean>(departures.map((one) => [one.guest, one.mayReturn]));
       for (const { visitor, session } of [...clients.clients()]) {

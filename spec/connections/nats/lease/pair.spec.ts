@@ -77,10 +77,15 @@ test('a Connection ID is that of one hub, and the next one gets it when it is fr
   await eventually(() => statusOf(east, 'desk').state === 'failed');
   t.is(statusOf(east, 'desk').reason, 'hub "west" has a connection "desk" too');
   t.is(statusOf(east, 'shelf').state, 'running');
+  const parameter = east.find('desk/in')!;
+  t.is(parameter.remote?.hub, 'west');
+  const [refusal] = await east.writeRemote(parameter.remote!, [{ parameter, input: 1 }], writer);
+  t.is((refusal as Error).message, 'desk/in: hub "west" has a connection "desk" too');
   const second = await start({ hub: 'east' });
   await eventually(() => statusOf(second, 'house').state === 'failed');
   t.regex(statusOf(second, 'house').reason, /^hub "east" of domain "d" is there already, on /);
   await west.stop();
-  await eventually(() => statusOf(east, 'desk').state === 'running');
+  await eventually(() => statusOf(east, 'desk').state === 'running' && parameter.remote === undefined);
+  t.is(east.write('desk/in', 3, writer), 3);
   t.is(statusOf(east, 'house').state, 'running');
 });

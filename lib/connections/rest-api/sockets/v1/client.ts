@@ -10,6 +10,7 @@ import { Tally } from '../tally.ts';
 import { KnownDefinitions } from './members/known-definitions.ts';
 import type { Membership } from './members/membership.ts';
 import { Missed } from './members/missed.ts';
+import type { StaleWalk } from './mirrored/stale-walk.ts';
 import type { Subscription } from './subscription.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
@@ -39,6 +40,8 @@ export class Client {
   readonly missed = new Missed();
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
   fullSinceMs: number | undefined = undefined;
+  /** What it still has to be told of what is stale; undefined: nothing. Assigned by `mirrored/staleness.ts` alone. */
+  staleWalk: StaleWalk | undefined = undefined;
   readonly sent = new Tally();
   received = 0;
   #socket: Socket | undefined = undefined;

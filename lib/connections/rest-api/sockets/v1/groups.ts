@@ -2,12 +2,15 @@
 // before it misses nothing.
 
 import type { HubPort } from '../../../hub-port.ts';
+import type { LostFires } from '../../../mirroring.ts';
 import { WorkQueue } from '../../pacing/work-queue.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
 import { Group, type GroupContext } from './group/group.ts';
 import { createTickers } from './group/ticker.ts';
 import { close, type Handover } from './members/members.ts';
+import { tellLostFires } from './mirrored/lost-fires.ts';
+import { Staleness } from './mirrored/staleness.ts';
 import { Structure } from './structure.ts';
 import type { Subscription } from './subscription.ts';
 
@@ -25,6 +28,8 @@ const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], 
 export class Groups {
   /** Parameters that come and go. */
   readonly structure: Structure;
+  /** Parameters of hubs of which nothing is heard. */
+  readonly staleness: Staleness;
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
   readonly #newMs: number;
@@ -43,6 +48,7 @@ export class Groups {
     this.#newMs = newMs;
     this.#fanOut = fanOut;
     this.structure = new Structure(hub, this.#groups);
+    this.staleness = new Staleness(hub, fanOut, this.#groups);
     const tellStructure = () => this.structure.tell();
     this.#context = { hub, fanOut, tickerOf: createTickers(), giveUp, tellStructure };
   }
@@ -74,6 +80,11 @@ export class Groups {
       snapshots: snapshots.filter(({ subscription }) => subscription.id !== id),
       ends: ends.filter((end) => end !== id),
     }));
+  }
+
+  /** Tells clients that fires of other hubs were lost. */
+  tellLost(fires: LostFires): void {
+    tellLostFires(fires, this.#fanOut, this.#groups.values());
   }
 
   /** Forgets a client whose socket is gone, or about to be. */
@@ -117,6 +128,7 @@ export class Groups {
     const group = this.#groupFor(subscriptions);
     this.#groupOf.set(client, group);
     group.members.enter(client, change(handover));
+    this.staleness.owe(client);
     this.#queue.add(client);
     if (before === undefined) this.#awaitMore(client);
   }
@@ -132,6 +144,8 @@ export class Groups {
     const group = this.#groupOf.get(client);
     if (group === undefined) return false; // it was given up
     client.sendKept();
+    const stopped = this.staleness.goOn(client, endMs);
+    if (stopped !== 'done') return stopped === 'more';
     return !client.isFull && group.members.advance(client, endMs);
   }
 

@@ -6,6 +6,7 @@ import { closeCodes } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
 import { protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
+import type { LostFires } from '../../../mirroring.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
@@ -27,8 +28,12 @@ const limits: Greeting['limits'] = {
 interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */
   declare(parameter: Parameter): void;
-  /** Tells of a parameter that is no more. */
-  forget(channel: Channel): void;
+  /** Tells of a parameter that is no more; `channel` is the one that it had. */
+  forget(parameter: Parameter, channel: Channel | undefined): void;
+  /** Tells which parameters have become stale or fresh. */
+  tellStale(parameters: Iterable<Parameter>): void;
+  /** Tells that fires of other hubs were lost. */
+  tellLost(fires: LostFires): void;
 }
 
 /** Serves clients that offer the subprotocol. */
@@ -65,7 +70,12 @@ export function serveV1({
       return new V1Session(shared, client, encode({ hello }));
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
-    forget: (channel) => groups.structure.forget(channel),
+    forget(parameter, channel) {
+      groups.staleness.forget(parameter);
+      if (channel !== undefined) groups.structure.forget(channel);
+    },
+    tellStale: (parameters) => groups.staleness.look(parameters),
+    tellLost: (fires) => groups.tellLost(fires),
     close() {
       for (const session of [...sessions]) session.end(closeCodes.goingAway, 'the hub stops');
     },
