@@ -3,6 +3,7 @@
 import { combineLatest, Observable } from 'rxjs';
 import { HubError } from '../../model/error.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
+import { DomainReport } from './domain-report.ts';
 import { selectBy } from './globs.ts';
 import { readRemotes } from './known-remotes.ts';
 import { decideOwnership } from './lease/decide-ownership.ts';
@@ -38,6 +39,9 @@ export const nats = defineGatewayType({
       const shared = { hub, name: settings, ownership, scheduler };
       const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), timeOfDay, log });
       const sharer = new Sharer({ ...shared, isSelected: isShared, soon: setImmediate });
+      const report = new DomainReport({ id: context.id, settings, link, ownership, mirrors, sharer, timeOfDay });
+      const status = () => report.status();
+      hub.mirroring.domain = status;
       const following = link.state$.subscribe({
         next: ({ session }) => {
           sharer.detach();
@@ -59,6 +63,8 @@ export const nats = defineGatewayType({
         }),
       );
       return () => {
+        if (hub.mirroring.domain === status) hub.mirroring.domain = undefined;
+        report.stop();
         const closed = ownership.close(); // the last that connections set is told before
         sharer.flush();
         following.unsubscribe();

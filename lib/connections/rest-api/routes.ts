@@ -32,6 +32,7 @@ import { connectionsOf, connectionsPath, controlConnection } from './pages/conne
 import { listDashboards, readDashboard } from './pages/dashboards.ts';
 import { filesOf } from './pages/flow-files.ts';
 import { healthOf, isLive, isReady } from './pages/health.ts';
+import { hubsOf } from './pages/hubs.ts';
 import { wholeLogOf } from './pages/log.ts';
 import { openApiOf } from './pages/openapi/document.ts';
 import { type PageRequest, type ReadPage, servePage, servePageOfFiles } from './pages/page.ts';
@@ -154,6 +155,7 @@ function stateRoutes(context: RouteContext): Route[] {
     { path: '/hub/health/live', need: 'entry', get: json(isLive) },
     { path: '/hub/health/ready', need: 'entry', get: json(({ visitor }) => isReady(hub, visitor)) },
     { path: '/hub/metrics', need: 'metrics', get: later(createMetricsPage(context, log), log) },
+    { path: '/hub/hubs', need: 'manage', get: json(() => hubsOf(hub)) },
     { path: '/hub/log', need: 'manage', get: json(({ query }) => wholeLogOf(hub, query)) },
     { path: '/hub/openapi.json', need: 'entry', get: json(() => openApiOf(hub.version, settings)) },
     { path: '/hub/trace', need: 'manage', get: json(({ query }) => traceRule(hub, query)) },

@@ -7,6 +7,7 @@ import type { DashboardList } from './dashboards.ts';
 import type { Explanation } from './explanation.ts';
 import type { LoadReport } from './flow-files.ts';
 import type { Health, Probe } from './health.ts';
+import type { Domain } from './hubs.ts';
 import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
 import type { RuleList } from './rules.ts';
@@ -21,6 +22,7 @@ export type Answer =
   | ConnectionList
   | ConnectionStatus
   | DashboardList
+  | Domain
   | Explanation
   | Health
   | LoadReport

@@ -3,6 +3,7 @@
 
 import { versions } from 'node:process';
 import { Gauge, Registry } from 'prom-client';
+import type { DomainHub, LinkStatus, MirrorStatus } from '../../../model/domain-status.ts';
 import type { WritingStatus } from '../../archive.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
@@ -30,6 +31,7 @@ export function createMetrics(context: MetricsContext): Registry {
   addConnections(registry, context.hub);
   addClients(families, context);
   addStore(families, context.hub);
+  addDomain(families, context.hub);
   addProgram(families);
   return registry;
 }
@@ -104,6 +106,44 @@ function countStalled(sockets: Sockets): number {
   let stalled = 0;
   for (const { session } of sockets.clients()) if (session.status(nowMs).state === 'stalled') stalled++;
   return stalled;
+}
+
+function addDomain(families: Families, { mirroring }: HubPort): void {
+  const ofLink = (read: (link: LinkStatus) => number) =>
+    function* (): Generator<readonly [string, number]> {
+      const domain = mirroring.domain?.();
+      if (domain !== undefined) yield [domain.connection, read(domain.link)];
+    };
+  const up = 'Whether the link to the servers of the domain is up.';
+  families.gauges(
+    'patchbay_link_up',
+    up,
+    'connection',
+    ofLink(({ isUp }) => Number(isUp)),
+  );
+  const reconnects = 'How often the link to the servers of the domain was made anew.';
+  families.counters(
+    'patchbay_link_reconnects_total',
+    reconnects,
+    'connection',
+    ofLink((link) => link.reconnects),
+  );
+  const ofMirrors = (read: (mirror: MirrorStatus, hub: DomainHub) => number) =>
+    function* (): Generator<readonly [string, number]> {
+      for (const one of mirroring.domain?.().hubs ?? [])
+        if (one.mirror !== undefined) yield [one.hub, read(one.mirror, one)];
+    };
+  const gauges = (name: string, help: string, read: (mirror: MirrorStatus, hub: DomainHub) => number) =>
+    families.gauges(name, help, 'hub', ofMirrors(read));
+  gauges('patchbay_mirror_stale', 'Whether nothing is heard of a hub.', ({ staleSince }) =>
+    Number(staleSince !== undefined),
+  );
+  gauges('patchbay_mirror_lag_seconds', 'How long ago all that a hub had told was here.', ({ lagMs }) => lagMs / 1000);
+  gauges('patchbay_mirror_parameters', 'How many parameters of a hub are shown.', (_, { parameters }) => parameters);
+  const counters = (name: string, help: string, read: (mirror: MirrorStatus) => number) =>
+    families.counters(name, help, 'hub', ofMirrors(read));
+  counters('patchbay_mirror_gaps_total', 'How often something that a hub told was missing.', ({ gaps }) => gaps);
+  counters('patchbay_mirror_fires_lost_total', 'Fires of a hub that never came.', ({ lostFires }) => lostFires);
 }
 
 function addStore(families: Families, hub: HubPort): void {

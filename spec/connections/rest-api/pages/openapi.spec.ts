@@ -123,6 +123,7 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/history', '/hub/history?filter=desk', 200],
   ['/hub/history/{address}', '/hub/history/desk/a', 200],
   ['/hub/history/{address}', '/hub/history/desk/a?points=0', 400],
+  ['/hub/hubs', '/hub/hubs', 404],
   ['/hub/log', '/hub/log', 200],
   ['/hub/log', '/hub/log?level=x', 400],
   ['/hub/metrics', '/hub/metrics', 200],

@@ -106,7 +106,7 @@ const headersOf = (name: string): Record<string, string> =>
 
 const managed = [
   ...['log', 'audit', 'rules', 'connections', 'clients', 'files', 'store', 'backup', 'metrics', 'shadow', 'record'],
-  'users',
+  ...['users', 'hubs'],
 ];
 
 /** Asks again when the disk of a busy machine has not answered in time. */
@@ -124,7 +124,7 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
     ...['/hub/parameters', '/hub/parameters?filter=qa', '/hub/history?from=-1h', '/hub/history?from=-1h&format=csv'],
     ...['/hub/openapi.json', '/hub/health', '/hub/health/ready', '/hub/snapshots', '/hub/dashboards', '/hub/'],
     ...['/hub/log', '/hub/audit', '/hub/rules', '/hub/trace?rule=x', '/hub/connections', '/hub/clients', '/hub/files'],
-    ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow', '/hub/record', '/hub/users'],
+    ...['/hub/store', '/hub/backup', '/hub/metrics', '/hub/shadow', '/hub/record', '/hub/users', '/hub/hubs'],
     ...['/hub/snapshots/all/one', '/hub/snapshots/all/on', '/hub/health/live', '/hub/clients', '/hub/dashboards/qd1'],
     ...['/parameters/', '/parameters/desk', '/hub/explain/', '/hub/sign-in', '/hub/nothing', '/update'],
   ])

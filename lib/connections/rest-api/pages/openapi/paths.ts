@@ -71,6 +71,12 @@ export const paths = {
       responses: fresh('Clients'),
     },
   },
+  '/hub/hubs': {
+    get: {
+      ...about('listHubs', 'operation', 'The domain that the hub is in: hubs, who owns what, lag, lease and link'),
+      responses: { ...fresh('Domain'), '404': problem('The hub is in no domain') },
+    },
+  },
   '/hub/connections': {
     get: { ...about('listConnections', 'operation', 'How each connection is doing'), responses: fresh('Connections') },
   },

@@ -18,6 +18,7 @@ import type { ParameterInfo, Update, Updated } from '../../../../wire/http/param
 import type { Problem } from '../../../../wire/http/problem.ts';
 import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
 import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
+import { type DescribedOfHubs, hubSchemas } from './hub-schemas.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 import { type DescribedOfShadow, shadowSchemas } from './shadow-schemas.ts';
 import { type DescribedOfStore, storeSchemas } from './store-schemas.ts';
@@ -25,7 +26,7 @@ import { type DescribedOfUsers, userSchemas } from './user-schemas.ts';
 import { address, count, duration, flag, origin, text, texts, time, value, valueType } from './words.ts';
 
 /** What each schema describes. */
-interface Described extends DescribedOfStore, DescribedOfShadow, DescribedOfUsers {
+interface Described extends DescribedOfStore, DescribedOfHubs, DescribedOfShadow, DescribedOfUsers {
   readonly Value: Value;
   readonly Update: Update;
   readonly Updated: Updated;
@@ -213,6 +214,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       ),
     }),
   ),
+  ...hubSchemas,
   ...storeSchemas,
   ...shadowSchemas,
   ...userSchemas,

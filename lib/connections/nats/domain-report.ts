@@ -1,0 +1,109 @@
+// Tells operators how the domain is, as this hub sees it.
+
+import { Subscription } from 'rxjs';
+import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/domain-status.ts';
+import type { DecidedOwnership } from './lease/decide-ownership.ts';
+import type { Link } from './link/link.ts';
+import type { MirroredHub } from './mirrors/mirrored-hub.ts';
+import type { Mirrors } from './mirrors/mirrors.ts';
+import type { NatsSettings } from './settings.ts';
+import type { Sharer } from './sharing/sharer.ts';
+
+export interface DomainReportOptions {
+  /** The Connection ID. */
+  readonly id: string;
+  readonly settings: NatsSettings;
+  readonly link: Link;
+  readonly ownership: DecidedOwnership;
+  readonly mirrors: Mirrors;
+  readonly sharer: Sharer;
+  /** Milliseconds since 1970. */
+  readonly timeOfDay: () => number;
+}
+
+export class DomainReport {
+  readonly #options: DomainReportOptions;
+  readonly #following = new Subscription();
+  #linkSince: number;
+  #leaseSince: number;
+  #sessions = 0;
+
+  constructor(options: DomainReportOptions) {
+    const { link, ownership, timeOfDay } = options;
+    this.#options = options;
+    this.#linkSince = this.#leaseSince = timeOfDay();
+    let wasUp = false;
+    const followLink = (isUp: boolean) => {
+      if (isUp !== wasUp) this.#linkSince = timeOfDay();
+      if (isUp) this.#sessions++;
+      wasUp = isUp;
+    };
+    const error = () => {}; // neither fails
+    this.#following.add(link.state$.subscribe({ next: ({ session }) => followLink(session !== undefined), error }));
+    this.#following.add(ownership.lease.state$.subscribe({ next: () => (this.#leaseSince = timeOfDay()), error }));
+  }
+
+  stop(): void {
+    this.#following.unsubscribe();
+  }
+
+  status(): DomainStatus {
+    const { id, settings, ownership } = this.#options;
+    const { domain, hub, pair } = settings;
+    const { lease } = ownership;
+    const { state } = lease;
+    return {
+      connection: id,
+      domain,
+      hub,
+      role: pair ? (ownership.isHolder ? 'main' : 'standby') : 'alone',
+      lease: {
+        state: state.is,
+        holder: state.is === 'unknown' ? '' : state.is === 'taken' ? state.name : lease.ownName,
+        term: state.is === 'unknown' ? 0 : state.term,
+        since: this.#leaseSince,
+      },
+      link: this.#link(),
+      hubs: this.#hubs(),
+    };
+  }
+
+  #link(): LinkStatus {
+    const { link, settings } = this.#options;
+    const { state } = link;
+    return {
+      isUp: state.session !== undefined,
+      text: state.session?.server ?? ('reason' in state ? state.reason : ''),
+      servers: settings.servers,
+      since: this.#linkSince,
+      reconnects: Math.max(0, this.#sessions - 1),
+    };
+  }
+
+  #hubs(): DomainHub[] {
+    const { settings, ownership, mirrors, sharer } = this.#options;
+    const mirrored = new Map([...mirrors.hubs()].map((one) => [one.hub, one]));
+    const connections = Map.groupBy(ownership.owners, ([, hub]) => hub);
+    const names = new Set([settings.hub, ...mirrored.keys(), ...connections.keys()]);
+    return [...names].sort().map((hub) => {
+      const mirror = mirrored.get(hub);
+      const isThis = hub === settings.hub;
+      return {
+        hub,
+        state: isThis ? 'this' : stateOf(mirror),
+        connections: (connections.get(hub) ?? []).map(([id]) => id).sort(),
+        parameters: mirror?.size ?? (isThis ? sharer.size : 0),
+        mirror: mirror && mirrorStatusOf(mirror),
+      };
+    });
+  }
+}
+
+function stateOf(mirror: MirroredHub | undefined): DomainHub['state'] {
+  if (mirror?.epoch === undefined) return 'unknown';
+  return mirror.staleSince === undefined ? 'fresh' : 'stale';
+}
+
+function mirrorStatusOf({ term, lagMs, staleSince, counts }: MirroredHub): MirrorStatus {
+  return { term, lagMs: Math.round(lagMs), staleSince, gaps: counts.gaps, lostFires: counts.lostFires };
+}
