@@ -47,8 +47,10 @@ async function compareWith(tree: SourceTree, options: Options, chosen: readonly 
     const machine = describeMachine(options.hubFolder);
     const rounds = options.rounds ?? defaultRounds;
     const results: SubjectResult[] = [];
-    for (const subject of chosen)
-      results.push(await runSubject(subject, rounds, (folder) => pairHubs(subject, options, tree, folder), tell));
+    for (const subject of chosen) {
+      const cases = (folder: string) => pairHubs(subject, options, tree, folder);
+      results.push(await runSubject(subject, rounds, options.cases, cases, tell));
+    }
     const rows = results.flatMap(({ name, cases }) => cases.flatMap((result) => judgeCase(name, result)));
     const mistakes = results.flatMap(({ cases }) => cases.flatMap((result) => result.mistakes));
     const report = [formatMachine(machine, date), ...formatComparison(tree.commit, rounds, rows, mistakes), ''].join(

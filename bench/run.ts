@@ -26,10 +26,10 @@ async function run(options: Options, chosen: readonly Subject[]): Promise<number
   const stamp = stampOf(date);
   const machine = describeMachine(options.hubFolder);
   const results: SubjectResult[] = [];
-  for (const subject of chosen)
-    results.push(
-      await runSubject(subject, options.rounds ?? subject.rounds, (folder) => subject.cases(options, folder), tell),
-    );
+  for (const subject of chosen) {
+    const rounds = options.rounds ?? subject.rounds;
+    results.push(await runSubject(subject, rounds, options.cases, (folder) => subject.cases(options, folder), tell));
+  }
   const report = `${options.isQuick ? 'A smoke run: its figures mean nothing.\n' : ''}${formatReport(machine, date, results)}\n`;
   const path = await keepResults(options.resultsFolder, stamp, {
     md: `${report}\n![Chart](${stamp}.svg)\n`,

@@ -6,6 +6,8 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 export interface Options {
   /** Names of subjects; empty: all. */
   readonly subjects: readonly string[];
+  /** Only cases whose name has this; empty: all. */
+  readonly cases: string;
   /** The folder of the source tree whose hub is measured. */
   readonly hubFolder: string;
   readonly isQuick: boolean;
@@ -49,6 +51,7 @@ export interface Options {
 export const usage = `npm run bench -- [subjects…] [options]
 npm run bench:compare -- <git ref> [subjects…] [options]
 
+  --cases <text>             only cases whose name has this text
   --rounds <n>               rounds per contender (a subject's own number unless said; compare: 9)
   --quick                    one short round of everything, small: shows that all of it works, measures nothing
   --hub <folder>             the source tree whose hub is measured (this one)
@@ -123,7 +126,7 @@ const listOptions: readonly NumberOption[] = [
 
 /** Reads the command line; undefined when help is asked for. Errors: one sentence for an option that is none. */
 export function readOptions(args: readonly string[]): Options | undefined {
-  const texts = [...Object.keys(numberOptions), 'rounds', 'hub', 'into'].map(
+  const texts = [...Object.keys(numberOptions), 'rounds', 'cases', 'hub', 'into'].map(
     (name) => [name, { type: 'string' }] as const,
   );
   const flags = ['help', 'quick', 'profile'].map((name) => [name, { type: 'boolean' }] as const);
@@ -139,6 +142,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   const resultsFolder = resolve((values.into as string | undefined) ?? join(import.meta.dirname, '../results'));
   return {
     subjects: parsed.positionals,
+    cases: (values.cases as string | undefined) ?? '',
     hubFolder: resolve((values.hub as string | undefined) ?? join(import.meta.dirname, '../..')),
     isQuick,
     rounds: read('rounds')?.[0] ?? (isQuick ? 1 : undefined),

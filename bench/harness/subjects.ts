@@ -49,16 +49,17 @@ export function chooseSubjects(names: readonly string[]): readonly Subject[] {
   return names.length === 0 ? subjects : subjects.filter(({ name }) => names.includes(name));
 }
 
-/** Runs a subject's cases, or what `prepare` makes of them; `tell` hears of each measurement as it is there. */
+/** Runs a subject's cases, or what `prepare` makes of them, as far as their names have `chosen`; `tell` hears of each measurement as it is there. */
 export async function runSubject(
   subject: Subject,
   rounds: number,
+  chosen: string,
   prepare: (folder: string) => Promise<readonly Case[]>,
   tell: (line: string) => void,
 ): Promise<SubjectResult> {
   return inTemporaryFolder(async (folder) => {
     const cases: MeasuredCase[] = [];
-    for (const item of await prepare(folder)) {
+    for (const item of (await prepare(folder)).filter(({ name }) => name.includes(chosen))) {
       const result = await runRounds(item, rounds, (line) => tell(`${subject.name} ${line}`));
       cases.push({ ...result, metrics: item.metrics, notes: item.notes ?? [] });
     }

@@ -1,8 +1,8 @@
-// What rights cost: the same work at a hub with users, and at one that is open. By HTTP a token comes with each request, which the hub without users does not read; sockets
-// come without credentials, and what they may read and write is bounded by globs, of which one denies.
+// What rights cost: the same work at a hub with users, and at one that is open. Both are sent the same bytes. By HTTP a token or a cookie comes with
+// each request, which the hub without users does not read; sockets come without credentials, and what they may read and write is bounded by globs.
 
-import { startHub } from '../harness/process.ts';
-import type { Contender, Metric, Subject } from '../harness/subject.ts';
+import { type ServerProcess, startHub } from '../harness/process.ts';
+import type { Case, Contender, Metric, Subject } from '../harness/subject.ts';
 import type { HttpTask } from '../processes/http-load.ts';
 import type { IngestTask } from '../processes/ingest-load.ts';
 import { fanOutContender, levelAddress } from './fan-out.ts';
@@ -11,21 +11,31 @@ import { loadContender } from './servers.ts';
 
 const openName = 'without users';
 const token = 'a-token-of-some-forty-characters-in-length';
-const rights = { read: ['desk/**', 'other/*'], write: ['desk/*'], deny: ['desk/admin/**'] };
-const settings = { users: { desk: { token, ...rights } }, anonymous: rights };
+const password = 'a password';
 const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
-const flowOf = (own: object) => ({
-  connections: { api: { ...api, ...own }, desk: { type: 'dummy', parameters: ['level,F,0.75'] } },
+const rooms = Array.from({ length: 99 }, (_, index) => `room-${index}/*/lamp*`);
+
+const many = '100 globs';
+
+/** What may be read and written, the same for everybody. */
+const rightsCases: Readonly<Record<string, { read: string[]; write: string[]; deny?: string[] }>> = {
+  'a narrow glob': { read: [levelAddress], write: [levelAddress] },
+  'a wide glob': { read: ['**'], write: ['**'] },
+  [many]: { read: [...rooms, 'desk/**'], write: [...rooms, 'desk/*'], deny: ['desk/admin/**'] },
+};
+
+/** The settings of the hub with users; undefined: of the one without. */
+type Users = (typeof rightsCases)[string] | undefined;
+
+const flowOf = (users: Users) => ({
+  connections: {
+    api: users === undefined ? api : { ...api, users: { desk: { token, password, ...users } }, anonymous: users },
+    desk: { type: 'dummy', parameters: ['level,F,0.75'] },
+  },
 });
-const headers = `Host: 127.0.0.1\r\nUser-Agent: patchbay-bench\r\nAccept: */*\r\nAuthorization: Bearer ${token}\r\n`;
-const request = `GET /parameters/desk/level HTTP/1.1\r\n${headers}\r\n`;
-
-type Identity = Pick<Contender, 'name' | 'role'>;
-
-const identities: readonly (readonly [identity: Identity, own: object])[] = [
-  [{ name: 'hub', role: 'hub' }, settings],
-  [{ name: openName, role: 'ceiling' }, {}],
-];
+const requestWith = (header: string) =>
+  `GET /parameters/desk/level HTTP/1.1\r\nHost: 127.0.0.1\r\nUser-Agent: patchbay-bench\r\nAccept: */*\r\n${header}\r\n\r\n`;
+const withToken = requestWith(`Authorization: Bearer ${token}`);
 
 const metricsOf = (title: string): readonly Metric[] => [
   { key: 'rate', title, digits: 0, better: 'more' },
@@ -41,52 +51,74 @@ const metricsOf = (title: string): readonly Metric[] => [
 export const rightsCost: Subject = {
   name: 'rights',
   about: 'HTTP reads, plain writes and a plain fan-out at a hub with users; held against the same hub without any',
-  rounds: 7,
+  rounds: 5,
   async cases(options, folder) {
     const { connections, window, warmUpMs, measureMs } = options;
-    const task = { warmUpMs, measureMs };
+    const task = { warmUpMs: warmUpMs * 2, measureMs }; // until V8 has compiled the ways of both hubs
     const sockets = options.sockets[Math.min(1, options.sockets.length - 1)]!;
-    const contendersOf = (create: (identity: Identity, own: object) => Contender) =>
-      identities.map(([identity, own]) => create(identity, own));
+    const answer = await askHub(options, folder, flowOf(undefined), withToken);
+    const start = (users: Users) => () => startHub(flowOf(users), folder, options);
+    const http = { ...task, answer, connections };
+    const sessions = (users: Users) => {
+      let request = '';
+      const signedIn = async () => {
+        const hub = await start(users)();
+        request = requestWith(`Cookie: ${users ? await signIn(hub) : `patchbay-${hub.port}=${'x'.repeat(43)}`}`);
+        return hub;
+      };
+      return [signedIn, () => ({ ...http, depth: 1, request })] as const;
+    };
+    const readWithToken = (name: string, depth: number): Case =>
+      caseOf(`HTTP read with a token, ${name}, depth ${depth}`, 'answers/s', rightsCases[name], (identity, users) =>
+        loadContender<HttpTask>(identity, start(users), 'http-load', { ...http, request: withToken, depth }),
+      );
     return [
-      {
-        name: 'HTTP read with a token, depth 16',
-        metrics: metricsOf('answers/s'),
-        contenders: await inTurn(identities, async ([identity, own]) => {
-          const answer = await askHub(options, folder, flowOf(own), request);
-          const http = { ...task, request, answer, connections, depth: 16 };
-          return loadContender<HttpTask>(identity, () => startHub(flowOf(own), folder, options), 'http-load', http);
-        }),
-      },
-      {
-        name: 'plain writes that nobody hears',
-        metrics: metricsOf('messages/s'),
-        contenders: contendersOf((identity, own) => {
-          const ingest = { ...task, address: levelAddress, isHeard: false, readsBack: true };
-          return loadContender<IngestTask>(
-            identity,
-            () => startHub(flowOf(own), folder, options),
-            'ingest-load',
-            ingest,
-          );
-        }),
-      },
-      {
-        name: `plain fan-out to ${sockets} sockets`,
-        metrics: metricsOf('deliveries/s'),
-        contenders: contendersOf((identity, own) =>
-          fanOutContender(identity, { ...task, dialect: 'plain', address: levelAddress, sockets, window }, () =>
-            startHub(flowOf(own), folder, options),
+      ...Object.entries(rightsCases)
+        .slice(options.isQuick ? -1 : 0)
+        .flatMap(([name, rights]): Case[] => [
+          readWithToken(name, 1),
+          caseOf(`plain writes that nobody hears, ${name}`, 'messages/s', rights, (identity, users) =>
+            loadContender<IngestTask>(identity, start(users), 'ingest-load', {
+              ...{ ...task, address: levelAddress, isHeard: false, readsBack: true },
+            }),
           ),
-        ),
-      },
+          caseOf(`plain fan-out to ${sockets} sockets, ${name}`, 'deliveries/s', rights, (identity, users) => {
+            const fanOut = { ...task, dialect: 'plain', address: levelAddress, sockets, window } as const;
+            return fanOutContender(identity, fanOut, start(users));
+          }),
+        ]),
+      readWithToken(many, 16),
+      caseOf(`HTTP read with a cookie, ${many}, depth 1`, 'answers/s', rightsCases[many], (identity, users) => {
+        const [signedIn, sessionTask] = sessions(users);
+        return loadContender<HttpTask>(identity, signedIn, 'http-load', sessionTask);
+      }),
     ];
   },
 };
 
-/** One after the other: all hubs have the same flow file. */
-async function inTurn<One, Made>(list: readonly One[], make: (one: One) => Promise<Made>): Promise<Made[]> {
-  const made: Made[] = [];
-  for (const one of list) made.push(await make(one));
-  return made;
+type Identity = Pick<Contender, 'name' | 'role'>;
+
+function caseOf(
+  name: string,
+  title: string,
+  rights: Users,
+  create: (identity: Identity, users: Users) => Contender,
+): Case {
+  const contenders = [
+    create({ name: 'hub', role: 'hub' }, rights),
+    create({ name: openName, role: 'ceiling' }, undefined),
+  ];
+  return { name, metrics: metricsOf(title), contenders };
+}
+
+/** Signs in as a browser does; resolves to the cookie. */
+async function signIn({ port }: ServerProcess): Promise<string> {
+  const response = await fetch(`http://127.0.0.1:${port}/hub/sign-in`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', origin: `http://127.0.0.1:${port}` },
+    body: JSON.stringify({ user: 'desk', password }),
+  });
+  const [cookie] = response.headers.getSetCookie();
+  if (cookie === undefined) throw new Error(`expected a cookie, got ${response.status} ${await response.text()}`);
+  return cookie.split(';', 1)[0]!;
 }

@@ -33,19 +33,19 @@ export async function measureServer<Result>(
 
 /**
  * Creates a contender that is started anew each round and measured by a load: `rate` and `perBusySecond` of what the load counts,
- * `busy` (%), and `busyNs` for each.
+ * `busy` (%), and `busyNs` for each. A task that is a function is made when the server has started.
  */
 export function loadContender<Task extends { readonly port: number; readonly serverPid: number }>(
   identity: Omit<Contender, 'measure'>,
   start: () => Promise<ServerProcess>,
   load: string,
-  task: Omit<Task, 'port' | 'serverPid'>,
+  task: Omit<Task, 'port' | 'serverPid'> | (() => Omit<Task, 'port' | 'serverPid'>),
 ): Contender {
   return {
     ...identity,
     async measure() {
       const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(start, load, ({ port, pid }) => ({
-        ...task,
+        ...(typeof task === 'function' ? task() : task),
         port,
         serverPid: pid,
       }));

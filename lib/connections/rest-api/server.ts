@@ -1,6 +1,6 @@
 // Puts together the parts of the server of a REST API connection.
 
-import type { Observable } from 'rxjs';
+import { interval, type Observable } from 'rxjs';
 import type { Origin, Parameter } from '../../model/parameter.ts';
 import type { HttpResponse } from '../../net/uws.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
@@ -26,7 +26,7 @@ import { routesOf } from './routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import type { AccountSettings } from './users/accounts.ts';
-import { Devices } from './users/devices.ts';
+import { Devices, noteMs } from './users/devices.ts';
 import { Directory } from './users/directory.ts';
 import type { Visitor } from './users/visitor.ts';
 
@@ -103,6 +103,7 @@ export function startServer(
       return sockets.serve(app, router.admit);
     },
   });
+  const noting = interval(noteMs, scheduler).subscribe(() => entry.forget());
   const scheme = tls ? 'https' : 'http';
   log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
   if (isEveryInterface(bindIp) && directory.everybody !== undefined)
@@ -125,6 +126,7 @@ export function startServer(
       sockets.forget(parameter);
     },
     async stop() {
+      noting.unsubscribe();
       entrance.shut();
       if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));
       await entrance.close();

@@ -6,24 +6,17 @@ import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
-import type { Need } from '../users/rights.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
-import type { Act, Guard } from './guard/guard.ts';
+import type { Act, Guard, Purpose } from './guard/guard.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
 /** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */
 export type Handler = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => void;
-
-/** What a request is about to do, and the right that it needs. */
-export interface Purpose {
-  readonly act: Act;
-  readonly need: Need;
-}
 
 export interface AdmissionContext {
   readonly guard: Guard;
@@ -49,12 +42,12 @@ export class Admission {
   }
 
   /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
-  answer(response: HttpResponse, request: HttpRequest, { act, need }: Purpose, handler: Handler): void {
+  answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void {
     const { guard, openAnswer, hits } = this.#context;
     openAnswer(response, request);
     serveFor(hits);
     try {
-      const visitor = guard.check(request, act, need, () => remoteAddress(response));
+      const visitor = guard.check(request, purpose, () => remoteAddress(response));
       if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler);
       else handler(response, request, visitor);
     } catch (error) {

@@ -3,10 +3,11 @@
 import { HubError } from '../../../model/error.ts';
 import type { HttpRequest, HttpResponse, TemplatedApp } from '../../../net/uws.ts';
 import type { Need } from '../users/rights.ts';
-import { Admission, type AdmissionContext, type Handler, type Purpose } from './admission.ts';
+import { Admission, type AdmissionContext, type Handler } from './admission.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
+import type { Purpose } from './guard/guard.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
 /** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */

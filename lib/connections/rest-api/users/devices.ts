@@ -13,9 +13,10 @@ import { digestOf } from './accounts.ts';
 import type { Departure, Directory } from './directory.ts';
 import type { Guest } from './visitor.ts';
 
-const hourMs = 3_600_000;
-const browserMs = 30 * 24 * hourMs;
-const linkMs = 24 * hourMs;
+/** When a device that comes again and again is noted again. */
+export const noteMs = 3_600_000;
+const browserMs = 30 * 24 * noteMs;
+const linkMs = 24 * noteMs;
 const maxDevices = 10_000;
 const maxLinks = 1000;
 const longestName = 100;
@@ -45,8 +46,6 @@ export class Devices {
   readonly #file: string | undefined;
   readonly #log: Log;
   readonly #byDigest = new Map<string, Known>();
-  /** Who has come, by token. */
-  readonly #guests = new Map<string, Guest>();
   /** By the digest of the code. */
   readonly #links = new Map<string, Invitation>();
   #saving: Promise<void> = Promise.resolve();
@@ -63,8 +62,6 @@ export class Devices {
 
   /** Who comes with a token; undefined: nobody has it, or nobody any more. */
   find(token: string): Guest | undefined {
-    const known = this.#guests.get(token);
-    if (known !== undefined && !known.hasLeft) return known;
     const device = this.#byDigest.get(digestOf(token));
     const account = device && this.#directory.account(device.user);
     if (device === undefined || account === undefined) return undefined;
@@ -73,14 +70,11 @@ export class Devices {
       this.end(device.id);
       return undefined;
     }
-    if (now - device.seen > hourMs) {
+    if (now - device.seen > noteMs) {
       device.seen = now;
       this.#save();
     }
-    const guest = this.#directory.guestOf(account, device.id);
-    if (this.#guests.size >= maxDevices) this.#guests.delete(this.#guests.keys().next().value!);
-    this.#guests.set(token, guest);
-    return guest;
+    return this.#directory.guestOf(account, device.id);
   }
 
   /** Gives a device of a user a token. */
@@ -148,7 +142,6 @@ export class Devices {
       const isOver = account === undefined || (kind === 'browser' && account.credentialsKey !== credentials);
       if (isOver && this.#byDigest.delete(digest)) this.#save();
     }
-    for (const [token, guest] of this.#guests) if (guest.hasLeft) this.#guests.delete(token);
   }
 
   /** Resolves when everything is in the file. */
@@ -159,6 +152,7 @@ export class Devices {
   #endOldest(): void {
     const [oldest] = [...this.#byDigest.values()].sort((one, other) => one.seen - other.seen);
     this.#byDigest.delete(oldest!.digest);
+    this.#directory.endDevice(oldest!.user, oldest!.id);
   }
 
   #load(file: string): void {

@@ -2,10 +2,8 @@
 
 import type { HubPort } from '../../hub-port.ts';
 import { type Account, type AccountSettings, accountOf, accountsOf, digestOf, isOpen, noRights } from './accounts.ts';
+import { KnownHeaders } from './known-headers.ts';
 import { Guest, openVisitor, type Visitor } from './visitor.ts';
-
-/** How many credentials are known at once. */
-const maxKnown = 10_000;
 
 /** Who must leave, and why: its rights have changed, or it may not come in any more. */
 export interface Departure {
@@ -20,8 +18,8 @@ export class Directory {
   readonly stranger: Guest;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  /** By what the header `Authorization` holds. */
-  readonly #known = new Map<string, Guest>();
+  readonly #knownByToken = new KnownHeaders();
+  readonly #knownByPassword = new KnownHeaders();
   /** Each account, and each device of one, is one guest. */
   readonly #guests = new Map<Account, Map<string | undefined, Guest>>();
   #anonymous: Account | undefined;
@@ -62,16 +60,18 @@ export class Directory {
     return this.#accounts.get(name);
   }
 
-  /** Who has come with this header before. */
+  /** Who has come with this header `Authorization` before. */
   known(authorization: string): Guest | undefined {
-    return this.#known.get(authorization);
+    return this.knownByToken(authorization) ?? this.#knownByPassword.find(authorization);
+  }
+
+  knownByToken(authorization: string): Guest | undefined {
+    return this.#knownByToken.find(authorization);
   }
 
   /** Knows from now on who comes with a header. */
-  remember(authorization: string, guest: Guest): void {
-    if (guest.hasLeft) return;
-    if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
-    this.#known.set(authorization, guest);
+  remember(authorization: string, guest: Guest, isToken: boolean): void {
+    (isToken ? this.#knownByToken : this.#knownByPassword).add(authorization, guest);
   }
 
   /** Whose token it is. */
@@ -123,7 +123,7 @@ export class Directory {
         departures.push({ guest, mayReturn: mayReturn || (after !== undefined && guest.device !== undefined) });
       this.#guests.delete(account);
     }
-    for (const { guest } of departures) this.#leave(guest);
+    for (const { guest } of departures) guest.leave();
     return { departures, changes };
   }
 
@@ -134,7 +134,7 @@ export class Directory {
     const guest = guests?.get(device);
     if (guest === undefined) return undefined;
     guests!.delete(device);
-    this.#leave(guest);
+    guest.leave();
     return guest;
   }
 
@@ -144,11 +144,6 @@ export class Directory {
       account.rights.forget(address);
       for (const { view } of guests.values()) view.forget(address);
     }
-  }
-
-  #leave(guest: Guest): void {
-    guest.leave();
-    for (const [authorization, known] of this.#known) if (known === guest) this.#known.delete(authorization);
   }
 
   /** Accounts that are as they were stay the same objects. */

@@ -4,6 +4,7 @@ import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/users.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import type { Departure, Directory } from '../../users/directory.ts';
+import { KnownHeaders } from '../../users/known-headers.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
 import type { Witness } from './witness.ts';
@@ -22,6 +23,8 @@ const cookieSeconds = 400 * 24 * 3600;
 
 export class Entry {
   readonly #options: EntryOptions;
+  /** By the header `Cookie`. */
+  readonly #known = new KnownHeaders();
 
   constructor(options: EntryOptions) {
     this.#options = options;
@@ -82,6 +85,19 @@ export class Entry {
 
   /** Who comes with a header `Cookie`; undefined: nobody. */
   find(cookie: string): Guest | undefined {
+    const known = this.#known.find(cookie);
+    if (known !== undefined) return known;
+    const guest = this.#read(cookie);
+    if (guest !== undefined) this.#known.add(cookie, guest);
+    return guest;
+  }
+
+  /** Reads cookies anew from now on, so that devices which come are noted again. To be called now and then. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  #read(cookie: string): Guest | undefined {
     const name = this.#options.cookieName();
     for (const part of cookie.split(';')) {
       const [key, value] = part.trim().split('=', 2);

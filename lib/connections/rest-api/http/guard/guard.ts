@@ -10,7 +10,7 @@ import type { Need } from '../../users/rights.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
-import { readCredentials } from './credentials.ts';
+import { type Credentials, readCredentials } from './credentials.ts';
 import type { Entry } from './entry.ts';
 import { createHostCheck } from './own-hosts.ts';
 import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
@@ -18,12 +18,18 @@ import { isAtHost, originOf, refererOriginOf } from './page-origin.ts';
 /** What a request is about to do. An upgrade to a WebSocket is a write. */
 export type Act = 'read' | 'write' | 'write by GET';
 
+/** What a request is about to do, and the right that it needs. */
+export interface Purpose {
+  readonly act: Act;
+  readonly need: Need;
+}
+
 export interface Guard {
   /**
    * Returns who asks, if it may come in and has the right that is needed; later, if it takes long to find out. Errors: `foreign-host`,
    * `foreign-origin`, `unauthorized`, `forbidden`, `too-many-attempts`.
    */
-  check(request: HttpRequest, act: Act, need: Need, addressOf: () => string): Visitor | Promise<Visitor>;
+  check(request: HttpRequest, purpose: Purpose, addressOf: () => string): Visitor | Promise<Visitor>;
   /** Whether a browser asks what a page of allowedOrigins may send. It sends no credentials yet. */
   isPreflight(request: HttpRequest): boolean;
   /**
@@ -46,10 +52,13 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   /** Credentials that are being compared. */
   const comparing = new Map<string, Promise<Guest>>();
 
-  const checkPlace = (request: HttpRequest, act: Act) => {
+  const checkHost = (request: HttpRequest): string => {
     const host = request.getHeader(hostHeader);
-    if (!isOwnHost(host))
-      throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
+    if (isOwnHost(host)) return host;
+    throw new HubError('foreign-host', `Host: expected a name of this hub, got "${host}"; allowedHosts adds names`);
+  };
+
+  const checkOrigin = (request: HttpRequest, act: Act, host: string) => {
     const origin = originOf(request);
     if (origin === '') {
       if (act !== 'read') checkPage(request, host, act);
@@ -57,41 +66,44 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
   };
 
-  const letIn = (guest: Guest | undefined, authorization: string, user: string, address: string): Guest => {
-    if (guest === undefined || guest.hasLeft) {
+  const letIn = (guest: Guest | undefined, authorization: string, address: string, claimed?: Credentials): Guest => {
+    const user = claimed?.user ?? '';
+    if (claimed === undefined || guest === undefined || guest.hasLeft) {
       attempts.fail(address, user);
       witness.note(user, address, 'refused', 'by credentials');
       throw notLetIn();
     }
     attempts.succeed(address, user);
-    directory.remember(authorization, guest);
+    directory.remember(authorization, guest, 'token' in claimed);
     witness.note(guest.name, address, 'in', 'by credentials');
     return guest;
   };
 
   const compare = (authorization: string, addressOf: () => string): Guest | Promise<Guest> => {
+    if (!attempts.isQuiet) attempts.check(addressOf, readCredentials(authorization)?.user); // before anything is compared
     const known = directory.known(authorization);
-    if (known !== undefined && attempts.isQuiet) return known;
-    const credentials = readCredentials(authorization);
-    const user = credentials?.user ?? '';
-    attempts.check(addressOf, user);
     if (known !== undefined) return known;
+    const claimed = readCredentials(authorization);
     const address = addressOf();
-    if (credentials === undefined) return letIn(undefined, authorization, user, address);
-    if ('token' in credentials) return letIn(directory.withToken(credentials.token), authorization, user, address);
+    if (claimed === undefined) return letIn(undefined, authorization, address);
+    if ('token' in claimed) return letIn(directory.withToken(claimed.token), authorization, address, claimed);
     const under = comparing.get(authorization);
     if (under !== undefined) return under;
-    const guest = directory.withPassword(user, credentials.password);
-    if (!(guest instanceof Promise)) return letIn(guest, authorization, user, address);
+    const guest = directory.withPassword(claimed.user, claimed.password);
+    if (!(guest instanceof Promise)) return letIn(guest, authorization, address, claimed);
     const found = guest
-      .then((one) => letIn(one, authorization, user, address))
+      .then((one) => letIn(one, authorization, address, claimed))
       .finally(() => comparing.delete(authorization));
     comparing.set(authorization, found);
     return found;
   };
 
-  const identify = (request: HttpRequest, act: Act, need: Need, addressOf: () => string): Guest | Promise<Guest> => {
-    const authorization = authorizationOf(request, act);
+  const identify = (
+    request: HttpRequest,
+    { act, need }: Purpose,
+    authorization: string,
+    addressOf: () => string,
+  ): Guest | Promise<Guest> => {
     if (authorization !== '') return compare(authorization, addressOf);
     const cookie = request.getHeader(cookieHeader);
     const guest = cookie === '' ? undefined : entry.find(cookie);
@@ -118,26 +130,41 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     ],
     isPreflight: (request) =>
       asksFirst(request) && isOwnHost(request.getHeader(hostHeader)) && origins.has(originOf(request).toLowerCase()),
-    check(request, act, need, addressOf) {
-      checkPlace(request, act);
-      if (directory.everybody !== undefined) return directory.everybody;
-      const visitor = identify(request, act, need, addressOf);
-      if (visitor instanceof Promise) {
-        const url = request.getUrl();
-        return visitor.then((one) => withRight(one, need, () => url));
+    check(request, purpose, addressOf) {
+      const { act, need } = purpose;
+      const host = checkHost(request);
+      if (directory.everybody !== undefined) {
+        checkOrigin(request, act, host);
+        return directory.everybody;
       }
-      return visitor.rights.has(need) ? visitor : withRight(visitor, need, () => request.getUrl());
+      const authorization = authorizationOf(request, act);
+      const known = act === 'read' && attempts.isQuiet ? directory.knownByToken(authorization) : undefined;
+      if (known !== undefined) return withRight(known, need, request);
+      if (act !== 'read' || !isOfToken(authorization)) checkOrigin(request, act, host);
+      const visitor = identify(request, purpose, authorization, addressOf);
+      if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
+      const url = request.getUrl();
+      return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
     },
   };
 }
 
+/**
+ * Whether a token comes with a request. No page of another site has sent it: a browser sends none by itself, and asks us first before it sends
+ * that of a page (Fetch, "CORS-preflight request").
+ */
+function isOfToken(authorization: string): boolean {
+  const credentials = readCredentials(authorization);
+  return credentials !== undefined && 'token' in credentials;
+}
+
 /** Errors: `unauthorized`, `forbidden`. */
-function withRight(visitor: Guest, need: Need, urlOf: () => string): Guest {
-  if (visitor.rights.has(need)) return visitor;
+function withRight(visitor: Guest, need: Need, request: Pick<HttpRequest, 'getUrl'>): Guest {
+  if (need === 'entry' || visitor.rights.has(need)) return visitor;
   if (visitor.name === '') throw notLetIn();
   throw new HubError(
     'forbidden',
-    `${urlOf()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
+    `${request.getUrl()}: expected a user who may ${need === 'manage' ? 'manage' : 'read metrics'}`,
   );
 }
 

@@ -106,6 +106,25 @@ test('S-13: every endpoint asks for credentials, before it tells or changes anyt
   t.is(hub.find('desk/lamp')?.value, false);
 });
 
+test('D-15: a token reads wherever a request says that it comes from, which no page of another site makes a browser send', async (t) => {
+  const hub = await startDesk(t, both);
+  const statusOf = async (line: string, authorization: string) => {
+    const type = 'application/x-www-form-urlencoded';
+    const headers = { 'content-type': type, authorization, origin: 'http://evil.example' };
+    const body = line.startsWith('POST') ? { body: 'parameter=desk/lamp&value=false' } : {};
+    return (await ask(t, hub.port, line, { headers, ...body })).status;
+  };
+  for (const time of ['the first time', 'once it is known']) {
+    t.is(await statusOf('GET /parameters/desk/lamp', 'Bearer c2VjcmV0'), 200, time);
+    t.is(await statusOf('GET /parameters/desk/lamp', 'Bearer d3Jvbmc='), 401, time);
+    t.is(await statusOf('GET /parameters/desk/lamp', basic('ann:pässword:1')), 403, time);
+    t.is(await statusOf('GET /update?parameter=desk/lamp&value=false', 'Bearer c2VjcmV0'), 403, time);
+    t.is(await statusOf('POST /update', 'Bearer c2VjcmV0'), 403, time);
+    t.is(await statusOf('GET /parameters/desk/lamp', ''), 403, time);
+  }
+  t.is(hub.find('desk/lamp')?.value, true);
+});
+
 test('S-13: a WebSocket client with credentials reads and writes', async (t) => {
   const hub = await startDesk(t, both);
   const client = await openClient(t, hub.port, '?snapshot=true', { authorization: 'Bearer c2VjcmV0' });
