@@ -26,6 +26,7 @@ export const errorCatalogue = {
   'test-failed': 'Test of a flow failed',
   'too-many-attempts': 'Too many wrong credentials',
   'too-many-clients': 'Too many clients',
+  'too-many-requests': 'Too many requests or writes',
   unauthorized: 'Unauthorized',
   unavailable: 'Not available at the moment',
   'unknown-parameter': 'Unknown parameter',

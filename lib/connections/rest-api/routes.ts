@@ -22,7 +22,9 @@ import { asHubError } from './input/fault-gate.ts';
 import type { WriteCounts } from './input/write-counts.ts';
 import type { LimitHits } from './limits/limit-hits.ts';
 import { PastShares } from './limits/past-shares.ts';
+import type { Rates } from './limits/rates.ts';
 import { remoteAddress } from './limits/remote-address.ts';
+import { shareOf } from './limits/share.ts';
 import { createMetricsPage } from './metrics/page.ts';
 import type { TaskQueue } from './pacing/work-queue.ts';
 import { serveClientScript } from './pages/browser/client-script.ts';
@@ -69,6 +71,7 @@ export interface RouteContext {
   readonly tasks: TaskQueue;
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
+  readonly rates: Rates;
   readonly sockets: Sockets;
   readonly entry: Entry;
   readonly reader: ParameterReader;
@@ -99,12 +102,18 @@ export function routesOf(context: RouteContext): Route[] {
 
 /** Values of parameters, and why they are so. */
 function parameterRoutes(context: RouteContext): Route[] {
-  const { hub, settings, originOf, reader } = context;
+  const { hub, settings, originOf, reader, rates } = context;
   const json = pagesOf(context);
   const updaterOf = (response: HttpResponse, visitor: Visitor) => ({
     view: visitor.view,
     origin: originOf(response, visitor),
+    expectRate: rates.writes && (() => expectRate(visitor, remoteAddress(response))),
   });
+  /** Errors: `too-many-requests`. */
+  const expectRate = (visitor: Visitor, address: string) => {
+    const refusal = rates.writes?.({ share: shareOf(visitor, address), id: undefined }, 1);
+    if (refusal !== undefined) throw refusal;
+  };
   return [
     {
       path: `${parametersPath}*`,
@@ -123,7 +132,7 @@ function parameterRoutes(context: RouteContext): Route[] {
     {
       path: '/hub/parameters',
       need: 'entry',
-      get: (response, request, { view }) => listParameters(context, view, response, request),
+      get: (response, request, visitor) => listParameters(context, visitor, response, request),
     },
     {
       path: `${explainPath}*`,

@@ -18,6 +18,7 @@ import { createRouter } from './http/router.ts';
 import { WriteCounts } from './input/write-counts.ts';
 import { createConnectionCount } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
+import { createRates } from './limits/rates.ts';
 import { remoteAddress } from './limits/remote-address.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
@@ -61,6 +62,7 @@ export function startServer(
   const guard = createGuard(settings, entry, attempts);
   const hits = createLimitHits(log);
   const writes = new WriteCounts();
+  const rates = createRates(settings.limits);
   const pace = new Pace();
   const postponed = new PostponedRequests(pace, hits);
   const openAnswer = createOpenAnswer(settings);
@@ -71,7 +73,7 @@ export function startServer(
   const tasks = createTaskQueue();
   const apps = new Apps();
   const { filter, socketGone } = createConnectionCount(settings.limits, hits, () => entrance.port);
-  const sockets = serveSockets({ socketGone, apps, hub, settings, log, hits, writes, pace, tasks, originOf });
+  const sockets = serveSockets({ socketGone, apps, hub, settings, log, hits, writes, rates, pace, tasks, originOf });
   const reader = new ParameterReader();
   const routes = routesOf({
     id,
@@ -81,6 +83,7 @@ export function startServer(
     tasks,
     hits,
     writes,
+    rates,
     sockets,
     entry,
     reader,
@@ -97,7 +100,7 @@ export function startServer(
     scheduler,
     apps,
     furnish(app) {
-      const router = createRouter({ app, guard, openAnswer, log, hits, postponed });
+      const router = createRouter({ app, guard, openAnswer, log, hits, rates, postponed });
       app.filter(filter);
       for (const route of routes) router.add(route);
       return sockets.serve(app, router.admit);

@@ -5,7 +5,9 @@ import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Rates } from '../limits/rates.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
+import { shareOf } from '../limits/share.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { begin, type OpenAnswer } from './answer/headers.ts';
@@ -23,6 +25,7 @@ export interface AdmissionContext {
   readonly openAnswer: OpenAnswer;
   readonly log: Log;
   readonly hits: LimitHits;
+  readonly rates: Rates;
 }
 
 export class Admission {
@@ -49,10 +52,16 @@ export class Admission {
     try {
       const visitor = guard.check(request, purpose, () => remoteAddress(response));
       if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler);
-      else handler(response, request, visitor);
+      else this.#serve(response, request, visitor, handler);
     } catch (error) {
       this.#refuse(response, request, error);
     }
+  }
+
+  /** Errors: `too-many-requests`; those of the handler. */
+  #serve(response: HttpResponse, request: HttpRequest, visitor: Visitor, handler: Handler): void {
+    this.#context.rates.request?.(shareOf(visitor, remoteAddress(response)));
+    handler(response, request, visitor);
   }
 
   /** It takes a while to compare a password. What comes of the request meanwhile is kept. */
@@ -76,7 +85,7 @@ export class Admission {
       endBody();
     };
     coming.then(
-      (visitor) => go(() => handler(response, kept, visitor)),
+      (visitor) => go(() => this.#serve(response, kept, visitor, handler)),
       (error) =>
         go(() => {
           throw error;

@@ -20,6 +20,9 @@ export interface Limit {
 /** So many wrong credentials are compared in a row before `wrongCredentials` counts. */
 export const wrongInARow = 20;
 
+/** Whose share counts where there is no user. */
+const orAddress = ', or of one address without one';
+
 /** All limits by name. */
 export const limits = {
   clients: {
@@ -64,6 +67,38 @@ export const limits = {
     told: '503 instead of the handshake',
     isFatal: true,
   },
+  clientsPerUser: {
+    default: 10_000,
+    unit: 'sockets',
+    setting: [1, 1_000_000],
+    about: 'WebSocket clients of one user',
+    told: '503 instead of the handshake',
+    isFatal: true,
+  },
+  requestsPerUser: {
+    default: 0,
+    unit: 'per second',
+    setting: [0, 1_000_000],
+    about: `HTTP requests and handshakes of one user${orAddress}; 0: any number`,
+    told: '429 with `Retry-After`',
+    isFatal: false,
+  },
+  writesPerUser: {
+    default: 0,
+    unit: 'per second',
+    setting: [0, 10_000_000],
+    about: `values that one user writes${orAddress}, by HTTP and WebSocket; 0: any number`,
+    told: '429 with `Retry-After`; on a WebSocket an error for each value',
+    isFatal: false,
+  },
+  writesPerClient: {
+    default: 0,
+    unit: 'per second',
+    setting: [0, 10_000_000],
+    about: 'values that a WebSocket client writes; 0: any number',
+    told: 'an error for each value',
+    isFatal: false,
+  },
   wrongCredentials: {
     default: 1,
     unit: 'per second',
@@ -95,6 +130,14 @@ export const limits = {
     about: 'what the hub holds for a WebSocket client that does not read',
     told: 'nothing; as soon as it reads, the newest values of what it missed',
     isFatal: false,
+  },
+  unreadBytesPerUser: {
+    default: 256 * 1024 * 1024,
+    unit: 'bytes',
+    setting: [1024 * 1024, 64 * 1024 * 1024 * 1024],
+    about: `what the hub holds for all WebSocket clients of one user${orAddress}; 1,000 clients are looked at every 100 ms`,
+    told: `close code ${closeCodes.stalled} for those that hold the most`,
+    isFatal: true,
   },
   backlogBytes: {
     default: 4 * 1024 * 1024,
@@ -202,11 +245,28 @@ export const limits = {
     told: 'an error, and goes on',
     isFatal: false,
   },
+  subscriptionsPerUser: {
+    default: 100_000,
+    unit: 'subscriptions',
+    setting: [1, 10_000_000],
+    about: `subscriptions of all v1 clients of one user${orAddress}`,
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
+  stepsPerUser: {
+    default: 400_000,
+    unit: 'steps',
+    setting: [1, 100_000_000],
+    about: `the patterns of all subscriptions of one user${orAddress}, counted as for \`clientSteps\``,
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
   pastQuestions: {
     default: 1024,
     unit: 'questions',
     setting: 'fixed',
-    about: 'questions about the past of one address that wait, or whose answers are not read yet',
+    about:
+      'questions about the past of one user, or of one address without one, that wait, or whose answers are not read yet',
     told: '503 with `Retry-After`',
     isFatal: false,
   },
@@ -215,7 +275,7 @@ export const limits = {
     unit: 'bytes',
     setting: 'fixed',
     about:
-      'answers about the past that clients of one address have not read yet; all addresses together four times as much',
+      'answers about the past that clients of one user, or of one address without one, have not read yet; all together four times as much',
     told: '503 with `Retry-After`',
     isFatal: false,
   },

@@ -1,10 +1,11 @@
-// What questions about the past cost the hub while they wait and while their answers are read, for each address.
+// What questions about the past cost the hub while they wait and while their answers are read, for each user, or address without
+// one.
 
 import { LimitError } from './limit-error.ts';
 import { limits } from './limits.ts';
 
-/** All addresses together may have so many times what one may. */
-const addresses = 4;
+/** All together may have so many times what one may. */
+const together = 4;
 
 interface Share {
   questions: number;
@@ -17,28 +18,28 @@ export class PastShares {
   #bytes = 0;
 
   /** Takes a question; returns what ends it. Errors: `unavailable`. */
-  enter(address: string): () => void {
-    const share = this.#shares.get(address) ?? { questions: 0, bytes: 0 };
+  enter(whose: string): () => void {
+    const share = this.#shares.get(whose) ?? { questions: 0, bytes: 0 };
     if (share.questions >= limits.pastQuestions.default)
       throw new LimitError(
         'pastQuestions',
         'unavailable',
-        `expected at most ${limits.pastQuestions.default} questions at once from ${address}, got more`,
+        `expected at most ${limits.pastQuestions.default} questions at once of ${whose}, got more`,
       );
     const most = limits.pastBytes.default;
-    if (share.bytes >= most || this.#bytes >= most * addresses)
+    if (share.bytes >= most || this.#bytes >= most * together)
       throw new LimitError('pastBytes', 'unavailable', 'expected earlier answers to be read first');
     share.questions++;
-    this.#shares.set(address, share);
+    this.#shares.set(whose, share);
     return () => {
       share.questions--;
-      if (share.questions === 0) this.#shares.delete(address);
+      if (share.questions === 0) this.#shares.delete(whose);
     };
   }
 
   /** Counts an answer to a question that has entered; returns what ends it. */
-  hold(address: string, bytes: number): () => void {
-    const share = this.#shares.get(address)!;
+  hold(whose: string, bytes: number): () => void {
+    const share = this.#shares.get(whose)!;
     share.bytes += bytes;
     this.#bytes += bytes;
     return () => {

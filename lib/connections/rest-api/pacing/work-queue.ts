@@ -1,5 +1,6 @@
 // A client can ask for much work, such as lists of all parameters. So the hub gives such work some milliseconds of each round of the
-// event loop, and the rest of the round to everything else. Addresses take their turns, and so does what each of them asked for.
+// event loop, and the rest of the round to everything else. Users take their turns, or addresses of those who are none, and so does what
+// each of them asked for.
 
 import { processorMs } from './processor-time.ts';
 
@@ -14,14 +15,14 @@ export interface WorkQueueOptions<Work> {
   readonly roundMs: number;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   readonly advance: (work: Work, endMs: number) => boolean;
-  /** The address whose turn it takes. */
-  readonly addressOf: (work: Work) => string;
+  /** Whose turn it takes: the share of a user or an address. */
+  readonly shareOf: (work: Work) => string;
 }
 
 /** Work that a client has asked for. */
 export interface Task {
-  /** The address of the client. */
-  readonly address: string;
+  /** Whose turn it takes: the share of a user or an address. */
+  readonly share: string;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   advance(endMs: number): boolean;
 }
@@ -33,13 +34,13 @@ export function createTaskQueue(): TaskQueue {
   return new WorkQueue<Task>({
     roundMs: taskRoundMs,
     advance: (task, endMs) => task.advance(endMs),
-    addressOf: ({ address }) => address,
+    shareOf: ({ share }) => share,
   });
 }
 
 export class WorkQueue<Work> {
   readonly #options: WorkQueueOptions<Work>;
-  /** By address. There are at most as many as there are connections. */
+  /** By share. There are at most as many as there are connections. */
   readonly #waiting = new Map<string, Set<Work>>();
   #spentMs = 0;
   #isRequested = false;
@@ -56,17 +57,17 @@ export class WorkQueue<Work> {
 
   /** Puts work into the queue. */
   add(work: Work): void {
-    const address = this.#options.addressOf(work);
-    const waiting = this.#waiting.get(address);
-    if (waiting === undefined) this.#waiting.set(address, new Set([work]));
+    const share = this.#options.shareOf(work);
+    const waiting = this.#waiting.get(share);
+    if (waiting === undefined) this.#waiting.set(share, new Set([work]));
     else waiting.add(work);
     this.#runSoon();
   }
 
   remove(work: Work): void {
-    const address = this.#options.addressOf(work);
-    const waiting = this.#waiting.get(address);
-    if (waiting?.delete(work) && waiting.size === 0) this.#waiting.delete(address);
+    const share = this.#options.shareOf(work);
+    const waiting = this.#waiting.get(share);
+    if (waiting?.delete(work) && waiting.size === 0) this.#waiting.delete(share);
   }
 
   /** Works for so long at most; returns whether there is more to do. */
@@ -94,13 +95,13 @@ export class WorkQueue<Work> {
     if (this.#waiting.size === 0) this.#spentMs = 0;
   }
 
-  /** Takes out what is next. The address whose turn it was is the last one then. */
+  /** Takes out what is next. The share whose turn it was is the last one then. */
   #next(): Work {
-    const [address, waiting] = this.#waiting.entries().next().value!;
+    const [share, waiting] = this.#waiting.entries().next().value!;
     const work = waiting.values().next().value!;
-    this.#waiting.delete(address);
+    this.#waiting.delete(share);
     waiting.delete(work);
-    if (waiting.size > 0) this.#waiting.set(address, waiting);
+    if (waiting.size > 0) this.#waiting.set(share, waiting);
     return work;
   }
 }

@@ -11,6 +11,7 @@ import { replyJson } from '../http/answer/reply.ts';
 import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
+import { shareOf } from '../limits/share.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
@@ -54,7 +55,7 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
       answer();
       return false;
     };
-    tasks.do({ address: remoteAddress(response), advance });
+    tasks.do({ share: shareOf(visitor, remoteAddress(response)), advance });
   };
 }
 

@@ -4,6 +4,7 @@ import { HubError } from '../../../model/error.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
 import type { Settings } from '../settings.ts';
+import type { Visitor } from '../users/visitor.ts';
 import type { ConnectedClient, Session, Tenant } from './session.ts';
 
 export class ClientRegister {
@@ -12,6 +13,8 @@ export class ClientRegister {
   /** How many handshakes are under way. `maxClients` bounds them together with the clients. */
   #opening = 0;
   readonly #networks = new NetworkCounts();
+  /** How many each user has. */
+  readonly #users = new Map<string, number>();
   #lastId = 0;
   #isClosed = false;
 
@@ -43,7 +46,7 @@ export class ClientRegister {
   }
 
   /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
-  takePlace(address: string): void {
+  takePlace(address: string, { name }: Visitor): void {
     this.checkOpen();
     const { maxClients, limits } = this.#settings;
     if (this.size + this.#opening >= maxClients)
@@ -56,24 +59,36 @@ export class ClientRegister {
       const clients = `${limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}`;
       throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
     }
+    if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {
+      const clients = `${limits.clientsPerUser} WebSocket clients of user ${name}`;
+      throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}, all are there`);
+    }
     this.#opening++;
-    this.#networks.add(address);
+    this.#count(address, name, 1);
   }
 
   /** Takes the place back when the handshake is over. */
-  givePlaceBack(address: string): void {
+  givePlaceBack(address: string, { name }: Visitor): void {
     this.#opening--;
-    this.#networks.remove(address);
+    this.#count(address, name, -1);
   }
 
   add({ session, visitor, address, protocol }: Tenant): void {
-    this.#networks.add(address);
+    this.#count(address, visitor.name, 1);
     const client = { id: ++this.#lastId, address, protocol, since: Date.now(), visitor, session };
     this.#connected.set(session, client);
   }
 
-  remove({ session, address }: Tenant): void {
-    this.#networks.remove(address);
+  remove({ session, address, visitor }: Tenant): void {
+    this.#count(address, visitor.name, -1);
     this.#connected.delete(session);
+  }
+
+  #count(address: string, name: string, step: 1 | -1): void {
+    if (step > 0) this.#networks.add(address);
+    else this.#networks.remove(address);
+    const count = (this.#users.get(name) ?? 0) + step;
+    if (count > 0) this.#users.set(name, count);
+    else this.#users.delete(name);
   }
 }

@@ -10,6 +10,7 @@ import { acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
+import { shareOf } from '../limits/share.ts';
 import type { Task, TaskQueue } from '../pacing/work-queue.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
@@ -39,7 +40,7 @@ export function beginHandshake(
 ): void {
   checkVersion(request);
   const address = remoteAddress(response);
-  clients.takePlace(address);
+  clients.takePlace(address, visitor);
   const protocol = offers(request, v1.subprotocol) ? v1 : plain;
   const comer = { visitor, origin: originOf(response, visitor), address };
   const query = request.getQuery() ?? '';
@@ -48,7 +49,7 @@ export function beginHandshake(
   const asJson = acceptsJson(request.getHeader('accept'));
   const exchange = keepResponse(response);
   const handshake = new Handshake({
-    address,
+    share: shareOf(visitor, address),
     exchange,
     checkOpen() {
       clients.checkOpen();
@@ -60,14 +61,14 @@ export function beginHandshake(
       response.upgrade<Tenant>(tenant, key, protocol.subprotocol, extensions, socketContext);
     },
     refuse: (error) => exchange.fail(asHubError(error, log), asJson),
-    end: () => clients.givePlaceBack(address),
+    end: () => clients.givePlaceBack(address, visitor),
   });
   tasks.do(handshake);
 }
 
 interface HandshakeOptions {
-  /** The address of the client. */
-  readonly address: string;
+  /** Whose turn it takes. */
+  readonly share: string;
   readonly exchange: Exchange;
   /** Throws when the server stops: the socket would be cut with it, without a goodbye. Errors: `unavailable`. */
   checkOpen(): void;
@@ -82,12 +83,12 @@ interface HandshakeOptions {
 }
 
 class Handshake implements Task {
-  readonly address: string;
+  readonly share: string;
   readonly #options: HandshakeOptions;
   #session: Session | undefined = undefined;
 
   constructor(options: HandshakeOptions) {
-    this.address = options.address;
+    this.share = options.share;
     this.#options = options;
   }
 

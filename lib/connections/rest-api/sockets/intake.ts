@@ -5,6 +5,7 @@
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
+import { shareOf } from '../limits/share.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
@@ -111,7 +112,7 @@ export class Intake {
 
   /** Takes what waits. Short backlogs come first, for at most half of the time. Returns whether more waits. */
   #takeUntil(endMs: number): boolean {
-    const ready = [...this.#waiting].filter(([session]) => !session.isBusy);
+    const ready = inTurns([...this.#waiting].filter(([session]) => !session.isBusy));
     const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
     const many = ready.filter(([, { backlog }]) => backlog.bytes > littleBytes);
     this.#takeTurns(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
@@ -142,4 +143,18 @@ export class Intake {
     }
     this.#waiting.delete(session);
   }
+}
+
+/** One client of each share comes first, then a second one of each: who has many clients has no more turns. */
+function inTurns(waiting: readonly (readonly [Session, Waiting])[]): (readonly [Session, Waiting])[] {
+  const counts = new Map<string, number>();
+  const turns = waiting.map((one) => {
+    const { visitor, address } = one[1].socket.getUserData();
+    const share = shareOf(visitor, address);
+    const turn = counts.get(share) ?? 0;
+    counts.set(share, turn + 1);
+    return { one, turn };
+  });
+  if (counts.size <= 1) return [...waiting];
+  return turns.sort((one, other) => one.turn - other.turn).map(({ one }) => one);
 }

@@ -6,6 +6,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Filter } from '../filters/filter.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import type { Rates } from '../limits/rates.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
 import type { Settings } from '../settings.ts';
@@ -46,6 +47,7 @@ export interface ProtocolContext {
   readonly log: Log;
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
+  readonly rates: Rates;
   readonly pace: Pace;
   readonly tasks: TaskQueue;
   readonly fanOut: FanOut;

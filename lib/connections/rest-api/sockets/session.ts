@@ -22,6 +22,8 @@ export interface Session {
   open(socket: Socket): void;
   /** true: it works on its last message, or many answers are unread, and the next messages wait. It tells the pace when that is over. */
   readonly isBusy: boolean;
+  /** What the hub holds for it. */
+  readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
   /** Is called when the server has dropped something that was published, since too much waits for the client already. */
   dropped(): void;

@@ -18,6 +18,7 @@ import { Intake } from './intake.ts';
 import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
 import type { ConnectedClient, Tenant } from './session.ts';
+import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/protocol.ts';
 
 export interface Sockets {
@@ -60,6 +61,7 @@ export function serveSockets({ originOf, socketGone, ...options }: SocketsOption
   const plain = servePlain(context);
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
+  const unread = new UnreadWatch(() => clients.clients(), settings.limits.unreadBytesPerUser, hits);
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
 
@@ -78,6 +80,7 @@ export function serveSockets({ originOf, socketGone, ...options }: SocketsOption
         },
         ...handlersOf(clients, intake, hits, (step) => {
           openSockets += step;
+          if (step > 0) unread.came(clients.size + 1);
           if (step < 0) socketGone();
         }),
       });
@@ -105,6 +108,7 @@ export function serveSockets({ originOf, socketGone, ...options }: SocketsOption
     close() {
       const isHeard = !clients.isEmpty;
       clients.close();
+      unread.stop();
       plain.close();
       v1.close();
       return isHeard;

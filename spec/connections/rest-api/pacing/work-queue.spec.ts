@@ -22,7 +22,7 @@ function start(roundMs = 2) {
       spend(0.7); // more than a turn
       return --work.steps > 0;
     },
-    addressOf: ({ address }) => address,
+    shareOf: ({ address }) => address,
   });
   const done = async () => {
     for (let size = -1; size < log.length; ) {

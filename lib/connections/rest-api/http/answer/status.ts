@@ -28,6 +28,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
   'test-failed': '500 Internal Server Error',
   'too-many-attempts': '429 Too Many Requests',
   'too-many-clients': '503 Service Unavailable',
+  'too-many-requests': '429 Too Many Requests',
   unauthorized: '401 Unauthorized',
   unavailable: '503 Service Unavailable',
   'unknown-parameter': '404 Not Found',
@@ -37,6 +38,7 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
 /** The headers that say what helps: after how many seconds to ask again, or what to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
 export const helpingHeaders: Partial<Readonly<Record<ErrorCode, readonly Header[]>>> = {
   'too-many-attempts': [['Retry-After', String(retryAfterSeconds)]],
+  'too-many-requests': [['Retry-After', '1']],
   unavailable: [['Retry-After', '1']],
   'upgrade-required': [
     ['Upgrade', 'websocket'],

@@ -5,50 +5,45 @@
 import { LimitError } from '../../limits/limit-error.ts';
 import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
+import { TokenBuckets } from '../../limits/token-buckets.ts';
 
-/** How many networks and users are remembered. The one whose last wrong attempt was longest ago is forgotten first. */
+/** From where how many users have come is remembered. */
 const maxRemembered = 10_000;
 
 /** How long a client that is refused has to wait, in seconds. */
 export const retryAfterSeconds = 1;
 
-interface Bucket {
-  tokens: number;
-  atMs: number;
-}
-
 export class Attempts {
   readonly #perSecond: number;
-  readonly #now: () => number;
   /** By network, or by name of a user behind a slash, which no network has in front. */
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets: TokenBuckets;
   /** From where users have come. */
   readonly #trusted = new Set<string>();
 
   /** `now` is in milliseconds of a monotonic clock. */
-  constructor(perSecond: number, now: () => number = () => performance.now()) {
+  constructor(perSecond: number, now?: () => number) {
     this.#perSecond = perSecond;
-    this.#now = now;
+    this.#buckets = new TokenBuckets(wrongInARow, perSecond, now);
   }
 
   /** Whether nobody has been wrong lately. */
   get isQuiet(): boolean {
-    return this.#buckets.size === 0;
+    return this.#buckets.isEmpty;
   }
 
   /** Asks whether credentials may be compared; `user` is whom they name, if anybody. Errors: `too-many-attempts`. */
   check(addressOf: () => string, user = ''): void {
     if (this.isQuiet) return;
     const network = networkOf(addressOf());
-    if (!this.#hasToken(network)) throw this.#tooMany(`from ${network}`);
-    if (user !== '' && !this.#trusted.has(`${network}/${user}`) && !this.#hasToken(`/${user}`))
+    if (!this.#buckets.has(network)) throw this.#tooMany(`from ${network}`);
+    if (user !== '' && !this.#trusted.has(`${network}/${user}`) && !this.#buckets.has(`/${user}`))
       throw this.#tooMany('for this user');
   }
 
   /** Notes that credentials were wrong. */
   fail(address: string, user = ''): void {
-    this.#take(networkOf(address));
-    if (user !== '') this.#take(`/${user}`);
+    this.#buckets.take(networkOf(address));
+    if (user !== '') this.#buckets.take(`/${user}`);
   }
 
   /** Notes that a user has come. */
@@ -56,26 +51,6 @@ export class Attempts {
     if (user === '') return;
     if (this.#trusted.size >= maxRemembered) this.#trusted.delete(this.#trusted.values().next().value!);
     this.#trusted.add(`${networkOf(address)}/${user}`);
-  }
-
-  #hasToken(key: string): boolean {
-    const bucket = this.#buckets.get(key);
-    if (bucket === undefined) return true;
-    const tokens = this.#tokensOf(bucket);
-    if (tokens >= wrongInARow) this.#buckets.delete(key);
-    return tokens >= 1;
-  }
-
-  #take(key: string): void {
-    const bucket = this.#buckets.get(key);
-    this.#buckets.delete(key);
-    if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
-    const tokens = bucket === undefined ? wrongInARow : this.#tokensOf(bucket);
-    this.#buckets.set(key, { tokens: tokens - 1, atMs: this.#now() }); // what failed last comes last
-  }
-
-  #tokensOf({ tokens, atMs }: Bucket): number {
-    return Math.min(wrongInARow, tokens + ((this.#now() - atMs) / 1000) * this.#perSecond);
   }
 
   #tooMany(whose: string): LimitError {

@@ -13,8 +13,10 @@ import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
+import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { View } from '../../users/view.ts';
+import type { Visitor } from '../../users/visitor.ts';
 
 const chunkLength = 16 * 1024;
 
@@ -30,12 +32,17 @@ export interface ListContext {
  * Streams the list of parameters, a JSON array. `?address=<address>` asks for some by name, also if there are none of them.
  * `?filter=<regex>` narrows the list. The answer to a filter that makes no sense is `bad-request`.
  */
-export function listParameters(context: ListContext, view: View, response: HttpResponse, request: HttpRequest): void {
-  context.tasks.do(new ParameterList(context, view, response, request));
+export function listParameters(
+  context: ListContext,
+  visitor: Visitor,
+  response: HttpResponse,
+  request: HttpRequest,
+): void {
+  context.tasks.do(new ParameterList(context, visitor, response, request));
 }
 
 class ParameterList implements Task {
-  readonly address: string;
+  readonly share: string;
   readonly #context: ListContext;
   readonly #view: View;
   readonly #patterns: readonly string[];
@@ -47,10 +54,11 @@ class ParameterList implements Task {
   #separator = '\n';
   #hasBegun = false;
 
-  constructor(context: ListContext, view: View, response: HttpResponse, request: HttpRequest) {
+  constructor(context: ListContext, visitor: Visitor, response: HttpResponse, request: HttpRequest) {
+    const { view } = visitor;
     const query = new URLSearchParams(request.getQuery() ?? '');
     const named = query.getAll('address').flatMap((address) => view.find(address) ?? []);
-    this.address = remoteAddress(response);
+    this.share = shareOf(visitor, remoteAddress(response));
     this.#context = context;
     this.#view = view;
     this.#patterns = query.getAll('filter');

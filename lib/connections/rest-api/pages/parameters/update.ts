@@ -32,6 +32,8 @@ export interface UpdateContext {
 export interface Updater {
   readonly view: View;
   readonly origin: Origin;
+  /** Counts a write; undefined: nobody counts. Errors: `too-many-requests`. */
+  readonly expectRate: (() => void) | undefined;
 }
 
 /** Sets a parameter as the query says. Errors: those of the query and of the write. */
@@ -82,9 +84,10 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
  * them.
  */
 function update(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
-  const { view, origin } = updater;
+  const { view, origin, expectRate } = updater;
   const { writes } = context;
   try {
+    expectRate?.();
     const { parameter: address, value } = read();
     const parameter = view.findToWrite(address);
     if (parameter?.remote !== undefined) return updateRemote(context, updater, parameter, value);

@@ -53,7 +53,7 @@ function readFormat(text: string | null, accept: string): HistoryQuestion['forma
 
 /** Looks for the parameters of a list, in turn with what other clients ask for. */
 class Search implements Task {
-  readonly address: string;
+  readonly share: string;
   readonly #patterns: readonly string[];
   readonly #parameters: Iterator<AskedParameter | Parameter>;
   readonly #most: number;
@@ -64,7 +64,7 @@ class Search implements Task {
   #matches: Filter | undefined;
 
   constructor(
-    { query, address, visitor: { view } }: PastRequest,
+    { query, share, visitor: { view } }: PastRequest,
     most: number,
     found: (parameters: AskedParameter[]) => void,
     failed: (error: unknown) => void,
@@ -73,7 +73,7 @@ class Search implements Task {
       .getAll('address')
       .filter((name) => view.mayRead(name))
       .map((name) => ({ address: name, type: view.find(name)?.type }));
-    this.address = address;
+    this.share = share;
     this.#patterns = query.getAll('filter');
     this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#after = query.get('after');

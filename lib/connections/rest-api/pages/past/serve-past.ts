@@ -14,6 +14,7 @@ import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
+import { shareOf } from '../../limits/share.ts';
 import type { TaskQueue } from '../../pacing/work-queue.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
@@ -31,8 +32,8 @@ export interface PastRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** The address of the client. */
-  readonly address: string;
+  /** Whose share of what the hub does it takes. */
+  readonly share: string;
   readonly visitor: Visitor;
 }
 
@@ -46,19 +47,19 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
   return (response, request, visitor) => {
     const past = context.hub.keeping.archive?.past;
     if (past === undefined) throw new HubError('not-found', 'this hub has no store');
-    const address = remoteAddress(response);
+    const share = shareOf(visitor, remoteAddress(response));
     const accept = request.getHeader('accept');
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const ifNoneMatch = request.getHeader('if-none-match');
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const question = read(context, { path: request.getUrl(), query, accept, address, visitor });
-    const leave = context.shares.enter(address);
+    const question = read(context, { path: request.getUrl(), query, accept, share, visitor });
+    const leave = context.shares.enter(share);
     const exchange = keepResponse(response);
     const stay = cutWith(visitor, response);
     const answer = async () => {
       const asked = await question;
-      const ready = await past.ask(asked, address, () => !exchange.isAborted);
-      const free = context.shares.hold(address, ready.body.byteLength);
+      const ready = await past.ask(asked, share, () => !exchange.isAborted);
+      const free = context.shares.hold(share, ready.body.byteLength);
       const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
       await reply(exchange, ready, type, ifNoneMatch).finally(free);
     };

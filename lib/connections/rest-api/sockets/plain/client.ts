@@ -2,6 +2,7 @@
 // too slowly, it keeps one number: the revision up to which it has seen everything. It is sent the newest values since then, as
 // fast as it reads, and is live again.
 
+import { randomUUID } from 'node:crypto';
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
@@ -12,6 +13,8 @@ import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
+import type { Rates } from '../../limits/rates.ts';
+import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { Comer } from '../protocol.ts';
@@ -33,6 +36,7 @@ export interface PlainContext {
   readonly log: Log;
   readonly hits: LimitHits;
   readonly writes: WriteCounts;
+  readonly rates: Rates;
   readonly tasks: TaskQueue;
   readonly rounds: Rounds;
   readonly reader: PlainReader;
@@ -57,6 +61,8 @@ export class PlainClient implements Session, Task {
   readonly #origin: Origin;
   readonly #view: View;
   readonly address: string;
+  readonly share: string;
+  readonly id = randomUUID();
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;
@@ -72,6 +78,7 @@ export class PlainClient implements Session, Task {
     this.#context = context;
     this.#filters = patterns;
     this.address = address;
+    this.share = shareOf(visitor, address);
     this.#topic = topic;
     this.#origin = origin;
     this.#view = visitor.view;
@@ -92,13 +99,15 @@ export class PlainClient implements Session, Task {
 
   /** Takes a message, `{"p":"desk/lamp","v":true}`. It answers a mistake, and the socket stays open. */
   receive(message: ArrayBuffer, isBinary: boolean): void {
-    const { hub, hits, writes, reader } = this.#context;
+    const { hub, hits, writes, rates, reader } = this.#context;
     const view = this.#view;
     let address: string | undefined;
     this.#received++;
     try {
       if (isBinary) throw new HubError('bad-request', 'expected a text frame with {"p":…,"v":…}, got a binary frame');
       address = reader.read(message);
+      const refusal = rates.writes?.(this, 1);
+      if (refusal !== undefined) throw refusal;
       const parameter = view.findToWrite(address);
       const value = reader.value(parameter !== undefined && takesNumbers(parameter));
       if (parameter?.remote !== undefined) {
@@ -137,13 +146,17 @@ export class PlainClient implements Session, Task {
     this.#context.outbox.leaving.add(this); // it cannot leave during this call: the server is sending to all members of the topic
     setImmediate(() => {
       this.leaveTopic();
-      this.#context.tasks.add(this);
+      if (this.#context.clients.has(this)) this.#context.tasks.add(this);
     });
   }
 
   /** Stops hearing what is published. */
   leaveTopic(): void {
     if (this.#context.outbox.leaving.delete(this)) this.#socket.unsubscribe(this.#topic.text); // only once, since it may be live again
+  }
+
+  get unreadBytes(): number {
+    return this.#socket.getBufferedAmount();
   }
 
   drained(): void {
@@ -154,8 +167,8 @@ export class PlainClient implements Session, Task {
   /** Goes on to send what it missed; returns whether it can go on at once. */
   advance(endMs: number): boolean {
     const { clients, outbox } = this.#context;
-    const isLive = this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text);
-    if (!clients.has(this) || isLive) return false;
+    if (!clients.has(this)) return false; // its socket may be gone, and takes no call any more
+    if (this.#seen === undefined || this.#socket.isSubscribed(this.#topic.text)) return false;
     outbox.flush(); // what is published after this catch-up must be newer than what the catch-up sends
     let hasMore = false;
     this.#socket.cork(() => {

@@ -9,11 +9,11 @@ import { PlainReader } from './message.ts';
 import { createOutbox } from './outbox.ts';
 
 /** Creates the plain protocol. */
-export function servePlain({ apps, hub, log, hits, writes, tasks, fanOut, boundOf }: ProtocolContext): Protocol {
+export function servePlain({ apps, hub, log, hits, writes, rates, tasks, fanOut, boundOf }: ProtocolContext): Protocol {
   const outbox = createOutbox(apps);
   const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
-    ...{ hub, log, hits, writes, tasks, outbox, groups },
+    ...{ hub, log, hits, writes, rates, tasks, outbox, groups },
     rounds: fanOut.rounds,
     reader: new PlainReader(),
     clients: new Set(),

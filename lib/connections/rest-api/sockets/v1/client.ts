@@ -1,8 +1,10 @@
 // A socket of patchbay.v1 as the hub sees it: what it subscribed to, how far it has been sent that, and whether it reads.
 
+import { randomUUID } from 'node:crypto';
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
 import { limits } from '../../limits/limits.ts';
+import { shareOf } from '../../limits/share.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
@@ -27,8 +29,12 @@ export class Client {
   readonly origin: Origin;
   /** Where it comes from, as the log names it. */
   readonly address: string;
+  /** Whose share of what the hub does it takes. */
+  readonly share: string;
   /** Names this run of the hub, as those see it who may see the same. */
   readonly epoch: string;
+  /** Tells clients apart. */
+  readonly id = randomUUID();
   subscriptions: readonly Subscription[] = [];
   /** Assigned by `members/members.ts` alone. */
   membership: Membership = { name: 'idle' };
@@ -56,6 +62,7 @@ export class Client {
     this.epoch = epoch;
     this.origin = origin;
     this.address = address;
+    this.share = shareOf(visitor, address);
     this.#onFull = onFull;
   }
 

@@ -37,7 +37,7 @@ export class Groups {
   readonly #queue = new WorkQueue<Client>({
     roundMs: catchUpRoundMs,
     advance: (client, endMs) => this.#advance(client, endMs),
-    addressOf: ({ address }) => address,
+    shareOf: ({ share }) => share,
   });
   /** By key; bounded by the number of clients. */
   readonly #groups = new Map<string, Group>();

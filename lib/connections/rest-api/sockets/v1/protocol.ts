@@ -10,6 +10,7 @@ import type { LostFires } from '../../../mirroring.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
+import { SubscriptionShares } from '../user-shares.ts';
 import { Client } from './client.ts';
 import { encode } from './frames.ts';
 import { Groups } from './groups.ts';
@@ -43,6 +44,7 @@ export function serveV1({
   log,
   hits,
   writes,
+  rates,
   pace,
   tasks,
   fanOut,
@@ -58,7 +60,18 @@ export function serveV1({
   const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
-  const desk = { hub, log, writes, fanOut, groups, readSubscription: createSubscriptionReader(boundOf, fanOut) };
+  const shares = new SubscriptionShares(settings.limits);
+  const desk = {
+    hub,
+    log,
+    writes,
+    hits,
+    rates,
+    shares,
+    fanOut,
+    groups,
+    readSubscription: createSubscriptionReader(boundOf, fanOut),
+  };
   const shared = { desk, hits, pace, tasks, sessions, stalls };
 
   return {

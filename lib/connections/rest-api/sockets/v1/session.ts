@@ -8,6 +8,7 @@ import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../pacing/pace.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { Session, Socket } from '../session.ts';
+import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
 import type { Desk, Rest, Subject } from './handlers/handler.ts';
@@ -73,8 +74,12 @@ export class V1Session implements Session, Task {
     return this.#rest !== undefined || this.#client.hasUnreadAnswers;
   }
 
-  get address(): string {
-    return this.#client.address;
+  get share(): string {
+    return this.#client.share;
+  }
+
+  get unreadBytes(): number {
+    return this.#client.unreadBytes;
   }
 
   /** Goes on with the message that takes long. */
@@ -89,7 +94,7 @@ export class V1Session implements Session, Task {
   }
 
   dropped(): void {
-    this.#shared.hits.add('unreadBytes', this.address);
+    this.#shared.hits.add('unreadBytes', this.#client.address);
   }
 
   drained(): void {
@@ -115,6 +120,8 @@ export class V1Session implements Session, Task {
     sessions.delete(this);
     stalls.delete(this.#client);
     tasks.remove(this);
+    desk.shares.change(this.share, costOf(this.#client.subscriptions), costOf([]));
+    this.#client.subscriptions = [];
     desk.groups.remove(this.#client);
     this.#client.lose();
   }

@@ -4,8 +4,11 @@ import type { Refusal } from '../../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
+import type { LimitHits } from '../../../limits/limit-hits.ts';
+import type { Rates } from '../../../limits/rates.ts';
 import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
+import type { SubscriptionShares } from '../../user-shares.ts';
 import type { Client } from '../client.ts';
 import type { Groups } from '../groups.ts';
 import type { Request } from './subscription-reader.ts';
@@ -17,6 +20,9 @@ export interface Desk {
   readonly writes: WriteCounts;
   readonly fanOut: FanOut;
   readonly groups: Groups;
+  readonly hits: LimitHits;
+  readonly rates: Rates;
+  readonly shares: SubscriptionShares;
   /** Errors: `bad-request`. */
   readonly readSubscription: (message: object, visitor: Visitor) => Request;
 }

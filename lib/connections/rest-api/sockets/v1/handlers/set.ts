@@ -22,16 +22,19 @@ interface RemoteItem extends RemoteWrite {
 /** How many answers to a client may wait for other hubs, which answer within two seconds. */
 const maxPendingAcks = 1000;
 
-export const handleSet: Handler = ({ hub, log, fanOut, writes }, client, message) => {
+export const handleSet: Handler = ({ hub, log, fanOut, hits, writes, rates }, client, message) => {
   const items = itemsOf(message);
   const errors: Mistake[] = [];
   let remotes: RemoteItem[] | undefined;
   if (client.pendingAcks >= maxPendingAcks)
     throw new HubError('bad-request', `expected at most ${maxPendingAcks} messages that wait for other hubs`);
   const { view } = client.visitor;
+  const refusal = rates.writes?.(client, items.length);
+  if (refusal !== undefined) hits.addError(refusal, client.address);
   hub.turn(() => {
     for (const [target, value] of items) {
       try {
+        if (refusal !== undefined) throw refusal;
         const parameter =
           typeof target === 'string' ? view.findToWrite(target) : known(view, fanOut.parameterOf(target));
         if (parameter === undefined) {

@@ -4,6 +4,7 @@
 import { maxSubscriptions } from '../../../../../wire/limits.ts';
 import { LimitError } from '../../../limits/limit-error.ts';
 import { limits } from '../../../limits/limits.ts';
+import { costOf } from '../../user-shares.ts';
 import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
 import type { Desk, Handler } from './handler.ts';
@@ -39,7 +40,7 @@ function readRequest(desk: Desk, client: Client, message: object): Request {
   return request;
 }
 
-function subscribe({ hub, groups }: Desk, client: Client, { subscription, since }: Request): void {
+function subscribe({ hub, groups, shares }: Desk, client: Client, { subscription, since }: Request): void {
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
   if (before === undefined && client.subscriptions.length >= maxSubscriptions)
@@ -48,6 +49,10 @@ function subscribe({ hub, groups }: Desk, client: Client, { subscription, since 
       'bad-request',
       `sub: expected at most ${maxSubscriptions} subscriptions, got ${client.subscriptions.length + 1}`,
     );
+  if (client.membership.name !== 'closed') {
+    const others = client.subscriptions.filter((one) => one !== before);
+    shares.change(client.share, costOf(client.subscriptions), costOf([...others, subscription]));
+  }
   const canResume = since?.epoch === client.epoch && groups.structure.canResume(since.rev);
   if (canResume) client.definitions.resume(since.rev, hub.revision);
   const isSame = since === undefined && before?.patterns === subscription.patterns;

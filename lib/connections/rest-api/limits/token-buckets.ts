@@ -1,0 +1,50 @@
+// Token buckets: each key has so many tokens, of which some come back each second.
+
+/** How many keys are remembered. The one that took longest ago is forgotten first, and has all its tokens again. */
+const maxRemembered = 10_000;
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+export class TokenBuckets {
+  readonly #size: number;
+  readonly #perSecond: number;
+  readonly #now: () => number;
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** `now` is in milliseconds of a monotonic clock. */
+  constructor(size: number, perSecond: number, now: () => number = () => performance.now()) {
+    this.#size = size;
+    this.#perSecond = perSecond;
+    this.#now = now;
+  }
+
+  /** Whether nobody has taken any lately. */
+  get isEmpty(): boolean {
+    return this.#buckets.size === 0;
+  }
+
+  /** Whether there are so many; who wants more than a bucket holds needs a full one. */
+  has(key: string, count = 1): boolean {
+    const bucket = this.#buckets.get(key);
+    if (bucket === undefined) return true;
+    const tokens = this.#tokensOf(bucket);
+    if (tokens >= this.#size) this.#buckets.delete(key);
+    return tokens >= Math.min(count, this.#size);
+  }
+
+  /** Takes so many, also of those that are to come. */
+  take(key: string, count = 1): void {
+    const bucket = this.#buckets.get(key);
+    this.#buckets.delete(key);
+    if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
+    const tokens = bucket === undefined ? this.#size : this.#tokensOf(bucket);
+    this.#buckets.set(key, { tokens: tokens - count, atMs: this.#now() }); // who took last comes last
+  }
+
+  #tokensOf({ tokens, atMs }: Bucket): number {
+    return Math.min(this.#size, tokens + ((this.#now() - atMs) / 1000) * this.#perSecond);
+  }
+}

@@ -1,0 +1,129 @@
+// What all WebSocket clients of one user cost together: their subscriptions, and what the hub holds for those that do not read. Of clients
+// that are nobody in particular, those of one network count together.
+
+import { closeCodes } from '../../../wire/close-codes.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import type { LimitHits } from '../limits/limit-hits.ts';
+import { limits } from '../limits/limits.ts';
+import { shareOf } from '../limits/share.ts';
+import type { Settings } from '../settings.ts';
+import type { ConnectedClient } from './session.ts';
+
+/** What the subscriptions of a client cost. */
+export interface Cost {
+  readonly subscriptions: number;
+  readonly steps: number;
+}
+
+export function costOf(subscriptions: readonly { readonly selection: { readonly work: number } }[]): Cost {
+  return {
+    subscriptions: subscriptions.length,
+    steps: subscriptions.reduce((sum, { selection }) => sum + selection.work, 0),
+  };
+}
+
+type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser'>;
+
+const nothing: Cost = { subscriptions: 0, steps: 0 };
+
+/** Counts the subscriptions of each share. It is as large as there are clients. */
+export class SubscriptionShares {
+  readonly #limits: Limits;
+  readonly #shares = new Map<string, Cost>();
+
+  constructor(limits: Limits) {
+    this.#limits = limits;
+  }
+
+  /** Has a client of a share cost something else. Errors: `bad-request`; then nothing has changed. */
+  change(share: string, before: Cost, after: Cost): void {
+    const { subscriptions, steps } = this.#shares.get(share) ?? nothing;
+    const next = {
+      subscriptions: subscriptions + after.subscriptions - before.subscriptions,
+      steps: steps + after.steps - before.steps,
+    };
+    const { subscriptionsPerUser, stepsPerUser } = this.#limits;
+    if (next.subscriptions > subscriptionsPerUser && after.subscriptions > before.subscriptions)
+      throw tooMuch('subscriptionsPerUser', `${subscriptionsPerUser} subscriptions`, share);
+    if (next.steps > stepsPerUser && after.steps > before.steps)
+      throw tooMuch('stepsPerUser', `patterns of ${stepsPerUser} steps`, share);
+    if (next.subscriptions > 0) this.#shares.set(share, next);
+    else this.#shares.delete(share);
+  }
+}
+
+function tooMuch(limit: 'subscriptionsPerUser' | 'stepsPerUser', what: string, share: string): LimitError {
+  return new LimitError(limit, 'bad-request', `sub: expected at most ${what} in all clients of ${share}, got more`);
+}
+
+/** How often some of the clients are looked at, and how many. */
+const lookMs = 100;
+const lookedAtOnce = 1000;
+
+/**
+ * Looks at what clients do not read. Where one share holds too much, it ends those that hold the most. As long as there are so few clients
+ * that they cannot hold that much, it does not look.
+ */
+export class UnreadWatch {
+  readonly #clients: () => Iterable<ConnectedClient>;
+  readonly #most: number;
+  readonly #hits: LimitHits;
+  #timer: NodeJS.Timeout | undefined;
+  #walk: Iterator<ConnectedClient> | undefined;
+  /** How many clients this walk has come by. */
+  #count = 0;
+  #held = new Map<string, [client: ConnectedClient, bytes: number][]>();
+
+  constructor(clients: () => Iterable<ConnectedClient>, most: number, hits: LimitHits) {
+    this.#clients = clients;
+    this.#most = most;
+    this.#hits = hits;
+  }
+
+  /** To be told how many clients there are when another one has come. */
+  came(count: number): void {
+    if (this.#timer === undefined && count * limits.unreadBytes.default > this.#most)
+      this.#timer = setInterval(() => this.#look(), lookMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #look(): void {
+    this.#walk ??= this.#clients()[Symbol.iterator]();
+    for (let looked = 0; looked < lookedAtOnce; looked++) {
+      const { done, value } = this.#walk.next();
+      if (done) {
+        this.#walk = undefined;
+        this.#judge();
+        return;
+      }
+      this.#count++;
+      const bytes = value.session.unreadBytes;
+      if (bytes === 0) continue;
+      const share = shareOf(value.visitor, value.address);
+      const held = this.#held.get(share);
+      if (held === undefined) this.#held.set(share, [[value, bytes]]);
+      else held.push([value, bytes]);
+    }
+  }
+
+  #judge(): void {
+    const shares = this.#held;
+    if (this.#count * limits.unreadBytes.default <= this.#most) this.stop();
+    this.#count = 0;
+    this.#held = new Map();
+    for (const held of shares.values()) {
+      let sum = held.reduce((all, [, bytes]) => all + bytes, 0);
+      if (sum <= this.#most) continue;
+      for (const [{ session, address }, bytes] of held.sort(([, one], [, other]) => other - one)) {
+        if (sum <= this.#most) break;
+        sum -= bytes;
+        this.#hits.add('unreadBytesPerUser', address);
+        session.end(closeCodes.stalled, 'the clients of your user do not read');
+      }
+    }
+  }
+}

@@ -1,0 +1,171 @@
+// One user may have so many sockets, subscriptions, requests, writes and unread bytes, wherever it comes from. Others do not notice.
+
+import test, { type ExecutionContext } from 'ava';
+import { createRates } from '../../../../lib/connections/rest-api/limits/rates.ts';
+import { shareOf } from '../../../../lib/connections/rest-api/limits/share.ts';
+import { SubscriptionShares } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { ask } from '../../../support/http.ts';
+import { api, expectHits, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
+import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
+
+const ann = { authorization: 'Bearer ann' };
+const bob = { authorization: 'Bearer bob' };
+const all = { read: ['**'], write: ['**'] };
+const start = (t: ExecutionContext, limits: object): Promise<HubUnderTest> =>
+  startTestHub(t, {
+    connections: {
+      api: { ...api, limits, users: { ann: { token: 'ann', ...all }, bob: { token: 'bob', ...all } } },
+      desk: { type: 'dummy', parameters: ['i,I,7', 's,S,x'] },
+    },
+  });
+const v1 = (who: object) => ({ ...who, 'sec-websocket-protocol': 'patchbay.v1' });
+
+test('a share is that of a user, or of the network of those who are none', (t) => {
+  t.is(shareOf({ name: 'ann' }, '10.0.0.1'), 'user ann');
+  t.is(shareOf({ name: '' }, '2001:0db8:0001:0002:0003:0004:0005:0006'), '2001:0db8:0001:0002::/64');
+});
+
+test('a user has at most clientsPerUser sockets, until one leaves; others come in', async (t) => {
+  const hub = await start(t, { clientsPerUser: 2 });
+  const first = await openClient(t, hub.port, '', ann);
+  await openClient(t, hub.port, '', ann);
+  const refused = await ask(t, hub.port, 'GET /ws', { headers: { ...handshake(), ...ann } });
+  t.deepEqual(
+    [refused.status, refused.text],
+    [503, 'expected at most 2 WebSocket clients of user ann, all are there\n'],
+  );
+  for (let count = 0; count < 2; count++) await openClient(t, hub.port, '', bob);
+  first.close();
+  await first.closed();
+  await openClient(t, hub.port, '', ann);
+  expectHits(t, hub, ['clientsPerUser']);
+});
+
+test('the clients of a user have so many subscriptions and steps together; what has gone counts no more', async (t) => {
+  const hub = await start(t, { subscriptionsPerUser: 3, stepsPerUser: 50 });
+  const open = async (who: object) => {
+    const client = await openClient(t, hub.port, '', v1(who));
+    const of = async (sub: number, include: unknown[] = ['desk/i']) => {
+      client.send({ sub, include });
+      const wanted = (frame: object) => 'error' in frame || 'sub' in frame;
+      return (await client.frames.until(wanted as never)).at(-1) as { error?: string };
+    };
+    return { ...client, of };
+  };
+  const [one, other, third] = [await open(ann), await open(ann), await open(bob)];
+  for (const [client, sub] of [
+    [one, 1],
+    [one, 2],
+    [other, 1],
+    [third, 1],
+    [one, 2],
+  ] as const) // prettier-ignore
+    t.is((await client.of(sub)).error, undefined);
+  const tooMany = 'sub: expected at most 3 subscriptions in all clients of user ann, got more';
+  t.is((await other.of(2)).error, tooMany);
+  t.is((await third.of(2)).error, undefined);
+  const tooLong = 'sub: expected at most patterns of 50 steps in all clients of user ann, got more';
+  t.is((await one.of(2, [{ regex: '(a|b|c){20}x' }])).error, tooLong);
+  one.close();
+  await one.closed();
+  await eventually(async () => (await other.of(2)).error === undefined);
+  expectHits(t, hub, []);
+});
+
+test('subscriptions that go away are given back exactly', (t) => {
+  const shares = new SubscriptionShares({ subscriptionsPerUser: 2, stepsPerUser: 10 });
+  const nothing = { subscriptions: 0, steps: 0 };
+  for (let times = 0; times < 1000; times++) {
+    shares.change('user ann', nothing, { subscriptions: 2, steps: 0.3 });
+    t.throws(() => shares.change('user ann', nothing, { subscriptions: 1, steps: 0 }), { message: /at most 2/ });
+    shares.change('user ann', { subscriptions: 2, steps: 0.3 }, nothing);
+  }
+});
+
+test('requestsPerUser: more are answered 429 with Retry-After, those of others 200', async (t) => {
+  const hub = await start(t, { requestsPerUser: 3 });
+  const read = (headers: Record<string, string>) => ask(t, hub.port, 'GET /parameters/desk/i', { headers });
+  const answers = await Promise.all(Array.from({ length: 60 }, () => read(ann)));
+  const refused = answers.filter(({ status }) => status === 429);
+  t.true(refused.length > 0);
+  t.is(refused[0]!.headers['retry-after'], '1');
+  t.is(refused[0]!.text, 'expected at most 3 requests per second of user ann, got more\n');
+  t.is((await read(bob)).status, 200);
+  t.true(hub.lines.some(({ message }) => /went past the limit requestsPerUser/.test(message)));
+});
+
+test('writes per second of a user and of a client: the bound is kept in virtual time, and off unless set', (t) => {
+  let now = 0;
+  const rates = createRates({ requestsPerUser: 0, writesPerUser: 100, writesPerClient: 60 }, () => now);
+  t.is(rates.request, undefined);
+  t.is(createRates({ requestsPerUser: 5, writesPerUser: 0, writesPerClient: 0 }).writes, undefined);
+  const taken = (id: string | undefined, share = 'user ann') => {
+    let count = 0;
+    while (rates.writes!({ share, id }, 1) === undefined) count++;
+    return count;
+  };
+  t.deepEqual([taken('1'), taken('2'), taken(undefined)], [60, 40, 0]);
+  t.is(taken('9', 'user bob'), 60);
+  now += 500;
+  t.deepEqual([taken('1'), taken('2')], [30, 20]);
+  now += 10_000;
+  t.is(rates.writes!({ share: 'user ann', id: '3' }, 1000), undefined, 'a turn that is larger needs all of them');
+  t.is(rates.writes!({ share: 'user ann', id: '3' }, 1)?.limit, 'writesPerUser');
+  now += 5000;
+  t.is(rates.writes!({ share: 'user ann', id: undefined }, 1)?.code, 'too-many-requests', 'and is paid for');
+});
+
+test('who writes too much is told for each value, by HTTP, plain and v1, and nothing is written', async (t) => {
+  const hub = await start(t, { writesPerUser: 1 });
+  const message = 'expected at most 1 writes per second of user ann, got more';
+  const fast = await openClient(t, hub.port, '', v1(ann));
+  fast.send({ set: Array.from({ length: 3600 }, (_, index) => ['desk/i', index]), ack: 1 });
+  t.deepEqual((await fast.frames.until((frame) => 'ack' in frame)).at(-1), { ack: 1, errors: [] } as never);
+  t.is(hub.find('desk/i')!.value, 3599, 'one turn may have more, and then nothing comes for an hour');
+  fast.send({
+    set: [
+      ['desk/i', 1],
+      ['desk/i', 2],
+    ],
+    ack: 2,
+  }); // prettier-ignore
+  const errors = [
+    ['desk/i', message],
+    ['desk/i', message],
+  ]; // prettier-ignore
+  t.deepEqual((await fast.frames.until((frame) => 'ack' in frame)).at(-1), { ack: 2, errors } as never);
+  const plain = await openClient(t, hub.port, '', ann);
+  plain.send({ p: 'desk/i', v: 1 });
+  t.deepEqual(await plain.next(), { error: message, p: 'desk/i' });
+  const answer = await ask(t, hub.port, 'GET /update?parameter=desk/i&value=1', { headers: ann });
+  t.deepEqual([answer.status, answer.text, answer.headers['retry-after']], [429, `${message}\n`, '1']);
+  t.is((await ask(t, hub.port, 'GET /update?parameter=desk/i&value=5', { headers: bob })).status, 200);
+  t.is(hub.find('desk/i')!.value, 5);
+});
+
+test('of a user whose clients do not read, those that hold the most are closed with 4001; who reads stays', async (t) => {
+  const hub = await start(t, { unreadBytesPerUser: 1024 * 1024 });
+  const idle = await Promise.all(Array.from({ length: 6 }, () => openRawClient(t, hub.port, '', undefined, ann)));
+  const reading = await openClient(t, hub.port, '', ann);
+  const other = await openRawClient(t, hub.port, '', undefined, bob);
+  for (const client of [...idle, other]) client.pause();
+  let value = 0;
+  const isOver = () => hub.lines.some(({ message }) => /past the limit unreadBytesPerUser/.test(message));
+  await eventually(() => {
+    for (let count = 0; count < 20; count++) hub.write('desk/s', `${++value}`.padStart(20_000, 'x'), writer);
+    return isOver();
+  });
+  hub.write('desk/s', 'last', writer);
+  await reading.frames.until(({ v }) => v === 'last');
+  const codes: [isOther: boolean, code: number][] = [];
+  for (const client of [...idle, other]) {
+    client.frames.listen(({ opcode, payload }) => {
+      if (opcode === opcodes.close) codes.push([client === other, payload.readUInt16BE()]);
+    });
+    client.resume();
+  }
+  await eventually(() => codes.length > 0);
+  t.deepEqual([...new Set(codes.map(String))], ['false,4001']);
+  t.true(reading.isOpen);
+});
