@@ -1,5 +1,5 @@
 // npm run bench: runs the subjects one after the other, prints a Markdown table and keeps it, every sample as JSON and a chart.
-// Exit status 1 when any round of any contender delivered wrong answers.
+// Exit status 1 when any round of any contender delivered wrong answers, or a subject has not reached what it must.
 
 import { messageOf } from '../lib/model/error.ts';
 import { drawChart } from './harness/chart.ts';

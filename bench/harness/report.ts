@@ -64,14 +64,37 @@ function formatMetric(result: CaseResult, metric: Metric): string[] {
   return rows.length === 0 || ownTargets.length > 0 ? [`${start} | | ${ownTargets.join('; ')} |`, ...rows] : rows;
 }
 
+/** The targets that the hub has missed, a sentence for each. */
+export function missedBy(result: CaseResult, metrics: readonly Metric[]): string[] {
+  const hub = result.contenders.find(({ role }) => role === 'hub');
+  if (hub === undefined) return [];
+  return metrics.flatMap(({ key, title, targets = [] }) =>
+    targets.flatMap((target) => {
+      const other = result.contenders.find(({ name }) => name === target.against);
+      const summary = other === undefined ? summaryOf(hub, key) : ratioOf(hub, other, key);
+      const beside = other === undefined ? '' : ` times ${other.name}`;
+      const got = summary === undefined ? 'nothing' : summary.median.toFixed(2);
+      return isMetBy(target, summary)
+        ? []
+        : `${result.name}, ${title}: expected ${boundsOf(target)}${beside}, got ${got}`;
+    }),
+  );
+}
+
 /** `at least 0.95: met`; what was not measured is missed. */
-export function judge({ atLeast, atMost }: Target, summary: Summary | undefined): string {
+export function judge(target: Target, summary: Summary | undefined): string {
+  return `${boundsOf(target)}: ${isMetBy(target, summary) ? 'met' : '**missed**'}`;
+}
+
+function isMetBy({ atLeast, atMost }: Target, summary: Summary | undefined): boolean {
   const median = summary?.median ?? Number.NaN;
-  const isMet = (atLeast === undefined || median >= atLeast) && (atMost === undefined || median <= atMost);
+  return (atLeast === undefined || median >= atLeast) && (atMost === undefined || median <= atMost);
+}
+
+function boundsOf({ atLeast, atMost }: Target): string {
   const format = (words: string, bound: number | undefined) =>
     bound === undefined ? [] : [`${words} ${bound.toLocaleString('en')}`];
-  const bounds = [...format('at least', atLeast), ...format('at most', atMost)].join(', ');
-  return `${bounds}: ${isMet ? 'met' : '**missed**'}`;
+  return [...format('at least', atLeast), ...format('at most', atMost)].join(', ');
 }
 
 function formatSummary(summary: Summary | undefined, digits: number): string {

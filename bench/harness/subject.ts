@@ -9,6 +9,8 @@ export interface Subject {
   readonly about: string;
   /** How many rounds each contender runs unless said. */
   readonly rounds: number;
+  /** Whether a target that is missed fails the run, as a wrong answer does; left out: it is told. */
+  readonly mustReach?: boolean;
   /** Creates the cases; `folder` is an empty folder for files that live as long as the subject runs. */
   cases(options: Options, folder: string): Promise<readonly Case[]>;
 }

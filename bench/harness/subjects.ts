@@ -18,7 +18,7 @@ import { v1Ingest } from '../subjects/v1-ingest.ts';
 import { v1Resume } from '../subjects/v1-resume.ts';
 import { virtualCore } from '../subjects/virtual-core.ts';
 import { writeRule } from '../subjects/write-rule.ts';
-import type { MeasuredCase, SubjectResult } from './report.ts';
+import { type MeasuredCase, missedBy, type SubjectResult } from './report.ts';
 import { runRounds } from './rounds.ts';
 import type { Case, Subject } from './subject.ts';
 
@@ -61,7 +61,8 @@ export async function runSubject(
     const cases: MeasuredCase[] = [];
     for (const item of (await prepare(folder)).filter(({ name }) => name.includes(chosen))) {
       const result = await runRounds(item, rounds, (line) => tell(`${subject.name} ${line}`));
-      cases.push({ ...result, metrics: item.metrics, notes: item.notes ?? [] });
+      const mistakes = [...result.mistakes, ...(subject.mustReach ? missedBy(result, item.metrics) : [])];
+      cases.push({ ...result, mistakes, metrics: item.metrics, notes: item.notes ?? [] });
     }
     return { name: subject.name, about: subject.about, cases };
   });

@@ -1,7 +1,7 @@
 // The same rules in bare rxjs: a BehaviorSubject for each address, and a subscription for each source, which computes as much and
 // reads what the rule reads.
 
-import { BehaviorSubject } from 'rxjs';
+import { BehaviorSubject, scan } from 'rxjs';
 import type { Rule, RuleShape } from './rule-shapes.ts';
 
 type Subjects = (address: string) => BehaviorSubject<number>;
@@ -26,13 +26,11 @@ function start({ from, when, map = '', pipe, to }: Rule, subjectOf: Subjects): v
     ? sources
     : Array.from(map.matchAll(/param\('([^']+)'\)/g), ([, address]) => subjectOf(address!));
   const hasSum = pipe !== undefined;
-  let sum = 0;
   const run = (value: number) => {
     if (when !== undefined && value <= 0) return;
     let result = value + 1;
     for (const { value: other } of read) result += other;
-    if (hasSum) result = sum += value;
     for (const destination of destinations) destination.next(result);
   };
-  for (const source of sources) source.subscribe(run);
+  for (const source of sources) (hasSum ? source.pipe(scan((sum, value) => sum + value, 0)) : source).subscribe(run);
 }

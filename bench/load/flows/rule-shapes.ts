@@ -12,6 +12,8 @@ export interface Rule {
 export interface RuleShape {
   readonly connections: Readonly<Record<string, unknown>>;
   readonly rules: readonly Rule[];
+  /** The rules as the flow file has them; left out: one by one. */
+  readonly written?: readonly object[];
   /** The addresses that one round writes, one after the other. */
   readonly writes: readonly string[];
 }
@@ -37,13 +39,25 @@ export const ruleShapes = {
     onOne(rules, (index) => ({ from: { x: 's/x', a: `a/${index}` }, map: 'x + a' })),
   'named sources in chains': (rules) => chains(rules, (from) => ({ from: { x: from, y: 's/x' }, map: 'x + 1' })),
   'one source': (rules) => onOne(rules, () => ({ from: 's/x', map: 'value + 1' })),
-  'one destination': (rules) => shape(rules, (index) => ({ map: `value * ${rules} + ${index}`, to: 's/x' })),
+  'one destination': (rules) => shape(rules, () => ({ map: "value + param('s/x')", to: 's/x' })),
+  'expressions of their own': (rules) => shape(rules, (index) => ({ map: `value * ${rules} + ${index}` })),
   'many destinations': (rules) => ({
     ...shape(rules, () => ({})),
     rules: [{ from: 's/x', map: 'value + 1', to: Array.from({ length: rules }, (_, index) => `b/${index}`) }],
     writes: ['s/x'],
   }),
   chains: (rules) => chains(rules, (from) => ({ from, map: 'value + 1' })),
+  'uses of a template': (rules) => ({
+    ...shape(rules, () => ({ map: 'value + 1' })),
+    written: [
+      {
+        each: { n: Array.from({ length: rules }, (_, index) => index) },
+        from: 'a/${n}',
+        map: 'value + 1',
+        to: 'b/${n}',
+      },
+    ],
+  }),
 } satisfies Record<string, (rules: number) => RuleShape>;
 
 export type RuleShapeName = keyof typeof ruleShapes;

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { drawChart } from '../../../bench/harness/chart.ts';
-import { formatReport, judge, type SubjectResult } from '../../../bench/harness/report.ts';
+import { formatReport, judge, missedBy, type SubjectResult } from '../../../bench/harness/report.ts';
 import { readXml } from '../../support/xml/saxes.ts';
 
 const machine = {
@@ -54,6 +54,13 @@ test('a target is met by the median, at its bound as well, and missed by what wa
   t.is(judge({ atLeast: 2 }, summary), 'at least 2: met');
   t.is(judge({ atMost: 1.99 }, summary), 'at most 1.99: **missed**');
   t.is(judge({ atLeast: 1, atMost: 3 }, undefined), 'at least 1, at most 3: **missed**');
+});
+
+test('what was missed is a sentence, beside a contender as well', (t) => {
+  const [{ metrics, ...measured }] = result.cases as [(typeof result.cases)[number]];
+  const strict = [{ key: 'rate', title: 'deliveries/s', digits: 0, targets: [{ against: 'raw', atLeast: 0.96 }] }];
+  t.deepEqual(missedBy(measured, metrics), ['100 sockets, busy, %: expected at most 50, got 65.00']);
+  t.deepEqual(missedBy(measured, strict), ['100 sockets, deliveries/s: expected at least 0.96 times raw, got 0.95']);
 });
 
 test('a chart is XML, with a bar for the hub and each peer, whatever their names are', (t) => {
