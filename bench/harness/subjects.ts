@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';
+import { manyHubs } from '../subjects/hubs.ts';
 import { idle } from '../subjects/idle.ts';
 import { memory } from '../subjects/memory.ts';
 import { plainFanOut } from '../subjects/plain-fan-out.ts';
@@ -34,6 +35,7 @@ export const subjects: readonly Subject[] = [
   v1Ingest,
   filterCost,
   rightsCost,
+  manyHubs,
   idle,
   writeRule,
   ruleGrowth,
