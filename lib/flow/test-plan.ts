@@ -40,6 +40,8 @@ export interface TestPlan {
   readonly startMs: number | undefined;
   readonly given: readonly Assignment[];
   readonly steps: readonly TestStep[];
+  /** Addresses that are taken for those of other hubs, of which nothing else is known: the test cannot be run. */
+  readonly unknown: readonly string[];
 }
 
 /** What a test knows of a parameter. */

@@ -7,6 +7,7 @@ import type { TestPlan } from '../flow/test-plan.ts';
 import { loadFlows } from '../hub.ts';
 import { formatMistake, MistakeList } from '../json5/mistake.ts';
 import { messageOf } from '../model/error.ts';
+import { withRemotes } from './remote-parameters.ts';
 import { TestRun } from './test-run.ts';
 
 export interface FlowTestOptions {
@@ -41,7 +42,7 @@ export async function* runFlowTests(
   for (const group of isTogether ? [files] : files.map((file) => [file])) {
     let plan: Plan;
     try {
-      plan = await loadFlows(group, types);
+      plan = withRemotes(await loadFlows(group, types));
     } catch (error) {
       yield unreadable(group.join(', '), messageOf(error));
       continue;
@@ -51,6 +52,8 @@ export async function* runFlowTests(
 }
 
 async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
+  if (test.unknown.length > 0)
+    return { ...unreadable(test.file, whyUnknown(test)), name: test.name, place: test.place() };
   const run = await TestRun.start(plan, test.given, test.startMs);
   try {
     run.do(test.steps);
@@ -65,6 +68,11 @@ async function runTest(plan: Plan, test: TestPlan): Promise<FlowTestResult> {
     virtualMs: run.clock.now(),
     timeline: run.isFailed ? run.timeline.format() : '',
   };
+}
+
+function whyUnknown({ unknown: [address, ...others] }: TestPlan): string {
+  const all = others.length === 0 ? `${address} is` : `${address} and ${others.length} more are`;
+  return `${all} taken for what another hub has, and nothing tells the type: name a file of it in "mirrors" (patchbay types --remote)`;
 }
 
 function unreadable(file: string, timeline: string): FlowTestResult {

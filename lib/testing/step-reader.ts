@@ -33,6 +33,7 @@ export class StepReader {
         return found;
       },
       isExternal: (id) => externals.has(id),
+      isRemote: () => false,
     };
   }
 

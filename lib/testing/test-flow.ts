@@ -9,6 +9,7 @@ import { loadFlows } from '../hub.ts';
 import { readDurationMs } from '../model/duration.ts';
 import { HubError } from '../model/error.ts';
 import type { Value } from '../model/value.ts';
+import { withRemotes } from './remote-parameters.ts';
 import { here, StepReader, withoutMistakes } from './step-reader.ts';
 import { TestRun } from './test-run.ts';
 
@@ -54,7 +55,8 @@ export async function testFlow(
   flow: readonly string[] | object,
   options: TestFlowOptions = {},
 ): Promise<FlowUnderTest> {
-  const plan = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
+  const loaded = Array.isArray(flow) ? await loadFlows(flow, options.types) : planOf(flow, options.types);
+  const plan = withRemotes(loaded);
   const reader = new StepReader(plan);
   const run = await TestRun.start(plan, reader.given(options.given ?? {}), options.start?.getTime());
   const unlessFailed = (work: () => void) => {

@@ -54,7 +54,8 @@ export class FlowCheck {
       if (typeof data.rules === 'function') ruleCheck.addProgram(spot.at('rules'), data.rules, data.shadow);
       else ruleCheck.addAll(spot.at('rules'), data.rules ?? [], foldersOf(spot.file, data.shadow));
     const externals = new Set(declared.filter(({ type }) => type.isExternal).map(({ id }) => id));
-    const testable: Testable = { find, isExternal: (connectionId) => externals.has(connectionId) };
+    const isRemote = (connectionId: string) => connectionCheck.isRemote(connectionId);
+    const testable: Testable = { find, isRemote, isExternal: (id) => externals.has(id) || isRemote(id) };
     const tests = contents.flatMap(({ spot, data }) => checkTests(spot.at('tests'), data.tests, testable));
     const namesHub = connectionCheck.isHubNamed || ruleCheck.namesHub;
     const connections = namesHub ? [...declared, hubConnection] : declared;

@@ -119,6 +119,11 @@ export class ConnectionCheck {
     return this.#declarations.find(...wanted);
   }
 
+  /** Whether a connection that is not declared is taken for one of another hub. */
+  isRemote(connectionId: string): boolean {
+    return this.#declarations.isRemote(connectionId);
+  }
+
   /** Addresses of other hubs may be named where a connection joins hubs. */
   #addRemotes({ spot, type, settings, folder }: FoundConnection): void {
     const remotes = type.remotes?.(settings, resolver(folder));

@@ -57,6 +57,12 @@ export class Declarations {
   /** Whether anything has asked for a parameter of the hub itself. */
   isHubNamed = false;
 
+  /** Whether a connection that is not declared here is taken for one of another hub. */
+  isRemote(connectionId: string): boolean {
+    if (this.#remotes === undefined || connectionId === hubId || this.#fileOfId.has(connectionId)) return false;
+    return this.#isOpen || this.#remotes.ids.has(connectionId);
+  }
+
   /** Finds a declaration. Undefined: a mistake was added, or the connection has mistakes of its own. */
   find(spot: Spot, address: string, hearsWrites = false): ParameterDeclaration | undefined {
     const parts = spot.attempt(() => parseAddress(address));
@@ -64,7 +70,7 @@ export class Declarations {
     const { connectionId, parameterId } = parts;
     if (connectionId === hubId) return this.#findOfHub(spot, address, parameterId);
     if (!this.#fileOfId.has(connectionId)) {
-      if (this.#remotes !== undefined && (this.#isOpen || this.#remotes.ids.has(connectionId))) {
+      if (this.isRemote(connectionId)) {
         if (hearsWrites)
           spot.add(`hear: expected "changes" for "${address}": its hub tells no writes that change nothing`);
         return this.#findRemote(spot, address, connectionId);

@@ -18,10 +18,14 @@ export interface Testable {
   find(spot: Spot, address: string): TestedParameter | undefined;
   /** Whether the test stands for the outside world of a connection. */
   isExternal(connectionId: string): boolean;
+  /** Whether a connection is taken for one of another hub. */
+  isRemote(connectionId: string): boolean;
 }
 
 export class StepCheck {
   readonly #hub: Testable;
+  /** Addresses of other hubs of which nothing else is known. */
+  readonly unknown: string[] = [];
 
   constructor(hub: Testable) {
     this.#hub = hub;
@@ -71,10 +75,17 @@ export class StepCheck {
     return Object.entries(values ?? {}).flatMap(([address, input]) => {
       if (input === unreadable) return [];
       const itemSpot = spot.at(address);
+      const before = itemSpot.mistakeCount;
       const parameter = this.#hub.find(itemSpot, address);
+      if (parameter === undefined && itemSpot.mistakeCount === before && this.#isRemote(address))
+        this.unknown.push(address);
       const item = parameter && itemSpot.attempt(() => make(address, input, parameter, itemSpot.place));
       return item === undefined ? [] : [item];
     });
+  }
+
+  #isRemote(address: string): boolean {
+    return this.#hub.isRemote(parseAddress(address).connectionId);
   }
 
   #assignment(address: string, input: unknown, parameter: TestedParameter): Assignment {

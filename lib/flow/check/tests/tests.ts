@@ -9,8 +9,8 @@ import { type FlowTestStep, testSchema, testStepSchema } from './test-schema.ts'
 
 /** Checks the list of tests of one file. */
 export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable): readonly TestPlan[] {
-  const check = new StepCheck(hub);
   return tests.flatMap((item, index) => {
+    const check = new StepCheck(hub);
     const testSpot = spot.at(index);
     const before = testSpot.mistakeCount;
     const test = testSpot.parse(testSchema, item);
@@ -21,7 +21,17 @@ export function checkTests(spot: Spot, tests: readonly unknown[], hub: Testable)
     const steps = check.steps(stepsSpot, test.steps, 0, isWhole);
     if (isWhole && test.steps.every(({ expect, never }) => isEmpty(expect) && isEmpty(never)))
       stepsSpot.add('expected at least one `expect` or `never`, got none: it cannot fail');
-    return [{ name: test.name, file: spot.file.name, place: testSpot.place, startMs: test.start, given, steps }];
+    return [
+      {
+        name: test.name,
+        file: spot.file.name,
+        place: testSpot.place,
+        startMs: test.start,
+        given,
+        steps,
+        unknown: [...new Set(check.unknown)],
+      },
+    ];
   });
 }
 
