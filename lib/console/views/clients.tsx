@@ -18,7 +18,9 @@ export default function Clients() {
   const all = () => data()?.clients ?? [];
   const search = () => searched().toLowerCase();
   const shown = createMemo(() =>
-    all().filter((client) => `${client.address} ${client.protocol} ${client.state}`.toLowerCase().includes(search())),
+    all().filter((client) =>
+      `${client.user} ${client.address} ${client.protocol} ${client.state}`.toLowerCase().includes(search()),
+    ),
   );
   const slow = () => all().filter(({ state }) => state !== 'live').length;
   return (
@@ -28,7 +30,7 @@ export default function Clients() {
         <span class="count">
           {formatCount(data()?.count ?? 0)} connected{slow() > 0 ? `, ${slow()} slow` : ''}
         </span>
-        <Search label="Search clients" placeholder="Search by address, protocol, state" />
+        <Search label="Search clients" placeholder="Search by user, address, protocol, state" />
       </div>
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
@@ -76,7 +78,10 @@ function Row(props: { readonly client: ClientStatus; readonly now: () => number 
         <StateMark state={props.client.state} />
       </td>
       <td class="wide">
-        <strong>{props.client.address}</strong> <span class="muted">{props.client.protocol}</span>
+        <strong>
+          {props.client.user} {props.client.address}
+        </strong>{' '}
+        <span class="muted">{props.client.protocol}</span>
         <Show when={interests().length > 0} fallback={<div class="muted">everything</div>}>
           <details>
             <summary>

@@ -14,6 +14,8 @@ export interface ClientList {
 
 export interface ClientStatus extends Interests, SessionStatus {
   readonly id: number;
+  /** The name of its user; empty: nobody in particular. */
+  readonly user: string;
   /** The IP address that it comes from. */
   readonly address: string;
   readonly protocol: ClientProtocol;

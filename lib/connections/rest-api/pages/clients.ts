@@ -37,9 +37,9 @@ function bySlowness(one: Shown, other: Shown): number {
   );
 }
 
-function describeClient({ client: { id, address, protocol, since, session }, status }: Shown): ClientStatus {
+function describeClient({ client: { id, visitor, address, protocol, since, session }, status }: Shown): ClientStatus {
   return {
-    ...{ id, address, protocol, since: toIsoTime(since) },
+    ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since) },
     ...session.interests(),
     ...{ ...status, lagMs: Math.round(status.lagMs) },
   };

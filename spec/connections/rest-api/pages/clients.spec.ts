@@ -64,6 +64,7 @@ test('clients of both protocols are listed with what they asked for', async (t) 
   t.like(clients, [
     {
       id: 1,
+      user: '',
       address: '127.0.0.1',
       protocol: 'plain',
       filters: ['^desk/', 'b'],

@@ -120,6 +120,8 @@ test('a kiosk link is good once, its device comes in after a restart, and is rev
   const { devices } = JSON.parse((await ask(t, hub.port, 'GET /hub/users', { headers: root })).text);
   t.like(devices, [{ user: 'door', kind: 'kiosk', name: 'Reception' }]);
   const again = await openClient(t, hub.port, '', { cookie, origin: `http://127.0.0.1:${hub.port}` });
+  const { clients } = JSON.parse((await ask(t, hub.port, 'GET /hub/clients', { headers: root })).text);
+  t.like(clients, [{ user: 'door', address: '127.0.0.1', protocol: 'plain' }]);
   const revoked = await post(t, hub.port, '/hub/users', { action: 'revoke', device: devices[0].id }, root);
   t.deepEqual(JSON.parse(revoked.text).devices, []);
   t.is((await within(again.closed(), 'the kiosk being closed', 20_000)).code, 4501);

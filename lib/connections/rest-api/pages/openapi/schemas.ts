@@ -149,6 +149,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
       object<ClientStatus>(
         {
           id: count,
+          user: describe(text, 'Empty: nobody in particular'),
           address: text,
           protocol: oneOf(['plain', 'patchbay.v1']),
           since: time,
