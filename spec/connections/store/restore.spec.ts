@@ -1,5 +1,6 @@
 // What a hub knows again after a restart: which values, with which time, cause and revision, and who hears of them.
 
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -82,6 +83,7 @@ test('what is computed, status and triggers are never kept', async (t) => {
   set(before, { 'desk/count': 4, 'desk/go': true });
   t.is(before.find('core/twice')!.value, 8);
   await before.stop();
+  await eventually(() => !existsSync(`${path}-wal`)); // now it is closed
   const { DatabaseSync } = await import('node:sqlite');
   const database = new DatabaseSync(path, { readOnly: true });
   t.teardown(() => database.close());
