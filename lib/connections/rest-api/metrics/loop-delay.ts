@@ -2,7 +2,8 @@
 
 import { Durations } from '../../../model/durations.ts';
 
-const everyMs = 50;
+/** Each look wakes a hub that has nothing to do. */
+const everyMs = 100;
 
 let delays: Durations | undefined;
 

@@ -18,7 +18,7 @@ export function addProgram(families: Families): void {
   if (openFiles() > 0) families.gauge('process_open_fds', 'Number of open file descriptors.', openFiles);
   families.histogram(
     'patchbay_event_loop_delay_seconds',
-    'By how much the event loop is late, 20 times a second.',
+    'By how much the event loop is late, 10 times a second.',
     loopDelays,
   );
 }
