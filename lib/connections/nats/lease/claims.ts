@@ -6,7 +6,10 @@ import { z } from 'zod';
 import type { Cell } from './cell.ts';
 import { type LeaseRecord, leaseTimes } from './lease.ts';
 
+/** How often a hub looks that wants what it does not have, or does not know. */
 const lookMs = 1000;
+/** How often any other one looks: it hears of changes, and nobody takes what it has within `goneMs`. */
+const calmLookMs = 5000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
 const goneMs = 2 * leaseTimes.expiryMs;
 /** How many Connection IDs a domain may have: the list of them is one message. */
@@ -57,6 +60,8 @@ export class Claims {
   /** Which hub had each Connection ID when the list was read last. */
   owners: ReadonlyMap<string, string> = new Map();
   #hurried: (() => void) | undefined;
+  /** Whether something has happened since the last look began. */
+  #isHurried = false;
   #isStarted = false;
   #hasEnded = false;
 
@@ -79,8 +84,9 @@ export class Claims {
     void this.#work();
   }
 
-  /** Looks without a pause. */
+  /** Looks without a pause, once more where it looks at the moment. */
   hurry(): void {
+    this.#isHurried = true;
     this.#hurried?.();
   }
 
@@ -92,13 +98,16 @@ export class Claims {
 
   async #work(): Promise<void> {
     while (!this.#hasEnded) {
-      const isDone = await this.#claim().catch(() => true);
-      if (isDone && !this.#hasEnded) await this.#pause();
+      this.#isHurried = false;
+      const claimed = await this.#claim().catch(() => 'unknown' as const);
+      if (claimed === 'outrun' || this.#isHurried || this.#hasEnded) continue;
+      const isCalm = claimed === 'claimed' && this.refusals?.size === 0;
+      await this.#pause(isCalm ? calmLookMs : lookMs);
     }
   }
 
-  /** Reads the list and writes what this hub wants; false: somebody else has written meanwhile. */
-  async #claim(): Promise<boolean> {
+  /** Reads the list and writes what this hub wants; *outrun*: somebody else has written meanwhile. */
+  async #claim(): Promise<'claimed' | 'outrun'> {
     const { cell, hub, wanted } = this.#options;
     const { sequence, value: list = {} } = await cell.read();
     const owners = new Map(Object.entries(list));
@@ -115,10 +124,10 @@ export class Claims {
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
     const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
-    if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return false;
+    if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
     this.owners = owners;
     if (!this.#hasEnded && !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
-    return true;
+    return 'claimed';
   }
 
   /** Those hubs that have ended, or are not heard of any more. */
@@ -140,9 +149,9 @@ export class Claims {
     return gone;
   }
 
-  #pause(): Promise<void> {
+  #pause(ms: number): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#options.clock.schedule(() => resolve(), lookMs);
+    const timer = this.#options.clock.schedule(() => resolve(), ms);
     this.#hurried = resolve;
     return promise.finally(() => timer.unsubscribe());
   }

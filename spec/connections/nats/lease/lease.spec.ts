@@ -3,7 +3,7 @@
 import { connect } from '@nats-io/transport-node';
 import test from 'ava';
 import fc from 'fast-check';
-import { type SchedulerLike, VirtualAction, VirtualTimeScheduler } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
 import { filter } from 'rxjs/operators';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { Lease, type LeaseRecord, parseLease } from '../../../../lib/connections/nats/lease/lease.ts';
@@ -12,27 +12,9 @@ import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { first } from '../../../support/deadline.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
+import { Time } from '../support/time.ts';
 
 needs('nats');
-
-/** Time that goes on by itself where nothing waits for a promise. */
-class Time extends VirtualTimeScheduler {
-  constructor() {
-    super(VirtualAction, Number.POSITIVE_INFINITY);
-    this.frame = 1;
-  }
-
-  async run(untilMs: number): Promise<void> {
-    for (;;) {
-      await new Promise(setImmediate);
-      const next = (this.actions as { delay: number }[]).reduce((least, { delay }) => Math.min(least, delay), Infinity);
-      if (next > untilMs) break;
-      this.maxFrames = next;
-      this.flush();
-    }
-    this.frame = untilMs;
-  }
-}
 
 /** A register that servers keep, which answer late or not at all. */
 class Servers {
