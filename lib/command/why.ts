@@ -1,6 +1,7 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
 import type { Origin } from '../model/parameter.ts';
+import { describeTrace } from '../model/trace.ts';
 import type { Value } from '../model/value.ts';
 import { type CausedChange, type Causes, type Explanation, something } from '../wire/http/explanation.ts';
 import { pathOf } from '../wire/http/path.ts';
@@ -49,7 +50,8 @@ function describeChange({ parameter, type, value, previous, origin, revision, af
   if (parameter === something) return 'something that you may not see';
   const before = previous === undefined ? '' : ` (was ${show(previous)})`;
   const change = type === 'T' ? ' fired' : ` = ${show(value)}${revision === undefined ? ' (again)' : before}`;
-  return `${parameter}${change}, ${describeWriter(origin)}${afterMs > 0 ? `, ${afterMs} ms later` : ''}`;
+  const words = [`${parameter}${change}`, describeWriter(origin), describeTrace(origin)];
+  return [...words, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 
 /** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */

@@ -10,6 +10,7 @@ import { RunningRules } from '../flow/run/rules/running-rules.ts';
 import { createTraces } from '../flow/run/rules/trace.ts';
 import { Graph } from '../graph/graph.ts';
 import { formatAddress } from '../model/address.ts';
+import { withTrace } from '../model/trace.ts';
 import { HubDuty } from './duty.ts';
 import type { Journal } from './journal.ts';
 import { createPort, type Operation } from './port.ts';
@@ -77,9 +78,15 @@ function createSwitch(rules: RunningRules, log: Journal, keeping: Keeping): Oper
   return (name, file, isEnabled, by) => {
     const status = rules.switch(name, file, isEnabled, by);
     const text = `rule "${name}" (${status.file}) was switched ${isEnabled ? 'on' : 'off'} by ${by.name}`;
-    log.info({ rule: name, file: status.file }, text);
+    log.info({ rule: name, file: status.file }, withTrace(text, by));
     const after = isEnabled ? 'on' : 'off';
-    keeping.note({ kind: 'rule', user: by.name, address: name, after, cause: `a rule of ${status.file}` });
+    keeping.note({
+      kind: 'rule',
+      user: by.name,
+      address: name,
+      after,
+      cause: withTrace(`a rule of ${status.file}`, by),
+    });
     return status;
   };
 }

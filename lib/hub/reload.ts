@@ -10,6 +10,7 @@ import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
 import type { Reload } from '../model/reload-report.ts';
 import type { ShadowReport } from '../model/shadow-report.ts';
+import { withTrace } from '../model/trace.ts';
 
 export type { Reload } from '../model/reload-report.ts';
 
@@ -112,6 +113,6 @@ export class Reloader {
   }
 
   #note(after: string, cause: string, by: Origin | undefined): void {
-    this.#options.note({ kind: 'reload', user: by?.name ?? savedBy, address: '', after, cause });
+    this.#options.note({ kind: 'reload', user: by?.name ?? savedBy, address: '', after, cause: withTrace(cause, by) });
   }
 }

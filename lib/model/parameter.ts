@@ -25,6 +25,8 @@ export interface Origin {
   readonly file?: string;
   /** The hub where it wrote; left out: this one. */
   readonly hub?: string;
+  /** Which trace it follows, as W3C Trace Context writes it: `00-4bf9…-00f0…-01`; left out: none. Such an origin is of one request. */
+  readonly traceparent?: string;
 }
 
 /** The hub that owns a mirrored parameter, for as long as that hub has not changed. */

@@ -58,6 +58,7 @@ import { serveSignInFile, serveSignInPage, signInPath } from './pages/users/sign
 import { actOnUsers, usersOf } from './pages/users/users.ts';
 import type { Settings } from './settings.ts';
 import type { Sockets } from './sockets/sockets.ts';
+import { followTrace } from './tracing/traceparent.ts';
 import type { Visitor } from './users/visitor.ts';
 
 const dashboardsPath = '/hub/dashboards';
@@ -104,9 +105,9 @@ export function routesOf(context: RouteContext): Route[] {
 function parameterRoutes(context: RouteContext): Route[] {
   const { hub, settings, originOf, reader, rates } = context;
   const json = pagesOf(context);
-  const updaterOf = (response: HttpResponse, visitor: Visitor) => ({
+  const updaterOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
     view: visitor.view,
-    origin: originOf(response, visitor),
+    origin: followTrace(originOf(response, visitor), request),
     expectRate: rates.writes && (() => expectRate(visitor, remoteAddress(response))),
   });
   /** Errors: `too-many-requests`. */
@@ -125,9 +126,11 @@ function parameterRoutes(context: RouteContext): Route[] {
       need: 'entry',
       ...(settings.getUpdates && {
         getWrites: true,
-        get: (response, request, visitor) => updateByGet(context, updaterOf(response, visitor), response, request),
+        get: (response, request, visitor) =>
+          updateByGet(context, updaterOf(response, request, visitor), response, request),
       }),
-      post: (response, request, visitor) => updateByPost(context, updaterOf(response, visitor), response, request),
+      post: (response, request, visitor) =>
+        updateByPost(context, updaterOf(response, request, visitor), response, request),
     },
     {
       path: '/hub/parameters',
@@ -174,9 +177,9 @@ function stateRoutes(context: RouteContext): Route[] {
 /** What can be switched, stopped and started again. */
 function operationRoutes(context: RouteContext): Route[] {
   const { id, hub, log, originOf } = context;
-  const operationOf = (response: HttpResponse, visitor: Visitor) => ({
+  const operationOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
     ...{ id, hub, log, visitor },
-    by: originOf(response, visitor),
+    by: followTrace(originOf(response, visitor), request),
   });
   const json = pagesOf(context);
   return [
@@ -184,18 +187,19 @@ function operationRoutes(context: RouteContext): Route[] {
     {
       path: `${connectionsPath}/*`,
       need: 'manage',
-      post: (response, request, visitor) => controlConnection(operationOf(response, visitor), response, request),
+      post: (response, request, visitor) =>
+        controlConnection(operationOf(response, request, visitor), response, request),
     },
     {
       path: '/hub/rules',
       need: 'manage',
       get: json(() => hub.rules()),
-      post: (response, request, visitor) => switchRule(operationOf(response, visitor), response, request),
+      post: (response, request, visitor) => switchRule(operationOf(response, request, visitor), response, request),
     },
     {
       path: '/hub/reload',
       need: 'manage',
-      post: (response, request, visitor) => reloadHub(operationOf(response, visitor), response, request),
+      post: (response, request, visitor) => reloadHub(operationOf(response, request, visitor), response, request),
     },
     { path: '/hub/shadow', need: 'manage', get: json(() => shadowOf(hub)) },
   ];

@@ -41,6 +41,8 @@ export interface Unsubscribe {
 export interface Write {
   readonly set: readonly (readonly [target: Target, value: Value])[];
   readonly ack?: number | undefined;
+  /** The trace that it follows (W3C Trace Context). A malformed one is as if it were left out. */
+  readonly traceparent?: string | undefined;
 }
 
 /** A parameter by its address, or by the id that the hub has defined. */

@@ -11,10 +11,14 @@ needs('nats');
 
 const house = (servers: readonly string[], hub: string) => ({ type: 'nats', servers, domain: 'house', hub });
 
-/** Updates a parameter over HTTP: the status, and what the hub says. */
+const traceparent = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
+
+/** Updates a parameter over HTTP, following a trace: the status, and what the hub says. */
 async function update({ port }: HubUnderTest, parameter: string, value: string): Promise<[number, string]> {
   const query = new URLSearchParams({ parameter, value });
-  const answer = await fetch(`http://127.0.0.1:${port}/update?${query}`, { headers: { accept: 'application/json' } });
+  const answer = await fetch(`http://127.0.0.1:${port}/update?${query}`, {
+    headers: { accept: 'application/json', traceparent },
+  });
   const { v, detail } = (await answer.json()) as { v?: unknown; detail?: string };
   return [answer.status, detail ?? String(v)];
 }
@@ -52,6 +56,7 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
   for (let link: Change | undefined = east.find('rack/light')!.lastChange; link !== undefined; link = link.cause)
     chain.push(`${link.parameter.address} by ${link.origin.kind} of ${link.origin.hub ?? 'this hub'}`);
   t.deepEqual(chain, ['rack/light by rule of this hub', 'desk/mic by client of east']);
+  for (const hub of [east, west]) t.is(hub.find('desk/mic')!.lastChange!.origin.traceparent, traceparent);
 
   for (const [parameter, value] of [
     ['desk/level', 'loud'],

@@ -60,7 +60,7 @@ const heard: {
     since: { epoch: '1f0c', rev: 130 },
   },
   unsubscribe: { unsub: 1 },
-  write: { set: [['desk/lamp', true]], ack: 5 },
+  write: { set: [['desk/lamp', true]], ack: 5, traceparent: '' },
   ping: { ping: 1 },
 };
 

@@ -10,7 +10,7 @@ const maxNameLength = 1000;
 
 const name = z.string().max(maxNameLength);
 
-/** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub; what is not known at the end is left out. */
+/** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
 export const toldOrigin = z.tuple([z.enum(['connection', 'rule', 'client', 'restored']), name], name);
 export type ToldOrigin = readonly [Origin['kind'], string, ...string[]];
 
@@ -27,14 +27,15 @@ const toldLink = z.tuple([
 export const toldLinks = z.array(toldLink).max(maxLinks);
 export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, ToldOrigin, number, number])[];
 
-export function tellOrigin({ kind, name, file, hub }: Origin): ToldOrigin {
+export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): ToldOrigin {
+  if (traceparent !== undefined) return [kind, name, file ?? '', hub ?? '', traceparent];
   if (hub !== undefined) return [kind, name, file ?? '', hub];
   return file === undefined ? [kind, name] : [kind, name, file];
 }
 
 /** The origin, on the hub that tells it unless it names another. */
-export function readOrigin([kind, name, file = '', hub]: ToldOrigin, teller: string): Origin {
-  return { kind, name, ...(file !== '' && { file }), hub: hub ?? teller };
+export function readOrigin([kind, name, file = '', hub = '', traceparent]: ToldOrigin, teller: string): Origin {
+  return { kind, name, ...(file !== '' && { file }), hub: hub || teller, ...(traceparent && { traceparent }) };
 }
 
 /** Tells a change and what led to it. */

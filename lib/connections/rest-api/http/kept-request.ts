@@ -8,10 +8,9 @@ const maxKeptBytes = 2 * limits.bodyBytes.default;
 
 /** Keeps what the server lends for the call of a handler only. */
 export function keepRequest(request: HttpRequest): HttpRequest {
-  const headers = new Map<string, string>();
-  request.forEach((name, value) => {
-    if (!headers.has(name)) headers.set(name, value); // the server tells the first one as well
-  });
+  const all: [name: string, value: string][] = [];
+  request.forEach((name, value) => void all.push([name, value]));
+  const headers = new Map(all.toReversed()); // of several with the same name the server tells the first one as well
   const caseSensitiveMethod = request.getCaseSensitiveMethod();
   const method = request.getMethod(); // the server writes it in lower case in its place
   const url = request.getUrl();
@@ -23,7 +22,7 @@ export function keepRequest(request: HttpRequest): HttpRequest {
     getUrl: () => url,
     getQuery: () => query,
     forEach: (tell: (name: string, value: string) => void) => {
-      for (const [name, value] of headers) tell(name, value);
+      for (const [name, value] of all) tell(name, value);
     },
   } as HttpRequest;
 }

@@ -2,6 +2,7 @@
 
 import { describeEnd } from '../../../model/log-entry.ts';
 import type { Change } from '../../../model/parameter.ts';
+import { describeTrace } from '../../../model/trace.ts';
 import type { Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Deed } from '../../keeping.ts';
@@ -14,8 +15,9 @@ const nothing = { address: '', type: '', before: undefined, after: undefined } a
 /** A change of a value, or a fire of a trigger. */
 export function rowOf({ parameter: { address, type }, time, origin, previous, value }: Change): AuditRow {
   const user = origin.name;
+  const cause = describeTrace(origin);
   if (type === 'T')
-    return { n: 0, time, kind: 'fire', user, address, type, before: undefined, after: undefined, count: 1, cause: '' };
+    return { n: 0, time, kind: 'fire', user, address, type, before: undefined, after: undefined, count: 1, cause };
   return {
     n: 0,
     time,
@@ -26,7 +28,7 @@ export function rowOf({ parameter: { address, type }, time, origin, previous, va
     before: cut(previous),
     after: cut(value),
     count: 1,
-    cause: '',
+    cause,
   };
 }
 

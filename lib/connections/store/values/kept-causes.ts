@@ -67,8 +67,8 @@ export class CausesWriter {
   #origin(origin: Origin): string {
     let text = this.#origins.get(origin);
     if (text === undefined) {
-      const { kind, name, file } = origin;
-      text = JSON.stringify({ kind, name, file }).slice(1, -1);
+      const { kind, name, file, traceparent } = origin;
+      text = JSON.stringify({ kind, name, file, traceparent }).slice(1, -1);
       this.#origins.set(origin, text);
     }
     return text;
@@ -83,9 +83,10 @@ export function readCauses(leaf: KeptLeaf, text: string): Change | undefined {
 }
 
 function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
-  const { address, type, value, time, kind, name, file, previous, revision = 0, forgotten = 0 } = link;
+  const { address, type, value, time, previous, revision = 0, forgotten = 0 } = link;
   const parameter: Parameter = { address, type, access: 'read-only', value: undefined, lastChange: undefined };
-  const origin: Origin = { kind, name, ...(file !== undefined && { file }) };
+  const { kind, name, file, traceparent } = link;
+  const origin: Origin = { kind, name, ...(file !== undefined && { file }), ...(traceparent && { traceparent }) };
   const depth = cause === undefined ? forgotten : cause.depth + 1;
   return { parameter, value, previous, origin, cause, depth, hop: 0, revision, time };
 }

@@ -10,6 +10,7 @@ import type { ConnectionAction, ConnectionStatus } from '../../../model/connecti
 import { within } from '../../../model/deadline.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
+import { describeTrace } from '../../../model/trace.ts';
 import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
 import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
@@ -111,8 +112,8 @@ export class RunningConnections {
     const changed = { ...connection, plan: { ...connection.plan, enabled: action !== 'stop' }, hold: undefined };
     if (isStopped) this.#assertFree(changed.plan);
     // a store hears of its own start after it, and of its own end before
-    const note = () =>
-      this.#runtime.keeping.note({ kind: 'connection', user: by.name, address: id, after: action, cause: '' });
+    const deed = { kind: 'connection', user: by.name, address: id, after: action, cause: describeTrace(by) } as const;
+    const note = () => this.#runtime.keeping.note(deed);
     if (!isStopped) note();
     if (action === 'stop') {
       this.#stop(connection, `stopped by ${by.name}`);

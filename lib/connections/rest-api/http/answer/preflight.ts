@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import { begin } from './headers.ts';
 
 const maxAgeSeconds = 600;
-const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range';
+const requestHeaders = 'Authorization, Content-Type, If-Modified-Since, If-None-Match, If-Range, Range, traceparent';
 
 /** Answers 204 with what a page may send. Before it lets a page ask a private network, a browser wants one header more. */
 export function replyPreflight(response: HttpResponse, request: HttpRequest, methods: string): void {

@@ -74,3 +74,12 @@ export function inPath(name: string, description: string) {
 export function inQuery(name: string, schema: object, description: string, required = false) {
   return { name, in: 'query', required, description, schema };
 }
+
+/** The trace of a request that writes. */
+export const traceHeader = {
+  name: 'traceparent',
+  in: 'header',
+  required: false,
+  description: 'The trace that the request follows (W3C Trace Context)',
+  schema: { type: 'string' },
+};

@@ -1,7 +1,20 @@
 // The paths of the OpenAPI document. The hub answers HEAD wherever GET only reads, so HEAD is not listed.
 
 import { logLevels } from '../../../../model/log-entry.ts';
-import { about, bodyRefusals, file, fresh, inPath, inQuery, json, problem, ref, refusals, updated } from './parts.ts';
+import {
+  about,
+  bodyRefusals,
+  file,
+  fresh,
+  inPath,
+  inQuery,
+  json,
+  problem,
+  ref,
+  refusals,
+  traceHeader,
+  updated,
+} from './parts.ts';
 import { storePaths } from './store-paths.ts';
 import { userPaths } from './user-paths.ts';
 
@@ -27,11 +40,13 @@ export const paths = {
       parameters: [
         inQuery('parameter', { type: 'string' }, 'Address of the parameter', true),
         inQuery('value', { type: 'string' }, 'The new value', true),
+        traceHeader,
       ],
       responses: updated(),
     },
     post: {
       ...about('update', 'parameters', 'Sets a parameter, or fires a trigger'),
+      parameters: [traceHeader],
       requestBody: {
         required: true,
         content: { ...json(ref('Update')), 'application/x-www-form-urlencoded': { schema: ref('Update') } },
@@ -83,7 +98,7 @@ export const paths = {
   '/hub/connections/{id}': {
     post: {
       ...about('controlConnection', 'operation', 'Starts, stops or restarts a connection, until a reload changes it'),
-      parameters: [inPath('id', 'Connection ID')],
+      parameters: [inPath('id', 'Connection ID'), traceHeader],
       requestBody: { required: true, content: json(ref('Control')) },
       responses: {
         '200': { description: 'How it is doing now', content: json(ref('Connection')) },
@@ -192,6 +207,7 @@ export const paths = {
         'operation',
         'Switches a rule on or off, until it is switched again or its file is another',
       ),
+      parameters: [traceHeader],
       requestBody: { required: true, content: json(ref('Switch')) },
       responses: {
         '200': { description: 'How it is doing now', content: json(ref('Rule')) },
@@ -219,6 +235,7 @@ export const paths = {
         'operation',
         'Reads the flow files again, and takes over what has changed, or runs it in shadow',
       ),
+      parameters: [traceHeader],
       requestBody: { required: true, content: json(ref('Reload')) },
       responses: {
         '200': { description: 'What was swapped, or what runs in shadow', content: json(ref('Reloaded')) },

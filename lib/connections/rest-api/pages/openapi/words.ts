@@ -15,5 +15,5 @@ export const valueType = oneOf(valueTypes, 'text, boolean, integer, float, trigg
 export const value = schema<Value>({ type: ['string', 'number', 'boolean'] });
 export const origin = object<Origin>(
   { kind: oneOf(['connection', 'rule', 'client', 'restored']), name: text },
-  { file: text, hub: text },
+  { file: text, hub: text, traceparent: describe(text, 'The trace of the request, as W3C Trace Context writes it') },
 );

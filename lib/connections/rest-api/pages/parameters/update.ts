@@ -13,6 +13,7 @@ import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
 import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
+import { inSpan } from '../../tracing/span.ts';
 import type { View } from '../../users/view.ts';
 
 const formType = 'application/x-www-form-urlencoded';
@@ -84,6 +85,12 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
  * them.
  */
 function update(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
+  const { origin } = updater;
+  if (origin.traceparent === undefined) return write(context, updater, read);
+  return inSpan(origin, 'update', (own) => write(context, { ...updater, origin: own }, read));
+}
+
+function write(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
   const { view, origin, expectRate } = updater;
   const { writes } = context;
   try {

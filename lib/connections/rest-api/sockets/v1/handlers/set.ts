@@ -1,18 +1,21 @@
 // `{"set":[["desk/lamp",true],[8,0.5]],"ack":5}` writes parameters, in one turn.
 
 import { describe, HubError } from '../../../../../model/error.ts';
-import type { Parameter, RemoteWrite } from '../../../../../model/parameter.ts';
+import type { Origin, Parameter, RemoteWrite } from '../../../../../model/parameter.ts';
 import type { Target } from '../../../../../wire/v1/client-messages.ts';
 import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
+import { inSpan } from '../../../tracing/span.ts';
+import { withTrace } from '../../../tracing/traceparent.ts';
 import type { View } from '../../../users/view.ts';
 import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
-import type { Handler } from './handler.ts';
+import type { Desk, Handler } from './handler.ts';
 
+type Message = Readonly<Record<string, unknown>>;
 type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
@@ -22,7 +25,21 @@ interface RemoteItem extends RemoteWrite {
 /** How many answers to a client may wait for other hubs, which answer within two seconds. */
 const maxPendingAcks = 1000;
 
-export const handleSet: Handler = ({ hub, log, fanOut, hits, writes, rates }, client, message) => {
+export const handleSet: Handler = (desk, client, message) => {
+  const { traceparent } = message;
+  const origin = traceparent === undefined ? client.origin : withTrace(client.origin, traceparent);
+  if (origin.traceparent === undefined) void write(desk, client, message, origin);
+  else void inSpan(origin, 'set', (own) => write(desk, client, message, own));
+  return undefined;
+};
+
+/** The promise resolves when other hubs have written what they own; undefined: nothing waits for them. */
+function write(
+  { hub, log, fanOut, hits, writes, rates }: Desk,
+  client: Client,
+  message: Message,
+  origin: Origin,
+): Promise<void> | undefined {
   const items = itemsOf(message);
   const errors: Mistake[] = [];
   let remotes: RemoteItem[] | undefined;
@@ -44,7 +61,7 @@ export const handleSet: Handler = ({ hub, log, fanOut, hits, writes, rates }, cl
           remotes ??= [];
           remotes.push({ target, parameter, input: value });
         } else {
-          hub.writeTo(parameter, value, client.origin);
+          hub.writeTo(parameter, value, origin);
           writes.taken++;
         }
       } catch (error) {
@@ -58,16 +75,16 @@ export const handleSet: Handler = ({ hub, log, fanOut, hits, writes, rates }, cl
     if (ack !== undefined) client.send(encode({ ack, errors }));
     else if (errors.length > 0) client.send(encode({ errors }));
   };
-  if (remotes !== undefined) client.answerAfter(writeRemotes(hub, client, remotes, writes, errors, log), answer);
-  else if (client.pendingAcks > 0) client.answerAfter(undefined, answer);
+  const writing = remotes && writeRemotes(hub, origin, remotes, writes, errors, log);
+  if (writing !== undefined || client.pendingAcks > 0) client.answerAfter(writing, answer);
   else answer();
-  return undefined;
-};
+  return writing;
+}
 
 /** Writes what other hubs own, one turn for each of them; what they refuse is added to the errors. */
 async function writeRemotes(
   hub: HubPort,
-  client: Client,
+  origin: Origin,
   items: readonly RemoteItem[],
   writes: WriteCounts,
   errors: Mistake[],
@@ -75,7 +92,7 @@ async function writeRemotes(
 ): Promise<void> {
   const byHub = Map.groupBy(items, ({ parameter }) => parameter.remote!);
   const sending = [...byHub].map(async ([remote, ofOne]) => {
-    const results = await hub.writeRemote(remote, ofOne, client.origin);
+    const results = await hub.writeRemote(remote, ofOne, origin);
     for (const [index, result] of results.entries()) {
       if (!(result instanceof Error)) writes.taken++;
       else {
@@ -93,12 +110,12 @@ function known(view: View, parameter: Parameter | undefined): Parameter | undefi
 }
 
 /** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
-function itemsOf(message: Readonly<Record<string, unknown>>): readonly Item[] {
+function itemsOf(message: Message): readonly Item[] {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
   if (ack !== undefined && !Number.isSafeInteger(ack))
     throw new HubError('bad-request', `ack: expected an integer, got ${describe(ack)}`);
-  const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack');
+  const surplus = Object.keys(message).find((key) => key !== 'set' && key !== 'ack' && key !== 'traceparent');
   if (surplus !== undefined) throw new HubError('bad-request', `expected no key "${surplus}"`);
   for (let index = 0; index < set.length; index++)
     if (!isItem(set[index]))
