@@ -10,6 +10,8 @@ export interface LiveParameter {
   readonly value: Accessor<Value | undefined>;
   /** Counts changes and fires after the present value became known. The page moves for these. */
   readonly moves: Accessor<number>;
+  /** Since when nothing is heard of the hub that owns it, in milliseconds since 1970; undefined: it is fresh. */
+  readonly staleSince: Accessor<number | undefined>;
   /** What kind of parameter it is; undefined: the address has none, or the hub has not told it yet. */
   readonly kind: Accessor<Kind | undefined>;
 }
@@ -23,6 +25,7 @@ interface Cell extends LiveParameter {
   readonly setValue: Setter<Value | undefined>;
   readonly setMoves: Setter<number>;
   readonly setKind: Setter<Kind | undefined>;
+  readonly setStaleSince: Setter<number | undefined>;
 }
 
 export interface LiveCells {
@@ -30,6 +33,8 @@ export interface LiveCells {
   drop(address: string): void;
   /** Tells at once what kind of parameter an address has. */
   define(address: string, kind: Kind | undefined): void;
+  /** Tells at once since when it is stale. */
+  age(address: string, staleSince: number | undefined): void;
   /** Tells a value with the next frame. */
   put(address: string, value: Value | undefined, isMove: boolean): void;
 }
@@ -61,6 +66,7 @@ export function createLiveCells(onMoves: (moved: ReadonlySet<string>) => void): 
     },
     drop: (address) => cells.delete(address),
     define: (address, kind) => cells.get(address)?.setKind(kind),
+    age: (address, staleSince) => cells.get(address)?.setStaleSince(staleSince),
     put(address, value, isMove) {
       if (!cells.has(address)) return; // a pattern may match more than its own address
       pending.set(address, value);
@@ -74,5 +80,6 @@ function createCell(): Cell {
   const [value, setValue] = createSignal<Value | undefined>();
   const [moves, setMoves] = createSignal(0);
   const [kind, setKind] = createSignal<Kind | undefined>();
-  return { value, setValue, moves, setMoves, kind, setKind };
+  const [staleSince, setStaleSince] = createSignal<number | undefined>();
+  return { value, setValue, moves, setMoves, kind, setKind, staleSince, setStaleSince };
 }

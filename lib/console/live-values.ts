@@ -36,21 +36,24 @@ export function createLiveValues(
       const complete = new Set<number>();
       setComplete(chunks.length === 0);
       const former = followed;
-      followed = chunks.map((include, index) =>
-        hub.select({ include, rate: timesPerSecond }).batches.subscribe({
-          next({ defined, changes, removed, isComplete }) {
+      followed = chunks.map((include, index) => {
+        const selection = hub.select({ include, rate: timesPerSecond });
+        return selection.batches.subscribe({
+          next({ defined, changes, removed, stale, fresh, isComplete }) {
             batch(() => {
               for (const { address, type, access } of defined)
                 if (type && access) cells.define(address, { type, access });
               for (const address of removed) cells.define(address, undefined);
+              for (const address of stale) cells.age(address, selection.parameters.get(address)?.staleSince);
+              for (const address of [...fresh, ...removed]) cells.age(address, undefined);
             });
             for (const { address, value } of changes) cells.put(address, value, complete.has(index));
             for (const address of removed) cells.put(address, undefined, false);
             if (isComplete && complete.add(index).size === chunks.length) setComplete(true);
           },
           error: () => {},
-        }),
-      );
+        });
+      });
       for (const subscription of former) subscription.unsubscribe(); // after the new ones, so that values which both have stay known
     }),
   );

@@ -85,6 +85,14 @@ export const views: readonly View[] = [
     component: lazy(() => import('./views/clients.tsx')),
   },
   {
+    name: 'hubs',
+    title: 'Hubs',
+    key: 'u',
+    icon: 'M12 9a3 3 0 1 0 0 6a3 3 0 0 0 0-6M5 3a2 2 0 1 0 0 4a2 2 0 0 0 0-4M19 3a2 2 0 1 0 0 4a2 2 0 0 0 0-4M12 15v4M6.5 6.5L10 10M17.5 6.5L14 10',
+    needsManage: true,
+    component: lazy(() => import('./views/hubs.tsx')),
+  },
+  {
     name: 'dashboards',
     title: 'Dashboards',
     key: 'd',

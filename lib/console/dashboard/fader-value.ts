@@ -54,12 +54,13 @@ export function createFaderValue(
       settle();
     },
   });
-  createEffect(on(isStale, (stale) => stale && setOwn(undefined), { defer: true }));
+  const isOld = () => isStale() || parameter.staleSince() !== undefined;
+  createEffect(on(isOld, (old) => old && setOwn(undefined), { defer: true }));
   const clamp = (value: number) => Math.min(max, Math.max(min, value || 0));
   const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
   const shown = () => own() ?? parameter.value();
   const place = () => clamp(Number(shown() ?? min));
-  const isFree = () => !isStale() && parameter.kind() !== undefined && parameter.kind()!.access !== 'read-only';
+  const isFree = () => !isOld() && parameter.kind() !== undefined && parameter.kind()!.access !== 'read-only';
   const moveTo = (value: number) => {
     const next = snap(value);
     if (!isFree() || next === own()) return;

@@ -3,18 +3,32 @@
 import { For, type JSX, lazy } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
 import type { LiveValues } from '../live-values.ts';
+import { StaleMark } from '../parts/stale-mark.tsx';
 import { ButtonWidget } from './button.tsx';
 import { FaderWidget } from './fader.tsx';
 import { Label, Lamp, Meter, Reading } from './readings.tsx';
+
+/** The addresses of all parameters that a widget shows or sets. */
+export function addressesOf(widget: Widget): string[] {
+  if (widget.type === 'group') return widget.widgets.flatMap(addressesOf);
+  if (widget.type === 'plot') return widget.addresses;
+  if (widget.type === 'button') return [widget.address, ...(widget.lamp === undefined ? [] : [widget.lamp])];
+  return widget.type === 'label' ? [] : [widget.address];
+}
 
 const Plot = lazy(() => import('./plot.tsx'));
 
 export function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
   const { at, size, type } = props.widget;
+  const parameters = type === 'group' ? [] : addressesOf(props.widget).map((address) => props.values.of(address));
+  const staleSince = () => parameters.find((parameter) => parameter.staleSince() !== undefined)?.staleSince();
   return (
     <div
       class={`widget ${type}`}
-      classList={{ broad: type === 'group' || (size[0] > 2 && size[0] > size[1] * 1.5) }}
+      classList={{
+        old: staleSince() !== undefined,
+        broad: type === 'group' || (size[0] > 2 && size[0] > size[1] * 1.5),
+      }}
       style={{
         '--column': at[0],
         '--row': at[1],
@@ -23,6 +37,7 @@ export function WidgetPlace(props: { readonly widget: Widget; readonly values: L
       }}
     >
       {contentOf(props.widget, props.values)}
+      <StaleMark since={staleSince} />
     </div>
   );
 }

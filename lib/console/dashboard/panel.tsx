@@ -7,7 +7,7 @@ import { createLiveValues } from '../live-values.ts';
 import { linkTo, route, setParams } from '../route.ts';
 import { formatClock } from '../units.ts';
 import { keepAwake } from './awake.ts';
-import { Grid } from './grid.tsx';
+import { addressesOf, Grid } from './grid.tsx';
 
 /** The eye sees no more a second. The hub merges what comes faster. */
 const rate = 30;
@@ -78,11 +78,4 @@ function keepEqual(former: readonly Widget[], widgets: readonly Widget[]): reado
     kept.delete(key);
     return same ?? (JSON.parse(key) as Widget);
   });
-}
-
-function addressesOf(widget: Widget): string[] {
-  if (widget.type === 'group') return widget.widgets.flatMap(addressesOf);
-  if (widget.type === 'plot') return widget.addresses;
-  if (widget.type === 'button') return [widget.address, ...(widget.lamp === undefined ? [] : [widget.lamp])];
-  return widget.type === 'label' ? [] : [widget.address];
 }

@@ -29,7 +29,8 @@ export default function Plot(props: WidgetProps<'plot'>) {
   const sample = () => {
     const now = Date.now() / 1000;
     times.push(now);
-    for (const [index, row] of rows.entries()) row.push(isStale() ? null : numberOf(parameters[index]!));
+    for (const [index, row] of rows.entries())
+      row.push(isStale() || parameters[index]!.staleSince() !== undefined ? null : numberOf(parameters[index]!));
     while (times.length > samples + 1) for (const list of [times, ...rows]) list.shift();
     if (document.hidden) return;
     plot?.setData([times, ...rows], false);

@@ -88,7 +88,21 @@ export function Detail(props: {
         <a href={linkTo('why', { address: props.address })}>Why is it so?</a>{' '}
         <a href={linkTo('history', { address: props.address, ...(frame() !== home && paramsOf(frame())) })}>History</a>
       </p>
-      <Editor address={props.address} type={props.type} access={props.access} value={value()} />
+      <Show when={find(props.address)?.staleSince()}>
+        {(since) => (
+          <p role="status" class="stale-note">
+            <strong>Stale since {formatClock(since())}:</strong> nothing is heard of hub {info()?.hub}, which owns it.
+            The value may be old, and nobody can set it.
+          </p>
+        )}
+      </Show>
+      <Editor
+        address={props.address}
+        type={props.type}
+        access={props.access}
+        value={value()}
+        staleSince={find(props.address)?.staleSince()}
+      />
       <Show when={isPlottable()}>
         <div class="plot">
           <Suspense>

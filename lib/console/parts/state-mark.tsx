@@ -14,6 +14,9 @@ const shapes: Readonly<Record<Tone, string>> = {
 const tones: Readonly<Record<string, Tone>> = {
   running: 'good',
   live: 'good',
+  'this hub': 'good',
+  fresh: 'good',
+  up: 'good',
   degraded: 'warn',
   'catching up': 'warn',
   limited: 'warn',
@@ -23,6 +26,9 @@ const tones: Readonly<Record<string, Tone>> = {
   failing: 'bad',
   stalled: 'bad',
   error: 'bad',
+  stale: 'bad',
+  down: 'bad',
+  'not heard of yet': 'warn',
   disabled: 'off',
   'in shadow': 'off',
 };

@@ -2,6 +2,7 @@
 
 import { Show } from 'solid-js';
 import { LiveText } from '../../parts/live-text.tsx';
+import { StaleMark } from '../../parts/stale-mark.tsx';
 import { formatClock, formatCount, formatValue } from '../../units.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { typeNames } from '../types.ts';
@@ -100,6 +101,7 @@ function LiveValue(props: {
         <span class="bulb" aria-hidden="true" />
       </Show>
       <LiveText text={text()} />
+      <StaleMark since={() => props.live?.staleSince()} />
     </span>
   );
 }

@@ -1,0 +1,138 @@
+// Hubs: the domain that this hub is in, which hub has which connections, how old what is mirrored is, the lease and the link.
+
+import { For, Show } from 'solid-js';
+import type { Domain, DomainHub } from '../../wire/http/hubs.ts';
+import { StateMark } from '../parts/state-mark.tsx';
+import { Fault } from '../parts/view-bar.tsx';
+import { usePolled } from '../polled.ts';
+import { linkTo } from '../route.ts';
+import { formatClock, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+
+const roles = {
+  alone: 'no other hub has its name',
+  main: 'of a pair the one that runs connections and rules',
+  standby: 'of a pair the one that stands by',
+} as const;
+
+const leases = {
+  held: 'held by this hub',
+  fenced: 'could not be renewed',
+  taken: 'held by another one',
+  unknown: 'not known yet',
+};
+
+const words = { this: 'this hub', fresh: 'fresh', stale: 'stale', unknown: 'not heard of yet' } as const;
+
+export default function Hubs() {
+  const { data, error } = usePolled<Domain>('/hub/hubs', 'hub');
+  const now = useNow();
+  return (
+    <>
+      <div class="bar">
+        <h1>Hubs</h1>
+        <Show when={data()}>{(domain) => <span class="muted">of domain {domain().domain}</span>}</Show>
+      </div>
+      <Fault text={error()} />
+      <Show when={data()}>
+        {(domain) => (
+          <div class="scroll" tabIndex={-1}>
+            <dl class="facts">
+              <dt>This hub</dt>
+              <dd>
+                <strong>{domain().hub}</strong>, {roles[domain().role]}
+              </dd>
+              <dt>Lease</dt>
+              <dd>
+                {leases[domain().lease.state]}
+                <Show when={domain().lease.holder}>
+                  : <strong>{domain().lease.holder}</strong>, term {domain().lease.term}
+                </Show>
+                , <Since time={domain().lease.since} now={now} />
+              </dd>
+              <dt>Link</dt>
+              <dd>
+                <StateMark state={domain().link.isUp ? 'up' : 'down'} />:{' '}
+                {domain().link.text || 'no server has answered yet'}, <Since time={domain().link.since} now={now} />,
+                made anew {formatCount(domain().link.reconnects)} times; servers: {domain().link.servers.join(', ')}
+              </dd>
+            </dl>
+            <table class="cards">
+              <thead>
+                <tr>
+                  <th scope="col">State</th>
+                  <th scope="col">Hub</th>
+                  <th scope="col" class="number">
+                    Parameters
+                  </th>
+                  <th scope="col" class="number">
+                    Lag
+                  </th>
+                  <th scope="col" class="number">
+                    Term
+                  </th>
+                  <th scope="col" class="number">
+                    Gaps
+                  </th>
+                  <th scope="col" class="number">
+                    Fires lost
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                <For each={domain().hubs}>{(one) => <Row hub={one} />}</For>
+              </tbody>
+            </table>
+          </div>
+        )}
+      </Show>
+    </>
+  );
+}
+
+function Since(props: { readonly time: string; readonly now: () => number }) {
+  return (
+    <time datetime={props.time} title={formatDate(props.time)}>
+      for {formatSpan(props.now() - Date.parse(props.time))}
+    </time>
+  );
+}
+
+function Row(props: { readonly hub: DomainHub }) {
+  const mirror = () => props.hub.mirror;
+  return (
+    <tr data-hub={props.hub.hub} class="live">
+      <td class="nowrap">
+        <StateMark state={words[props.hub.state]} />
+        <Show when={mirror()?.staleSince}>{(since) => <> since {formatClock(since())}</>}</Show>
+      </td>
+      <td class="wide">
+        <strong>{props.hub.hub}</strong>
+        <div class="muted">
+          <For each={props.hub.connections} fallback="no connections">
+            {(id, index) => (
+              <>
+                {index() > 0 && ', '}
+                <a href={linkTo('parameters', { search: `${id}/**`, mode: 'glob' })}>{id}</a>
+              </>
+            )}
+          </For>
+        </div>
+      </td>
+      <td class="number" data-label="parameters">
+        {formatCount(props.hub.parameters)}
+      </td>
+      <td class="number" data-label="lag">
+        {mirror() ? `${formatCount(mirror()!.lagMs)} ms` : ''}
+      </td>
+      <td class="number" data-label="term">
+        {mirror()?.term}
+      </td>
+      <td class="number" data-label="gaps">
+        {mirror() ? formatCount(mirror()!.gaps) : ''}
+      </td>
+      <td class="number" data-label="fires lost">
+        {mirror() ? formatCount(mirror()!.lostFires) : ''}
+      </td>
+    </tr>
+  );
+}

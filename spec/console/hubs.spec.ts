@@ -1,0 +1,67 @@
+// What people see of other hubs, with a real NATS server: the view of the hubs, and what is stale, in the list, on the page of a
+// parameter and on a dashboard, where a control refuses and says why.
+
+import test from 'ava';
+import { openConsole } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
+import { eventually } from '../support/deadline.ts';
+import { createFolder } from '../support/folder.ts';
+import { api, startTestHub } from '../support/hub.ts';
+import { startNats } from '../support/nats/servers.ts';
+import { needs } from '../support/programs.ts';
+
+needs('nats');
+
+const wall = {
+  columns: 2,
+  widgets: [
+    { type: 'button', label: 'Mic', address: 'desk/mic', mode: 'toggle' },
+    { type: 'lamp', label: 'Own', address: 'rack/light' },
+    { type: 'fader', label: 'Level', address: 'desk/level' },
+    { type: 'meter', label: 'Level', address: 'desk/level' },
+  ],
+};
+
+test('hubs, their link and what they own are shown; what is stale is marked in words, and its controls say why they refuse', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'house', hub });
+  const rack = { type: 'dummy', parameters: ['light,B,true'] };
+  const dashboards = await createFolder(t, { 'wall.json5': wall });
+  const east = await startTestHub(t, { connections: { house: house('east'), api: { ...api, dashboards }, rack } });
+  await startTestHub(t, {
+    connections: { house: house('west'), desk: { type: 'dummy', parameters: ['mic,B,false', 'level,F,0.5'] } },
+  });
+  await eventually(() => east.find('desk/level')?.value === 0.5);
+
+  const hubs = await openConsole(t, browser, east.port, '#/hubs');
+  const row = hubs.locator('[data-hub=west]');
+  await row.getByText('fresh').waitFor();
+  await row.getByRole('link', { name: 'desk' }).waitFor();
+  const panel = await openConsole(t, browser, east.port, '#/dashboards?name=wall');
+  const mic = panel.getByRole('button', { name: 'Mic' });
+  await mic.click();
+  await eventually(() => east.find('desk/mic')?.value === true);
+
+  await nats.servers[0]!.kill('SIGKILL');
+  await row.getByText('stale', { exact: false }).waitFor();
+  await hubs.getByText('down').waitFor();
+  const marks = panel.locator('.widget.old > .stale-mark');
+  await marks.nth(2).waitFor();
+  t.is(await marks.count(), 3, 'all but what is of this hub');
+  t.regex((await marks.first().textContent())!, /^stale since \d\d:\d\d:\d\d\.\d{3}$/);
+  await mic.click();
+  await panel.getByRole('alert').getByText('nothing has been heard since').waitFor();
+  t.true(await panel.getByRole('slider').isDisabled());
+
+  const list = await openConsole(t, browser, east.port, '#/parameters?address=desk/mic');
+  await list.locator('[data-address="desk/mic"] .stale-mark').waitFor();
+  await list.getByText('nothing is heard of hub west, which owns it').waitFor();
+  await list.getByRole('switch').click();
+  await list.getByText('not written: nothing has been heard since').waitFor();
+  t.is(await list.locator('[data-address="rack/light"] .stale-mark').count(), 0);
+
+  await nats.servers[0]!.start();
+  await row.getByText('fresh').waitFor();
+  await panel.locator('.widget.old').first().waitFor({ state: 'detached' });
+});
