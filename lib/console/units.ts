@@ -42,6 +42,13 @@ export function formatMoment(time: string | number): string {
   return isToday ? formatClock(time) : `${day.format(date)}, ${formatClock(time)}`;
 }
 
+/** `14:03:07` of the day that `now` is in, `21 Nov, 14:03:07` of another one. */
+export function formatSince(time: number, now: number): string {
+  const date = new Date(time);
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return isToday ? clock.format(date) : `${day.format(date)}, ${clock.format(date)}`;
+}
+
 /** `21 Nov 2026, 14:03:07` */
 export function formatDate(time: string | number): string {
   return calendar.format(new Date(time));

@@ -10,7 +10,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
   const { address, label, mode, value, lamp, tone } = props.widget;
   const parameter = props.values.of(address);
   const light = lamp === undefined ? parameter : props.values.of(lamp);
-  const { send, fail, failure } = useWrites(address, parameter);
+  const { send, fail, failure } = useWrites(address);
   const write = (written: string | number | boolean) => void send(written).catch(fail);
   const { isHeld, listeners } = createHold(write);
   const isReadOnly = () => parameter.kind()?.access === 'read-only';

@@ -10,7 +10,7 @@ import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 export function FaderWidget(props: WidgetProps<'fader'>) {
   const { address, label, min, max, unit, digits } = props.widget;
   const parameter = props.values.of(address);
-  const writes = useWrites(address, parameter);
+  const writes = useWrites(address);
   const value = createFaderValue(props.widget, parameter, writes);
   const { shown, place, isFree } = value;
   let rail!: HTMLDivElement;

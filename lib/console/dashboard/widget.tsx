@@ -5,7 +5,6 @@ import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
 import { hub } from '../hub.ts';
 import type { LiveParameter } from '../live-cells.ts';
 import type { LiveValues } from '../live-values.ts';
-import { staleReason } from '../parts/stale-mark.tsx';
 import { messageOf } from '../request.ts';
 import { useDelay } from '../timers.ts';
 
@@ -36,7 +35,7 @@ export function Trouble(props: {
 export type Writes = ReturnType<typeof useWrites>;
 
 /** Writes for a control, and tells for a while why the last write has failed. */
-export function useWrites(address: string, { staleSince }: LiveParameter) {
+export function useWrites(address: string) {
   const [failure, setFailure] = createSignal('');
   const forgetting = useDelay();
   return {
@@ -45,10 +44,6 @@ export function useWrites(address: string, { staleSince }: LiveParameter) {
       setFailure(messageOf(error));
       forgetting.start(failureMs, () => setFailure(''));
     },
-    async send(value: string | number | boolean) {
-      const since = staleSince();
-      if (since !== undefined) throw new Error(staleReason(since));
-      await hub.set(address, value);
-    },
+    send: (value: string | number | boolean) => hub.set(address, value),
   };
 }

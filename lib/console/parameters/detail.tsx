@@ -6,6 +6,7 @@ import { hourMs, paramsOf, type Timeframe } from '../history/timeframe.ts';
 import { readableRate } from '../hub.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
+import { Since } from '../parts/stale-mark.tsx';
 import { linkTo } from '../route.ts';
 import { formatClock, formatDate, formatValue } from '../units.ts';
 import { CopyLines } from './copy-lines.tsx';
@@ -91,18 +92,15 @@ export function Detail(props: {
       <Show when={find(props.address)?.staleSince()}>
         {(since) => (
           <p role="status" class="stale-note">
-            <strong>Stale since {formatClock(since())}:</strong> nothing is heard of hub {info()?.hub}, which owns it.
-            The value may be old, and nobody can set it.
+            <strong>
+              Stale
+              <Since time={since()} />:
+            </strong>{' '}
+            no news of it from hub {info()?.hub}, which owns it. The value may be old, and nobody can set it here.
           </p>
         )}
       </Show>
-      <Editor
-        address={props.address}
-        type={props.type}
-        access={props.access}
-        value={value()}
-        staleSince={find(props.address)?.staleSince()}
-      />
+      <Editor address={props.address} type={props.type} access={props.access} value={value()} />
       <Show when={isPlottable()}>
         <div class="plot">
           <Suspense>

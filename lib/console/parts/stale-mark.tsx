@@ -1,21 +1,26 @@
-// Marks a value that may be old, in words: nothing is heard of the hub that owns it.
+// Marks a value that may be old, in words: there is no news of it from the hub that owns it.
 
 import { type Accessor, Show } from 'solid-js';
-import { formatClock } from '../units.ts';
-
-/** Why a control refuses to write. */
-export function staleReason(since: number): string {
-  return `not written: nothing has been heard since ${formatClock(since)} of the hub that owns it`;
-}
+import { formatDate, formatSince, useNow } from '../units.ts';
 
 export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
   return (
     <Show when={props.since()}>
       {(since) => (
-        <span class="stale-mark" title="Nothing is heard of the hub that owns it: the value may be old">
-          stale since {formatClock(since())}
+        <span
+          class="stale-mark"
+          title={`No news of it since ${formatDate(since())} from the hub that owns it: the value may be old`}
+        >
+          stale
+          <Since time={since()} />
         </span>
       )}
     </Show>
   );
+}
+
+/** ` since 14:03:07`, with the day once that is another one. */
+export function Since(props: { readonly time: number }) {
+  const now = useNow();
+  return <span class="since"> since {formatSince(props.time, now())}</span>;
 }

@@ -2,11 +2,12 @@
 
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/hubs.ts';
+import { Since } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
-import { formatClock, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 
 const roles = {
   alone: 'no other hub has its name',
@@ -43,17 +44,18 @@ export default function Hubs() {
               </dd>
               <dt>Lease</dt>
               <dd>
-                {leases[domain().lease.state]}
+                {leases[domain().lease.state]}{' '}
                 <Show when={domain().lease.holder}>
-                  : <strong>{domain().lease.holder}</strong>, term {domain().lease.term}
+                  (holder <strong>{domain().lease.holder}</strong>, term {domain().lease.term}){' '}
                 </Show>
-                , <Since time={domain().lease.since} now={now} />
+                <Span time={domain().lease.since} now={now} />
               </dd>
               <dt>Link</dt>
               <dd>
                 <StateMark state={domain().link.isUp ? 'up' : 'down'} />:{' '}
-                {domain().link.text || 'no server has answered yet'}, <Since time={domain().link.since} now={now} />,
-                made anew {formatCount(domain().link.reconnects)} times; servers: {domain().link.servers.join(', ')}
+                {domain().link.text || 'no server has answered yet'}, <Span time={domain().link.since} now={now} />.
+                Reconnected {domain().link.reconnects === 1 ? 'once' : `${formatCount(domain().link.reconnects)} times`}
+                . Servers: {domain().link.servers.join(', ')}
               </dd>
             </dl>
             <table class="cards">
@@ -89,7 +91,7 @@ export default function Hubs() {
   );
 }
 
-function Since(props: { readonly time: string; readonly now: () => number }) {
+function Span(props: { readonly time: string; readonly now: () => number }) {
   return (
     <time datetime={props.time} title={formatDate(props.time)}>
       for {formatSpan(props.now() - Date.parse(props.time))}
@@ -103,7 +105,7 @@ function Row(props: { readonly hub: DomainHub }) {
     <tr data-hub={props.hub.hub} class="live">
       <td class="nowrap">
         <StateMark state={words[props.hub.state]} />
-        <Show when={mirror()?.staleSince}>{(since) => <> since {formatClock(since())}</>}</Show>
+        <Show when={mirror()?.staleSince}>{(since) => <Since time={Date.parse(since())} />}</Show>
       </td>
       <td class="wide">
         <strong>{props.hub.hub}</strong>

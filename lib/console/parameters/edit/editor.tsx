@@ -3,7 +3,6 @@
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
 import { hub } from '../../hub.ts';
-import { staleReason } from '../../parts/stale-mark.tsx';
 import { messageOf } from '../../request.ts';
 import { mistakeId } from './field.ts';
 import { NumberField } from './number-field.tsx';
@@ -14,8 +13,6 @@ interface EditorProps {
   readonly type: ValueType;
   readonly access: string;
   readonly value: Value | undefined;
-  /** Since when the hub that owns it is silent, and nobody can set it. */
-  readonly staleSince: number | undefined;
 }
 
 /** Each parameter has an editor of its own: nothing that was typed for one is ever written to another. */
@@ -36,8 +33,7 @@ function OwnEditor(props: EditorProps) {
     setDone('');
   };
   const set = async (value: Value) => {
-    refuse(props.staleSince === undefined ? '' : staleReason(props.staleSince));
-    if (props.staleSince !== undefined) return false;
+    refuse('');
     try {
       await hub.set(address, value);
       setDone(type === 'T' ? 'fired' : type === 'S' ? 'set' : `set to ${value}`);

@@ -97,11 +97,11 @@ function LiveValue(props: {
         currentTarget.title = text(); // the row may cut it off
       }}
     >
+      <StaleMark since={() => props.live?.staleSince()} />
       <Show when={props.isBoolean && props.live?.value() !== undefined}>
         <span class="bulb" aria-hidden="true" />
       </Show>
       <LiveText text={text()} />
-      <StaleMark since={() => props.live?.staleSince()} />
     </span>
   );
 }
