@@ -16,6 +16,8 @@ const told: {
   readonly fires: Required<hub.Fires>;
   readonly complete: Required<hub.Complete>;
   readonly losses: Required<hub.Losses>;
+  readonly stale: Required<hub.Stale>;
+  readonly fresh: Required<hub.Fresh>;
   readonly acknowledgement: Required<hub.Acknowledgement>;
   readonly mistakes: Required<hub.Mistakes>;
   readonly pong: Required<hub.Pong>;
@@ -37,6 +39,8 @@ const told: {
   fires: { fired: [9, 9], rev: 131 },
   complete: { end: 1, rev: 130 },
   losses: { lost: { 9: 3 } },
+  stale: { stale: [7, 9], ageMs: 3012 },
+  fresh: { fresh: [7, 9] },
   acknowledgement: { ack: 5, errors: [['desk/x', 'unknown parameter']] },
   mistakes: { errors: [[7, 'read-only']] },
   pong: { pong: 1 },
