@@ -5,22 +5,19 @@ import { Dynamic } from 'solid-js/web';
 import type { Health } from '../wire/http/health.ts';
 import { isStale } from './hub.ts';
 import { useKeys } from './keys.ts';
-
-import { isOffered, signOut, useMe } from './me.ts';
+import { me, signInAgain, signOut } from './me.ts';
 import { Help } from './parts/help.tsx';
 import { Icon } from './parts/icon.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
 import { getJson, messageOf } from './request.ts';
 import { linkTo, route } from './route.ts';
 import { switchTheme, theme } from './theme.ts';
-import { views } from './views.ts';
+import { offeredViews, viewNamed } from './views.ts';
 
 export function App() {
   let help!: HTMLDialogElement;
   let main!: HTMLElement;
-  const me = useMe();
-  const offered = () => views.filter((one) => isOffered(one, me()));
-  const view = () => offered().find(({ name }) => name === route().view) ?? offered()[0]!;
+  const view = () => viewNamed(route().view) ?? offeredViews()[0]!;
   const [health] = createResource(
     () => !isStale(),
     () => getJson<Health>('/hub/health').catch(() => undefined),
@@ -38,6 +35,11 @@ export function App() {
       <header>
         <p class="host">{location.host}</p>
         <small class="version">{health() ? `Patchbay ${health()!.version}` : ''}</small>
+        <Show when={me()?.maySignIn && me()?.user === ''}>
+          <button type="button" class="quiet" onClick={signInAgain}>
+            Sign in
+          </button>
+        </Show>
         <Show when={me()?.user}>
           {(user) => (
             <button type="button" class="quiet" onClick={signOut} title={`Sign ${user()} out`}>
@@ -59,7 +61,7 @@ export function App() {
         </button>
       </header>
       <nav aria-label="Views">
-        <For each={offered()}>
+        <For each={me() && offeredViews()}>
           {({ name, title, icon, key }) => (
             <a
               href={linkTo(name)}
@@ -74,14 +76,18 @@ export function App() {
       </nav>
       <main ref={main} id="main" tabIndex={-1}>
         <LinkBanner />
-        <Show when={view()} keyed>
-          {({ component }) => (
-            <ErrorBoundary fallback={(error) => <Broken error={error} />}>
-              <Suspense fallback={<p class="note">Loading …</p>}>
-                <Dynamic component={component} />
-              </Suspense>
-            </ErrorBoundary>
-          )}
+        <Show when={me()} fallback={<p class="note">Loading …</p>}>
+          <Show when={view()} keyed>
+            {(one) => (
+              <Show when={offeredViews().includes(one)} fallback={<NotOffered title={one.title} />}>
+                <ErrorBoundary fallback={(error) => <Broken error={error} />}>
+                  <Suspense fallback={<p class="note">Loading …</p>}>
+                    <Dynamic component={one.component} />
+                  </Suspense>
+                </ErrorBoundary>
+              </Show>
+            )}
+          </Show>
         </Show>
       </main>
       <Help ref={(dialog) => (help = dialog)} />
@@ -92,6 +98,18 @@ export function App() {
 const sun = 'M12 8a4 4 0 1 0 0 8a4 4 0 0 0 0-8M12 2v3M12 19v3M2 12h3M19 12h3M5 5l2 2M17 17l2 2M5 19l2-2M17 7l2-2';
 const moon = 'M20 14A8 8 0 1 1 10 4a6.5 6.5 0 0 0 10 10z';
 const half = 'M12 4a8 8 0 1 0 0 16zM12 4a8 8 0 0 1 0 16';
+
+/** Stands in for a view that somebody has sent a link to. */
+function NotOffered(props: { readonly title: string }) {
+  return (
+    <>
+      <div class="bar">
+        <h1>{props.title}</h1>
+      </div>
+      <p class="note">Only those who may manage this hub see this.</p>
+    </>
+  );
+}
 
 /** Stands in for a view that failed or could not be loaded. */
 function Broken(props: { readonly error: unknown }) {

@@ -4,7 +4,7 @@
 import { createSignal, onCleanup } from 'solid-js';
 import { navigate } from './route.ts';
 import { keep, recall } from './storage.ts';
-import { views } from './views.ts';
+import { offeredViews } from './views.ts';
 
 const storageKey = 'patchbay-keys';
 const secondKeyMs = 1500;
@@ -23,7 +23,7 @@ export function useKeys(openHelp: () => void): void {
   const press = (event: KeyboardEvent) => {
     if (!enabled() || event.ctrlKey || event.altKey || event.metaKey || isTyping(event.target)) return;
     if (document.querySelector('dialog[open]')) return;
-    const view = Date.now() - afterG < secondKeyMs && views.find(({ key }) => key === event.key);
+    const view = Date.now() - afterG < secondKeyMs && offeredViews().find(({ key }) => key === event.key);
     afterG = event.key === 'g' ? Date.now() : 0;
     if (view) navigate(view.name);
     else if (event.key === '?') openHelp();

@@ -3,7 +3,7 @@
 import { createSignal } from 'solid-js';
 
 export interface Route {
-  /** The name of a view. */
+  /** The name of a view; empty: the first one. */
   readonly view: string;
   readonly params: Readonly<Record<string, string>>;
 }
@@ -33,5 +33,5 @@ export function setParams(params: Readonly<Record<string, string | undefined>>):
 
 function parse(hash: string): Route {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s);
-  return { view: path || 'connections', params: Object.fromEntries(new URLSearchParams(query)) };
+  return { view: path, params: Object.fromEntries(new URLSearchParams(query)) };
 }

@@ -1,6 +1,7 @@
 // The views of the console. Each is a module that is loaded when somebody first opens it.
 
 import { type Component, lazy } from 'solid-js';
+import { mayManage } from './me.ts';
 
 export interface View {
   /** Its name in the address of the page: `#/log`. */
@@ -15,7 +16,7 @@ export interface View {
   readonly component: Component;
 }
 
-export const views: readonly View[] = [
+const views: readonly View[] = [
   {
     name: 'connections',
     title: 'Connections',
@@ -93,6 +94,14 @@ export const views: readonly View[] = [
     component: lazy(() => import('./views/hubs.tsx')),
   },
   {
+    name: 'users',
+    title: 'Users',
+    key: 'e',
+    icon: 'M9 11a3.5 3.5 0 1 0 0-7a3.5 3.5 0 0 0 0 7M3 20c0-4 2.5-6 6-6s6 2 6 6M16 4.5a3.5 3.5 0 0 1 0 6M18 14.5c2 .8 3 2.7 3 5.5',
+    needsManage: true,
+    component: lazy(() => import('./views/users.tsx')),
+  },
+  {
     name: 'dashboards',
     title: 'Dashboards',
     key: 'd',
@@ -100,3 +109,12 @@ export const views: readonly View[] = [
     component: lazy(() => import('./views/dashboards.tsx')),
   },
 ];
+
+/** The views that are of use to whoever looks. */
+export function offeredViews(): readonly View[] {
+  return views.filter(({ needsManage = false }) => !needsManage || mayManage());
+}
+
+export function viewNamed(name: string): View | undefined {
+  return views.find((one) => one.name === name);
+}

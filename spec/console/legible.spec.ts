@@ -3,7 +3,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { openConsole } from '../support/browser/console.ts';
+import { openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
 
@@ -39,11 +39,15 @@ const studio = [
   { type: 'meter', label: 'Level', ...level },
   { type: 'group', label: 'Doors', columns: 2, size: [2, 1], widgets: [lamp, { ...lamp, label: 'Transmission' }] },
 ];
+const users = {
+  root: { password: 'root', read: ['**'], write: ['**'], manage: true },
+  'reception-of-studio-1': { token: 'x', read: ['desk/**', 'store/**'], write: ['desk/mic*', 'store/studio/recall'] },
+};
 const start = async (t: ExecutionContext) => {
   const hub = await startHubFrom(t, {
     'flow.json5': {
       connections: {
-        api: { ...api, dashboards: 'dashboards' },
+        api: { ...api, dashboards: 'dashboards', users },
         desk: {
           type: 'dummy',
           description: 'The desk of studio 1, with a description that takes some room',
@@ -77,6 +81,7 @@ const sights: [hash: string, ready: string][] = [
   ['#/parameters?address=desk/level', '.detail canvas'],
   ['#/log', '.entry'],
   ['#/clients', '[data-client]'],
+  ['#/users', '[data-device]'],
   ['#/flows?as=graph', '.box.rule'],
   ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'],
   ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
@@ -143,6 +148,7 @@ for (const [width, height] of screens)
     const isForFingers = width <= 1024;
     const options = { viewport: { width, height }, hasTouch: isForFingers, isMobile: isForFingers };
     const page = await openConsole(t, browser, hub.port, '', options);
+    await signIn(page, 'root', 'root');
     for (const [hash, ready] of sights) {
       await show(page, hash, ready);
       t.deepEqual(await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`), [], hash);
@@ -159,6 +165,7 @@ for (const [width, height] of screens)
 test.serial('on a sign the words take most of their tile, at every size', async (t) => {
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port);
+  await signIn(page, 'root', 'root');
   for (const [width, height] of screens) {
     await page.setViewportSize({ width, height });
     for (const name of ['sign', 'signs', 'studio']) {

@@ -5,13 +5,22 @@ import { join } from 'node:path';
 import test from 'ava';
 import axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { desktop, openConsole, phone } from '../support/browser/console.ts';
+import { desktop, openConsole, phone, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 
+const users = {
+  root: { password: 'root', read: ['**'], write: ['**'], manage: true },
+  desk: {
+    token: 'desk',
+    read: ['desk/**', 'store/**'],
+    write: ['desk/mic*', 'store/studio/recall'],
+    deny: ['desk/go'],
+  },
+};
 const flow = {
   connections: {
-    api: { ...api, dashboards: 'dashboards' },
+    api: { ...api, dashboards: 'dashboards', users },
     desk: {
       type: 'dummy',
       description: 'Studio 1 desk',
@@ -52,6 +61,7 @@ const sights: [name: string, hash: string, ready: string][] = [
   ['parameter', '#/parameters?search=desk&address=desk/level', '.detail canvas'],
   ['log', '#/log', '.entry'],
   ['clients', '#/clients', '[data-client]'],
+  ['users', '#/users', '[data-device]'],
   ['flows', '#/flows?as=graph', '.box output >> text=true'],
   ['rule', '#/flows?as=list&rule=lamp follows the microphone', '.runs ol'],
   ['why', '#/why?address=desk/lamp', '.cause'],
@@ -69,6 +79,7 @@ for (const colorScheme of ['light', 'dark'] as const)
       hub.write('desk/take', 4, writer);
       hub.write('store/studio/save', 'evening', writer);
       const page = await openConsole(t, browser, hub.port, '', { viewport, colorScheme });
+      await signIn(page, 'root', 'root');
       await page.evaluate(axe.source);
       for (const [name, hash, ready] of sights) {
         await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
@@ -125,6 +136,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 test('the colours are chosen by hand, and the choice is kept', async (t) => {
   const hub: HubUnderTest = await startTestHub(t, flow);
   const page = await openConsole(t, browser, hub.port, '', { colorScheme: 'light' });
+  await signIn(page, 'root', 'root');
   const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   await page.getByRole('button', { name: 'Colours: system' }).click();
   await page.getByRole('button', { name: 'Colours: light' }).click();

@@ -1,37 +1,137 @@
-// Who uses the console, and what that may do: a user signs in, is offered what it may do alone, and signs out.
+// Who uses the console, and what that may do: users sign in, are offered what they may do alone, and sign out. Those who may manage
+// the hub see users and devices, and revoke these. With SCREENSHOTS=<folder> the spec keeps pictures for people to look at.
 
+import { join } from 'node:path';
 import test from 'ava';
+import type { Page } from 'playwright-core';
+import { openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, startTestHub } from '../support/hub.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
 
-test('a user signs in on the page, is offered what it may do, and signs out', async (t) => {
-  const users = {
-    ann: { password: 'geheim', read: ['desk/**'], dashboards: ['**'] },
-    root: { password: 'x', manage: true, read: ['**'] },
-  };
-  const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
-  const hub = await startTestHub(t, { connections: { api: { ...api, users }, desk } });
-  const context = await browser.newContext();
-  t.teardown(() => context.close());
-  const page = await context.newPage();
-  page.setDefaultTimeout(50_000);
-  await page.goto(`http://127.0.0.1:${hub.port}/hub/#/parameters`);
-  await page.getByLabel('User').fill('ann');
-  await page.getByLabel('Password').fill('wrong');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByText('expected those of a user of this hub').waitFor();
-  await page.getByLabel('Password').fill('geheim');
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('button', { name: 'ann' }).waitFor();
-  t.regex(page.url(), /\/hub\/#\/parameters$/, 'it goes on where it was to go');
-  t.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), [
-    'Parameters',
-    'Why',
-    'History',
-    'Snapshots',
-    'Dashboards',
-  ]);
-  await page.getByRole('button', { name: 'ann' }).click();
-  await page.getByLabel('Password').waitFor();
-  t.regex(page.url(), /\/hub\/sign-in$/);
+const users = {
+  ann: { password: 'geheim', read: ['desk/**', 'store/**'], dashboards: ['**'] },
+  olaf: {
+    ...{ password: 'olaf', read: ['**'], write: ['desk/level', 'desk/mic', 'store/studio/recall'] },
+    dashboards: ['wall'],
+  },
+  root: { password: 'root', manage: true, read: ['**'], write: ['**'] },
+};
+const files = {
+  'flow.json5': {
+    connections: {
+      api: { ...api, users, dashboards: 'dashboards' },
+      desk: { type: 'dummy', parameters: ['mic,B,true', 'lamp,B,true', 'level,F,0.5', 'gain,F,0.5', 'title,S,x'] },
+      store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
+    },
+    rules: [{ name: 'lamp follows', from: 'desk/mic', to: 'desk/lamp' }],
+  },
+  'dashboards/wall.json5': {
+    columns: 2,
+    widgets: [
+      { type: 'button', label: 'Mic', address: 'desk/mic' },
+      { type: 'button', label: 'Lamp', address: 'desk/lamp' },
+      { type: 'fader', label: 'Level', address: 'desk/level' },
+      { type: 'fader', label: 'Gain', address: 'desk/gain' },
+    ],
+  },
+};
+
+const forAll = ['Parameters', 'Why', 'History', 'Snapshots', 'Dashboards'];
+const forManagers = ['Connections', 'Flows', 'Audit', 'Log', 'Hubs', 'Clients', 'Users'];
+
+/** What everybody may look at, and what has to be there first. */
+const sights: [hash: string, ready: string][] = [
+  ['#/parameters?address=desk/level', '.detail canvas'],
+  ['#/why?address=desk/lamp', '.cause'],
+  ['#/history?address=desk/lamp', '.event'],
+  ['#/snapshots?selection=studio&name=evening', '.comparison p'],
+  ['#/dashboards', '.panels a'],
+  ['#/dashboards?name=wall', '.rail'],
+];
+
+/** With what users set something, as far as it is of use. */
+const controls = ':is(.editor, .snapshots form, .saved, .widget) :is(button, input):not(:disabled)';
+const nameOf = '(one) => (one.ariaLabel || one.textContent).trim()';
+
+async function show(page: Page, hash: string, ready: string): Promise<void> {
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+  await page.locator(ready).first().waitFor();
+  await page.locator('.banner').waitFor({ state: 'detached' });
+  const { SCREENSHOTS: folder } = process.env;
+  const who = await page.locator('header button').first().textContent();
+  if (folder) await page.screenshot({ path: join(folder, `${who}${hash.replace(/\W+/g, '-')}.png`) });
+}
+
+/** What the hub refuses a page from now on. */
+function refusalsOf(page: Page): string[] {
+  const refusals: string[] = [];
+  page.on('response', (answer) => answer.status() >= 400 && refusals.push(`${answer.status()} ${answer.url()}`));
+  return refusals;
+}
+
+const offered: [user: keyof typeof users, controls: readonly string[], whyNot: readonly string[]][] = [
+  ['ann', ['Compare evening'], ['You may only look at it.', ...Array(4).fill('read-only')]],
+  [
+    'olaf',
+    ['Less by 0.1', 'Value of desk/level', 'More by 0.1', 'Set', 'Compare evening', 'Recall evening', 'Mic', 'Level'],
+    ['You may not save it.', 'read-only', 'read-only'],
+  ],
+];
+for (const [user, expected, whyNot] of offered)
+  test(`${user} signs in, is offered what is allowed alone, and signs out`, async (t) => {
+    const hub = await startHubFrom(t, files);
+    hub.write('desk/mic', false, writer);
+    hub.write('store/studio/save', 'evening', writer);
+    hub.write('desk/title', 'differs', writer);
+    const page = await openConsole(t, browser, hub.port, '#/parameters');
+    await page.getByLabel('User').fill(user);
+    await page.getByLabel('Password').fill('wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('expected those of a user of this hub').waitFor();
+    const refusals = refusalsOf(page);
+    await signIn(page, user, users[user].password);
+    t.regex(page.url(), /\/hub\/#\/parameters$/, 'it goes on where it was to go');
+    t.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), forAll);
+    const found: string[] = [];
+    const said: string[] = [];
+    for (const [hash, ready] of sights) {
+      await show(page, hash, ready);
+      found.push(...(await page.evaluate<string[]>(`[...document.querySelectorAll('${controls}')].map(${nameOf})`)));
+      said.push(...(await page.locator('.save small, .widget .word').allTextContents()));
+      if (hash.startsWith('#/parameters'))
+        t.is(await page.getByText('Read-only: you may not set it.').count(), user === 'ann' ? 1 : 0);
+    }
+    t.deepEqual(found, expected);
+    t.deepEqual(said, whyNot);
+    for (const title of forManagers) {
+      await show(page, `#/${title.toLowerCase()}`, `h1 >> text=${title}`);
+      await page.getByText('Only those who may manage this hub see this.').waitFor();
+    }
+    t.deepEqual(refusals, []);
+    await page.getByTitle(`Sign ${user} out`).click();
+    await page.getByLabel('Password').waitFor();
+    t.regex(page.url(), /\/hub\/sign-in#\/users$/);
+  });
+
+test('who may manage sees users and devices; a browser that is revoked is led to the page to sign in', async (t) => {
+  const hub = await startHubFrom(t, files);
+  const [page, other] = [await openConsole(t, browser, hub.port), await openConsole(t, browser, hub.port)];
+  await signIn(page, 'root', 'root');
+  await signIn(other, 'ann', 'geheim');
+  const refusals = refusalsOf(page);
+  const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+  t.deepEqual(links.sort(), [...forAll, ...forManagers].sort());
+  await show(page, '#/users', '[data-device]');
+  t.regex(
+    (await page.locator('[data-user=olaf]').textContent()) ?? '',
+    /desk\/level, desk\/mic, store\/studio\/recall/,
+  );
+  const row = page.locator('[data-device]', { hasText: 'ann' });
+  await row.getByRole('button', { name: 'Revoke Chrome on Linux' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await row.waitFor({ state: 'detached' });
+  await other.getByLabel('Password').waitFor();
+  t.regex(other.url(), /\/hub\/sign-in/);
+  t.is(await page.locator('[data-device]').count(), 1);
+  t.deepEqual(refusals, []);
 });

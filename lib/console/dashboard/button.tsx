@@ -1,6 +1,8 @@
 // A button. It toggles, sets, fires, or is true while it is held.
 
+import { Show } from 'solid-js';
 import { isStale } from '../hub.ts';
+import { whyReadOnly } from '../me.ts';
 import { FitText } from './fit-text.tsx';
 import { createHold } from './hold.ts';
 import { isLit } from './showing.ts';
@@ -13,7 +15,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
   const { send, fail, failure } = useWrites(address);
   const write = (written: string | number | boolean) => void send(written).catch(fail);
   const { isHeld, listeners } = createHold(write);
-  const isReadOnly = () => parameter.kind()?.access === 'read-only';
+  const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
   const lit = () =>
     mode === 'momentary' && lamp === undefined
       ? isHeld() || isLit(light.value())
@@ -30,13 +32,16 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
       classList={{ lit: lit(), held: isHeld() }}
       data-tone={tone}
       aria-pressed={mode === 'fire' ? undefined : lit()}
-      disabled={isStale() || isReadOnly()}
-      title={isReadOnly() ? `${address} is read-only` : undefined}
+      disabled={isStale() || readOnly() !== ''}
+      title={readOnly() || undefined}
       onClick={press}
       onContextMenu={(event) => event.preventDefault()}
       {...(mode === 'momentary' && listeners)}
     >
       <FitText text={label ?? address} />
+      <Show when={readOnly()}>
+        <span class="word">read-only</span>
+      </Show>
       <Trouble parameter={parameter} values={props.values} failure={failure()} />
     </button>
   );

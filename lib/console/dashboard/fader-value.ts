@@ -6,6 +6,7 @@ import type { Value } from '../../client/index.ts';
 import type { WidgetOf } from '../../dashboard/format.ts';
 import { isStale } from '../hub.ts';
 import type { LiveParameter } from '../live-cells.ts';
+import { whyReadOnly } from '../me.ts';
 import { useDelay } from '../timers.ts';
 import type { Writes } from './widget.tsx';
 import { createWriter } from './writer.ts';
@@ -22,6 +23,8 @@ export interface FaderValue {
   readonly shown: Accessor<Value | undefined>;
   /** Where its cap is within its range. */
   readonly place: Accessor<number>;
+  /** Why nobody here may set it; empty: one may. */
+  readonly readOnly: Accessor<string>;
   /** Whether a hand may move it. */
   readonly isFree: Accessor<boolean>;
   /** A hand takes hold of it. */
@@ -38,7 +41,7 @@ export interface FaderValue {
 
 /** Writes no faster than the link takes it, for the scope that calls it. */
 export function createFaderValue(
-  { min, max, step = (max - min) / steps }: WidgetOf<'fader'>,
+  { address, min, max, step = (max - min) / steps }: WidgetOf<'fader'>,
   parameter: LiveParameter,
   { send, fail }: Writes,
 ): FaderValue {
@@ -60,7 +63,8 @@ export function createFaderValue(
   const snap = (value: number) => clamp(Number((min + Math.round((value - min) / step) * step).toPrecision(digits)));
   const shown = () => own() ?? parameter.value();
   const place = () => clamp(Number(shown() ?? min));
-  const isFree = () => !isOld() && parameter.kind() !== undefined && parameter.kind()!.access !== 'read-only';
+  const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
+  const isFree = () => !isOld() && parameter.kind() !== undefined && !readOnly();
   const moveTo = (value: number) => {
     const next = snap(value);
     if (!isFree() || next === own()) return;
@@ -74,6 +78,7 @@ export function createFaderValue(
   return {
     shown,
     place,
+    readOnly,
     isFree,
     hold() {
       isHeld = true;

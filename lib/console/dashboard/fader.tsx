@@ -1,7 +1,7 @@
 // A fader as on a desk: a hand moves its cap from where it is. A press on the cap or on the track does not move it, and neither
 // does a hand that scrolls the page.
 
-import { createEffect, onMount } from 'solid-js';
+import { createEffect, onMount, Show } from 'solid-js';
 import { createDrag } from './drag.ts';
 import { createFaderValue } from './fader-value.ts';
 import { shareOf, showValue } from './showing.ts';
@@ -12,7 +12,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   const parameter = props.values.of(address);
   const writes = useWrites(address);
   const value = createFaderValue(props.widget, parameter, writes);
-  const { shown, place, isFree } = value;
+  const { shown, place, readOnly, isFree } = value;
   let rail!: HTMLDivElement;
   let cap!: HTMLSpanElement;
   let input!: HTMLInputElement;
@@ -40,7 +40,7 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
   return (
     <>
       <p class="name truncate">{label}</p>
-      <div class="rail" ref={rail} classList={{ off: !isFree() }}>
+      <div class="rail" ref={rail} classList={{ off: !isFree() }} title={readOnly() || undefined}>
         <input
           ref={input}
           type="range"
@@ -58,6 +58,9 @@ export function FaderWidget(props: WidgetProps<'fader'>) {
       <output class="amount">
         {showValue(shown(), digits)} {unit}
       </output>
+      <Show when={readOnly()}>
+        <small class="word">read-only</small>
+      </Show>
       <Trouble parameter={parameter} values={props.values} failure={writes.failure()} />
     </>
   );

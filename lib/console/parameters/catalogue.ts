@@ -2,12 +2,14 @@
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import type { Access } from '../../model/parameter.ts';
 import type { ConnectionList } from '../../wire/http/connections.ts';
 import { isStale } from '../hub.ts';
+import { mayManage } from '../me.ts';
 import { usePolled } from '../polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon the page notices parameters that come or go with a reload. */
+/** How soon the page notices parameters that come or go with a reload, for those who may know the connections. */
 const reloadSeenMs = 3000;
 
 /** Lists of equal length. */
@@ -16,16 +18,20 @@ export interface Catalogue {
   /** The addresses in lower case, for the search. */
   readonly lowered: readonly string[];
   typeOf(index: number): ValueType;
-  accessOf(index: number): string;
+  accessOf(index: number): Access;
 }
 
-const accessNames: Readonly<Record<string, string>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
+const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
 /** Reads the catalogue for the scope that calls it, and again when parameters have come or gone. */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');
-  const connections = usePolled<ConnectionList>('/hub/connections', 'id', reloadSeenMs);
+  const connections = usePolled<ConnectionList>(
+    () => (mayManage() ? '/hub/connections' : undefined),
+    'id',
+    reloadSeenMs,
+  );
   const extent = () =>
     connections
       .data()
@@ -53,6 +59,6 @@ function unpack({ addresses = '', types = '', accesses = '' }: CatalogueMessage)
     addresses: list,
     lowered: addresses === '' ? [] : addresses.toLowerCase().split('\n'),
     typeOf: (index) => types[index] as ValueType,
-    accessOf: (index) => accessNames[accesses.slice(2 * index, 2 * index + 2)] ?? '',
+    accessOf: (index) => accessNames[accesses.slice(2 * index, 2 * index + 2)]!,
   };
 }

@@ -2,13 +2,14 @@
 
 import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
+import type { Access } from '../../model/parameter.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { LiveText } from '../parts/live-text.tsx';
 
 interface CopyLinesProps {
   readonly address: string;
   readonly type: ValueType;
-  readonly access: string;
+  readonly access: Access;
   readonly value: Value | undefined;
 }
 

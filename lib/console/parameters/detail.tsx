@@ -2,8 +2,10 @@
 
 import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import type { Access } from '../../model/parameter.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/timeframe.ts';
 import { readableRate } from '../hub.ts';
+import { ownAccess } from '../me.ts';
 import { Icon } from '../parts/icon.tsx';
 import { LiveText } from '../parts/live-text.tsx';
 import { Since } from '../parts/stale-mark.tsx';
@@ -26,7 +28,7 @@ const home: Timeframe = { lastMs: hourMs };
 export function Detail(props: {
   readonly address: string;
   readonly type: ValueType;
-  readonly access: string;
+  readonly access: Access;
   readonly onClose: () => void;
 }) {
   const [frame, setFrame] = createSignal(home);
@@ -67,7 +69,7 @@ export function Detail(props: {
         </button>
       </header>
       <p class="muted">
-        {typeNames[props.type]}, {props.access}
+        {typeNames[props.type]}, {ownAccess(props.address, props.access)}
       </p>
       <Show when={props.type !== 'T'}>
         <output class="big mono live" classList={{ muted: value() === undefined }}>
@@ -116,7 +118,12 @@ export function Detail(props: {
           </Suspense>
         </div>
       </Show>
-      <CopyLines address={props.address} type={props.type} access={props.access} value={value()} />
+      <CopyLines
+        address={props.address}
+        type={props.type}
+        access={ownAccess(props.address, props.access)}
+        value={value()}
+      />
     </aside>
   );
 }

@@ -2,7 +2,7 @@
 
 import { For } from 'solid-js';
 import { areKeysOn, switchKeys } from '../keys.ts';
-import { views } from '../views.ts';
+import { offeredViews } from '../views.ts';
 
 export function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void }) {
   const others = [
@@ -14,7 +14,7 @@ export function Help(props: { readonly ref: (dialog: HTMLDialogElement) => void 
     <dialog ref={props.ref} aria-labelledby="help-title">
       <h2 id="help-title">Keys</h2>
       <dl class="keys">
-        <For each={views}>
+        <For each={offeredViews()}>
           {({ key, title }) => (
             <div>
               <dt>

@@ -4,6 +4,7 @@ import { createSignal, For, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/snapshots.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { hub, isStale } from '../hub.ts';
+import { whyReadOnly } from '../me.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf } from '../request.ts';
@@ -11,6 +12,7 @@ import { route, setParams } from '../route.ts';
 import { Comparison } from '../snapshots/comparison.tsx';
 import { formatCount, formatDate } from '../units.ts';
 
+type Verb = 'save' | 'recall' | 'forget';
 type Ask = ReturnType<typeof createConfirmation>['ask'];
 
 export default function SnapshotsView() {
@@ -50,12 +52,14 @@ function Selection(props: {
   const [name, setName] = createSignal('');
   const [isBusy, setBusy] = createSignal(false);
   const isPossible = () => !isStale() && !isBusy();
+  const may = (verb: Verb) => !whyReadOnly(addressOf(verb));
+  const addressOf = (verb: Verb) => `${props.connection}/${props.selection.name}/${verb}`;
   const isThere = (wanted: string) => props.selection.saved.some((saved) => saved.name === wanted);
-  const act = async (verb: 'save' | 'recall' | 'forget', wanted: string) => {
+  const act = async (verb: Verb, wanted: string) => {
     setBusy(true);
     setFailure('');
     try {
-      await hub.set(`${props.connection}/${props.selection.name}/${verb}`, wanted);
+      await hub.set(addressOf(verb), wanted);
       if (verb === 'save') setName('');
     } catch (error) {
       setFailure(messageOf(error));
@@ -97,16 +101,21 @@ function Selection(props: {
         }}
       >
         <h2>{props.selection.name}</h2>
-        <input
-          type="text"
-          aria-label={`Name of a new snapshot of ${props.selection.name}`}
-          placeholder="Name"
-          value={name()}
-          onInput={(event) => setName(event.currentTarget.value)}
-        />
-        <button type="submit" disabled={!isPossible() || name().trim() === ''}>
-          Save
-        </button>
+        <Show
+          when={may('save')}
+          fallback={<small>{may('recall') ? 'You may not save it.' : 'You may only look at it.'}</small>}
+        >
+          <input
+            type="text"
+            aria-label={`Name of a new snapshot of ${props.selection.name}`}
+            placeholder="Name"
+            value={name()}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+          <button type="submit" disabled={!isPossible() || name().trim() === ''}>
+            Save
+          </button>
+        </Show>
       </form>
       <Show when={failure()}>
         <p role="alert" class="error">
@@ -120,6 +129,7 @@ function Selection(props: {
               saved={saved}
               selection={props.selection}
               isPossible={isPossible()}
+              may={may}
               recall={() => recall(saved.name)}
               forget={() => forget(saved.name)}
             />
@@ -134,6 +144,7 @@ function Saved(props: {
   readonly saved: SavedSnapshot;
   readonly selection: SnapshotSelection;
   readonly isPossible: boolean;
+  may(verb: Verb): boolean;
   recall(): void;
   forget(): void;
 }) {
@@ -155,22 +166,26 @@ function Saved(props: {
           <button type="button" aria-expanded={isCompared()} aria-label={`Compare ${name}`} onClick={compare}>
             Compare
           </button>
-          <button
-            type="button"
-            disabled={!props.isPossible || props.selection.matches === name}
-            aria-label={`Recall ${name}`}
-            onClick={() => props.recall()}
-          >
-            Recall
-          </button>
-          <button
-            type="button"
-            disabled={!props.isPossible}
-            aria-label={`Forget ${name}`}
-            onClick={() => props.forget()}
-          >
-            Forget
-          </button>
+          <Show when={props.may('recall')}>
+            <button
+              type="button"
+              disabled={!props.isPossible || props.selection.matches === name}
+              aria-label={`Recall ${name}`}
+              onClick={() => props.recall()}
+            >
+              Recall
+            </button>
+          </Show>
+          <Show when={props.may('forget')}>
+            <button
+              type="button"
+              disabled={!props.isPossible}
+              aria-label={`Forget ${name}`}
+              onClick={() => props.forget()}
+            >
+              Forget
+            </button>
+          </Show>
         </span>
       </div>
       <Show when={isCompared()}>

@@ -2,6 +2,7 @@
 
 import { Index, Show } from 'solid-js';
 import { type CausedChange, something } from '../../wire/http/explanation.ts';
+import { mayManage } from '../me.ts';
 import { linkTo } from '../route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../units.ts';
 
@@ -76,7 +77,7 @@ function WhatHappened(props: { readonly change: Cause }) {
   );
 }
 
-/** Shows a rule, a connection or a client as a link to its view. */
+/** Shows a rule, a connection or a client, as a link to its view for those who may see that. */
 export function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
@@ -86,7 +87,9 @@ export function Author(props: { readonly origin: CausedChange['origin'] }) {
   return (
     <>
       {props.origin.kind === 'restored' ? 'restored by' : `by ${props.origin.kind}`}{' '}
-      <a href={link()}>{props.origin.name}</a>
+      <Show when={mayManage()} fallback={props.origin.name}>
+        <a href={link()}>{props.origin.name}</a>
+      </Show>
       <Show when={props.origin.file}>
         {' '}
         <span class="muted">{props.origin.file}</span>

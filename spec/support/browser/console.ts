@@ -39,6 +39,14 @@ export async function openConsole(
   return page;
 }
 
+/** Signs in on the page to which the console leads whoever is not known, and waits until it is open. */
+export async function signIn(page: Page, user: string, password: string): Promise<void> {
+  await page.getByLabel('User').fill(user);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByTitle(`Sign ${user} out`).waitFor();
+}
+
 /**
  * Waits, frame by frame, until an expression holds in a page, or something is so that the page leads to; `waitForFunction` of
  * the library would evaluate the expression where the page forbids that.

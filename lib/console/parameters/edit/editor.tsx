@@ -2,7 +2,9 @@
 
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
+import type { Access } from '../../../model/parameter.ts';
 import { hub } from '../../hub.ts';
+import { whyReadOnly } from '../../me.ts';
 import { messageOf } from '../../request.ts';
 import { mistakeId } from './field.ts';
 import { NumberField } from './number-field.tsx';
@@ -11,7 +13,7 @@ import { TextField } from './text-field.tsx';
 interface EditorProps {
   readonly address: string;
   readonly type: ValueType;
-  readonly access: string;
+  readonly access: Access;
   readonly value: Value | undefined;
 }
 
@@ -26,6 +28,7 @@ export function Editor(props: EditorProps) {
 
 function OwnEditor(props: EditorProps) {
   const { address, type } = props; // fixed, so that a late answer still belongs to this parameter
+  const readOnly = () => whyReadOnly(address, props.access);
   const [failure, setFailure] = createSignal('');
   const [done, setDone] = createSignal('');
   const refuse = (sentence: string) => {
@@ -46,7 +49,7 @@ function OwnEditor(props: EditorProps) {
   const field = () => ({ address, type, value: props.value, isWrong: failure() !== '', set, refuse });
   return (
     <section class="editor" aria-label="Set by hand">
-      <Show when={props.access !== 'read-only'} fallback={<p class="muted">Read-only: the hub alone sets it.</p>}>
+      <Show when={!readOnly()} fallback={<p class="muted">{readOnly()}</p>}>
         <Switch fallback={<NumberField {...field()} />}>
           <Match when={type === 'S'}>
             <TextField {...field()} />

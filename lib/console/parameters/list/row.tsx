@@ -1,6 +1,7 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
 import { Show } from 'solid-js';
+import { ownAccess } from '../../me.ts';
 import { LiveText } from '../../parts/live-text.tsx';
 import { StaleMark } from '../../parts/stale-mark.tsx';
 import { formatClock, formatCount, formatValue } from '../../units.ts';
@@ -60,7 +61,7 @@ export function ParameterRow(props: ParameterRowProps) {
           {type()}
         </span>
         <span role="gridcell" class="muted access">
-          {props.catalogue.accessOf(props.row.index)}
+          {ownAccess(props.row.address, props.catalogue.accessOf(props.row.index))}
         </span>
         <span role="gridcell" class="muted time">
           {props.live?.info()?.time ? formatClock(props.live.info()!.time!) : ''}

@@ -1,0 +1,168 @@
+// Users: who may come in and what each of them may do, and the devices that they have signed in with, which can be revoked.
+
+import { createSignal, For, Show } from 'solid-js';
+import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
+import { createConfirmation } from '../parts/confirm.tsx';
+import { Fault, Search, searched } from '../parts/view-bar.tsx';
+import { usePolled } from '../polled.ts';
+import { messageOf, postJson } from '../request.ts';
+import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
+
+export default function Users() {
+  const { data, error, refresh } = usePolled<UserList>('/hub/users');
+  const { ask, Confirmation } = createConfirmation();
+  const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());
+  const users = () => data()?.users.filter(({ name }) => isSought(name)) ?? [];
+  const devices = () => data()?.devices.filter(({ name, user, kind }) => isSought(name, user, kind)) ?? [];
+  return (
+    <>
+      <div class="bar">
+        <h1>Users</h1>
+        <span class="count">
+          {counted(users().length, 'user')}, {counted(devices().length, 'device')}
+        </span>
+        <Search label="Search users and devices" placeholder="Search by user, device, kind" />
+      </div>
+      <Fault text={error()} />
+      <div class="scroll" tabIndex={-1}>
+        <Show when={data()?.users.length === 0}>
+          <p class="note">
+            This hub is open: everybody may do everything. The setting <code>users</code> of the REST API connection
+            says who may come in, and what each of them may do.
+          </p>
+        </Show>
+        <Show when={users().length > 0}>
+          <UserTable users={users()} />
+        </Show>
+        <Show when={data() && data()!.users.length > 0}>
+          <Show when={devices().length > 0} fallback={<p class="note">No browser or kiosk is signed in.</p>}>
+            <DeviceTable {...{ ask, refresh }} devices={devices()} />
+          </Show>
+        </Show>
+      </div>
+      <Confirmation />
+    </>
+  );
+}
+
+function counted(count: number, what: string): string {
+  return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
+}
+
+function UserTable(props: { readonly users: readonly UserInfo[] }) {
+  return (
+    <table class="cards">
+      <thead>
+        <tr>
+          <th scope="col">User</th>
+          <th scope="col">Reads</th>
+          <th scope="col">Writes</th>
+          <th scope="col">Denied</th>
+          <th scope="col">Dashboards</th>
+          <th scope="col">Also</th>
+        </tr>
+      </thead>
+      <tbody>
+        <For each={props.users}>
+          {(user) => (
+            <tr data-user={user.name}>
+              <td>
+                <strong>{user.name || 'the username of the connection'}</strong>
+                <div class="muted">{waysIn(user)}</div>
+              </td>
+              <Globs label="reads" list={user.read} />
+              <Globs label="writes" list={user.write} />
+              <Globs label="denied" list={user.deny} />
+              <Globs label="dashboards" list={user.manage ? ['**'] : user.dashboards} />
+              <td data-label="also">{also(user)}</td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
+  );
+}
+
+function Globs(props: { readonly label: string; readonly list: readonly string[] }) {
+  return (
+    <td class="mono" data-label={props.label}>
+      {props.list.join(', ') || '–'}
+    </td>
+  );
+}
+
+/** How a user comes in: also one of a kiosk alone. */
+function waysIn({ hasPassword, hasToken }: UserInfo): string {
+  return [...(hasPassword ? ['password'] : []), ...(hasToken ? ['token'] : [])].join(', ') || 'kiosks alone';
+}
+
+function also({ manage, metrics }: UserInfo): string {
+  if (manage) return 'manages the hub';
+  return metrics ? 'metrics' : '–';
+}
+
+function DeviceTable(props: {
+  readonly devices: readonly Device[];
+  readonly ask: ReturnType<typeof createConfirmation>['ask'];
+  readonly refresh: () => void;
+}) {
+  const now = useNow();
+  const [failure, setFailure] = createSignal('');
+  const revoke = async (device: string) => {
+    setFailure('');
+    try {
+      await postJson('/hub/users', { action: 'revoke', device } satisfies UserAction);
+    } catch (error) {
+      setFailure(messageOf(error));
+    }
+    props.refresh();
+  };
+  const confirm = ({ id, kind, name, user }: Device) =>
+    props.ask({
+      title: `Revoke ${name}?`,
+      text: `This ${kind} of ${user} is cut off at once, and has to ${kind === 'kiosk' ? 'be invited' : 'sign in'} again.`,
+      verb: 'Revoke',
+      act: () => revoke(id),
+    });
+  return (
+    <>
+      <Fault text={failure()} />
+      <table class="cards">
+        <thead>
+          <tr>
+            <th scope="col">Device</th>
+            <th scope="col">Kind</th>
+            <th scope="col">User</th>
+            <th scope="col">Since</th>
+            <th scope="col">Last seen</th>
+            <th scope="col">Actions</th>
+          </tr>
+        </thead>
+        <tbody>
+          <For each={props.devices}>
+            {(device) => (
+              <tr data-device={device.id}>
+                <td class="wide">
+                  <strong>{device.name}</strong>
+                </td>
+                <td>{device.kind}</td>
+                <td data-label="user">{device.user}</td>
+                <td class="nowrap" data-label="since" title={formatDate(device.since)}>
+                  {formatSpan(now() - Date.parse(device.since))}
+                </td>
+                <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)}, to the hour`}>
+                  {formatSpan(now() - Date.parse(device.seen))}
+                </td>
+                <td class="nowrap actions">
+                  <button type="button" aria-label={`Revoke ${device.name}`} onClick={() => confirm(device)}>
+                    Revoke
+                  </button>
+                </td>
+              </tr>
+            )}
+          </For>
+        </tbody>
+      </table>
+    </>
+  );
+}
