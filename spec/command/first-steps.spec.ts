@@ -7,7 +7,10 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { calledAs } from '../../lib/command/first-steps.ts';
+import { startHub } from '../../lib/hub.ts';
+import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
+import { portsOf, writer } from '../support/hub.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -50,7 +53,7 @@ for (const [what, prepare] of calls)
     t.regex((await runIn(folder, help!, path)).stdout, /^Usage: patchbay /);
   });
 
-test('init makes a folder whose files have no mistake and whose tests pass; it never touches what is there', async (t) => {
+test('init makes a folder whose files have no mistake, whose tests pass, and that runs; it never touches what is there', async (t) => {
   const folder = await createFolder(t);
   const call = `node ${join(root, 'lib/main.ts')}`;
   const [, begin] = /^Begin here: +(.+)$/m.exec((await runIn(folder, call)).stderr)!;
@@ -59,6 +62,19 @@ test('init makes a folder whose files have no mistake and whose tests pass; it n
   t.regex(made.stdout, /^made README\.md$/m);
   t.is((await runIn(folder, `${call} check && ${call} test`)).code, 0);
   const flow = join(folder, 'flows/studio.json5');
+  await writeFile(flow, (await readFile(flow, 'utf8')).replace('port: 17011', 'port: 0'));
+  const log = createLogRecorder();
+  const hub = await startHub({ paths: [join(folder, 'flows')], log });
+  t.teardown(() => hub.stop());
+  hub.write('desk/mic-button', true, writer);
+  t.is(hub.find('desk/red-light')!.value, true);
+  const list = await fetch(`http://127.0.0.1:${portsOf(log)[0]}/hub/dashboards`);
+  t.deepEqual(await list.json(), { dashboards: ['studio'] });
+  t.deepEqual(
+    log.lines.filter(({ level }) => level === 'warn' || level === 'error'),
+    [],
+  );
+  await hub.stop();
   await writeFile(flow, '{}');
   await rm(join(folder, 'README.md'));
   const again = await runIn(folder, begin!);

@@ -18,13 +18,14 @@ import { runToEnd, start } from '../../../support/system/process.ts';
 
 needs('openssl');
 
-async function startSecure(t: ExecutionContext, wish: CertificateWish = {}) {
+async function startSecure(t: ExecutionContext, wish: CertificateWish = {}, settings: object = {}) {
   const folder = await createFolder(t, { 'www/a.txt': 'a' });
   const ca = makeCertificate(folder, 'hub', wish);
   const hub = await startTestHub(t, {
     connections: {
       api: {
         ...api,
+        ...settings,
         documentRoot: join(folder, 'www'),
         tls: { certFile: join(folder, 'hub.crt'), keyFile: join(folder, 'hub.key') },
       },
@@ -46,6 +47,18 @@ test('D-32: with tls the hub reads, writes and serves files by HTTPS', async (t)
   t.is((await ask(t, hub.port, 'POST /update', { ca, headers, body })).text, 'OK');
   t.is((await ask(t, hub.port, 'GET /parameters/desk/text', { ca })).text.length, 60_000);
   t.is((await ask(t, hub.port, 'GET /a.txt', { ca })).text, 'a');
+});
+
+test('with tls the cookie of who signs in goes over TLS alone, and to this host alone', async (t) => {
+  const { ca, port } = await startSecure(t, {}, { users: { ann: { password: 'geheim', read: ['desk/**'] } } });
+  const headers = { 'content-type': 'application/json', accept: 'application/json' };
+  const body = JSON.stringify({ user: 'ann', password: 'geheim' });
+  const { status, headers: answered } = await ask(t, port, 'POST /hub/sign-in', { ca, headers, body });
+  t.is(status, 200);
+  const set = answered['set-cookie']!;
+  t.regex(set, /^__Host-patchbay-\d+=[\w-]{43}; Path=\/; Max-Age=\d+; HttpOnly; SameSite=Strict; Secure$/);
+  const cookie = set.split(';')[0]!;
+  t.is((await ask(t, port, 'GET /parameters/desk/lamp', { ca, headers: { cookie } })).text, 'true');
 });
 
 test('D-32: with tls a large file arrives whole, also at a client that reads late', async (t) => {
