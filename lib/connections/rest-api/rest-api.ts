@@ -7,7 +7,6 @@ import { builtConsole } from './pages/browser/console.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { isOpen } from './users/accounts.ts';
-import { rightWarnings } from './users/right-warnings.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string) {
@@ -17,7 +16,6 @@ export function createRestApi(consoleFolder: string) {
     settingsSchema,
     parameters: () => [],
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
-    warnings: rightWarnings,
     takesOver: (before, after) => isSameButUsers(before, after),
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),

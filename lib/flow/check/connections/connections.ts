@@ -16,7 +16,6 @@ import { type FoundConnection, resolver } from './found-connection.ts';
 import { checkInputs } from './inputs.ts';
 import { declareTheSame, findKnown, type KnownConnection, type KnownConnections } from './known-connections.ts';
 import { readSecrets } from './secrets.ts';
-import { warnOf } from './warnings.ts';
 
 export class ConnectionCheck {
   /** The files that settings name. */
@@ -86,7 +85,6 @@ export class ConnectionCheck {
 
   /** Checks what the connections listen to, now that all of them are known. */
   finish(): ConnectionPlan[] {
-    for (const found of this.#found) warnOf(found, (connectionId) => this.#declarations.addresses(connectionId));
     const checked = checkInputs(this.#found, (spot, address) => this.find(spot, address));
     return this.#found.map(({ spot, data, ...plan }) => {
       const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];

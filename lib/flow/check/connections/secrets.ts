@@ -8,7 +8,6 @@ import { nearestName, type SettingPath, unreadable } from '../../../json5/mistak
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { Spot } from '../spot.ts';
 import { resolver } from './found-connection.ts';
-import { fileForAll, isForAll } from './warnings.ts';
 
 const maxFileBytes = 64 * 1024;
 
@@ -83,7 +82,6 @@ function readText(spot: Spot, { kind, name }: Reference, pathOf: (path: string) 
 function readTextFile(spot: Spot, name: string, path: string): string | undefined {
   try {
     const found = statSync(path);
-    if (found.isFile() && isForAll(found)) spot.warn(fileForAll(name));
     if (found.isFile() && found.size <= maxFileBytes) return readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     spot.add(
       `expected a file of at most ${maxFileBytes / 1024} kB in "${name}", got ${found.isFile() ? 'more' : 'none'}`,

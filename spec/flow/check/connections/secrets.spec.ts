@@ -1,7 +1,6 @@
-// Texts of settings from the environment and from files: they are there for the connection, and nobody else sees them. What is hardly
-// meant is said.
+// Texts of settings from the environment and from files: they are there for the connection, and nobody else sees them.
 
-import { chmod, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { env } from 'node:process';
 import test from 'ava';
@@ -106,36 +105,4 @@ test('a variable of a template may be a secret, alone in its text', async (t) =>
     message,
     /expected \$\{password\} alone in a text, since it is \{ env: … \} or \{ file: … \} \(instance a of/,
   );
-});
-
-test('what works and is hardly meant is said, each in a sentence with its place', async (t) => {
-  const users = {
-    ann: { password: 'geheim', read: ['desk/**', 'dekc/**'], write: ['**/b', '*/z'], deny: ['hub/started'] },
-    hashed: { password: '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$bm9ib2R5IGhhcyB0aGlzIG9uZQ', metrics: true },
-    idle: { token: { file: 'open.txt' }, deny: ['desk/a'] },
-    door: { token: { file: 'closed.txt' }, dashboards: ['door'] },
-  };
-  const api = { type: 'rest-api', password: { env: 'PATCHBAY_SPEC_NAME' }, users, anonymous: { read: ['desk/c'] } };
-  const tls = { certFile: 'cert.pem', keyFile: 'open.txt' };
-  const folder = await createFolder(t, {
-    'flow.json5': { connections: { api: { ...api, tls }, desk } },
-    'open.txt': 'open-token',
-    'closed.txt': 'closed-token',
-  });
-  await chmod(join(folder, 'open.txt'), 0o644);
-  await chmod(join(folder, 'closed.txt'), 0o640);
-  const { warnings = [] } = await loadFlows([folder]);
-  for (const warning of warnings) t.regex(warning, /^\S+flow\.json5:\d+:\d+: /);
-  const noneSuch = 'expected a glob of parameters that there are, got';
-  const forAll =
-    'expected a file that only the hub can read (chmod o-r), everybody on this machine can read "open.txt"';
-  t.deepEqual(warnings.map((warning) => warning.replace(/^.*?connections\.api\./, '')).sort(), [
-    `anonymous.read[0]: ${noneSuch} "desk/c" (string), which matches none`,
-    `tls.keyFile: ${forAll}`,
-    'users.ann.password: expected { env } or { file }, or of a user what "patchbay password" prints, got a password in plain text',
-    `users.ann.read[1]: ${noneSuch} "dekc/**" (string), which matches none`,
-    `users.ann.write[1]: ${noneSuch} "*/z" (string), which matches none`,
-    `users.idle.token.file: ${forAll}`,
-    'users.idle: expected a right, one of read, write, dashboards, manage and metrics, this user has none',
-  ]);
 });
