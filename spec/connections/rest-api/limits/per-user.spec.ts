@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { createRates } from '../../../../lib/connections/rest-api/limits/rates.ts';
 import { shareOf } from '../../../../lib/connections/rest-api/limits/share.ts';
 import { SubscriptionShares } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
-import { eventually } from '../../../support/deadline.ts';
+import { eventually, within } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, expectHits, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
@@ -165,7 +165,8 @@ test('of a user whose clients do not read, those that hold the most are closed w
     });
     client.resume();
   }
-  await eventually(() => codes.length > 0);
-  t.deepEqual([...new Set(codes.map(String))], ['false,4001']);
+  await within(Promise.race(idle.map((client) => client.closed())), 'the end of one that does not read');
+  // A client that took the close frame too late, on a slow machine, was cut off before.
+  t.true(codes.every(([isOther, code]) => !isOther && code === 4001));
   t.true(reading.isOpen);
 });
