@@ -1,13 +1,21 @@
 // Ports of this machine.
 
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 
-/** A port that nobody listens on. */
+/** Below the ports that a system gives to whoever asks for any, so that nobody gets one while it is not listened to. */
+const ports = [20_000, 32_000] as const;
+
+/** A port that nobody listens to. */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const port = randomInt(...ports);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;
