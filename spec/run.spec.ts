@@ -1,7 +1,9 @@
 // The run of the specs itself: what is missing on a machine leaves out the specs that need it, and is told; in CI it fails.
 
-import { join } from 'node:path';
-import test from 'ava';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import { createFolder } from './support/folder.ts';
 import { start } from './support/system/process.ts';
 
 const specs = ['spec/console/why.spec.ts', 'spec/model/address.spec.ts'];
@@ -25,4 +27,40 @@ test('with CI=true a missing program is a failure', async (t) => {
   const { status, output } = await run.ended();
   t.regex(output, missing);
   t.is(status, 1);
+});
+
+const ava = join(import.meta.dirname, 'ava.ts');
+
+/** Runs, as CI does, a package with this spec, which may look for and write files beside it. */
+async function runPackage(t: ExecutionContext, spec: string) {
+  const folder = await createFolder(t, {
+    'package.json': { type: 'module' },
+    'ava.config.js': "export default { files: ['*.spec.js'] };",
+    'good.spec.js': "import test from 'ava'; test('good', (t) => t.pass());",
+    'bad.spec.js': `import { existsSync, writeFileSync } from 'node:fs'; import test from 'ava'; ${spec}`,
+    'run.mjs': `import { runAva } from ${JSON.stringify(ava)};
+      process.exitCode = await runAva({ folder: import.meta.dirname, args: [], env: process.env, isCi: true });`,
+  });
+  const modules = resolve(import.meta.dirname, '../node_modules');
+  await mkdir(join(folder, 'node_modules'));
+  for (const name of await readdir(modules))
+    if (!name.startsWith('.')) await symlink(join(modules, name), join(folder, 'node_modules', name));
+  return start(t, [], { program: join(folder, 'run.mjs'), folder }).ended();
+}
+
+test('what failed beside all others in CI runs again alone, and is told', async (t) => {
+  const once = "test('once', (t) => { const known = existsSync('x'); writeFileSync('x', ''); t.true(known); });";
+  const { status, output } = await runPackage(t, once);
+  t.is(status, 0, output);
+  t.regex(output, /1 test failed[\s\S]*Failed beside all others, runs again alone: bad\.spec\.js[\s\S]*1 test passed/);
+});
+
+test('what fails twice fails, and a crash is no failed test', async (t) => {
+  const twice = await runPackage(t, "test('twice', (t) => t.fail());");
+  t.is(twice.status, 1, twice.output);
+  t.regex(twice.output, /runs again alone: bad\.spec\.js[\s\S]*1 test failed/);
+
+  const crash = await runPackage(t, "test('one', (t) => t.fail()); test('other', () => process.exit(0));");
+  t.is(crash.status, 1, crash.output);
+  t.notRegex(crash.output, /runs again/);
 });

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
-import { dependent } from '../bench/dependent.ts';
+import { runAva } from './ava.ts';
 import { prepare } from './prepared/prepare.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
@@ -23,7 +23,7 @@ const [lacking, runnable] = [true, false].map((isLacking) =>
   specs.filter((spec) => needed.get(spec)!.some((name) => stillMissing.has(name)) === isLacking),
 ) as [string[], string[]];
 
-const status = isCi && lacking.length > 0 ? 1 : await runAva();
+const status = isCi && lacking.length > 0 ? 1 : await runSpecs();
 if (lacking.length > 0) console.log(`\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}`);
 process.exitCode = status;
 
@@ -57,22 +57,16 @@ function install(names: readonly ProgramName[]): void {
   apt('install', '-y', '--no-install-recommends', ...packages);
 }
 
-async function runAva(): Promise<number> {
+async function runSpecs(): Promise<number> {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
   const atOnce = `--concurrency=${2 * availableParallelism()}`; // half of their time they wait
-  const ava = dependent(process.execPath, [
-    join(root, 'node_modules/ava/entrypoints/cli.js'),
-    atOnce,
-    ...options,
-    ...files,
-  ]);
   const env = {
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // each file is a process
     ...process.env,
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${await prepare()}`.trim(),
   };
-  return spawnSync(...ava, { cwd: root, env, stdio: 'inherit' }).status ?? 1;
+  return runAva({ folder: root, args: [atOnce, ...options, ...files], env, isCi });
 }
 
 /** `for want of chromium: client/browser, console/why; for want of git: bench/compare`. */

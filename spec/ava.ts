@@ -1,0 +1,60 @@
+// A run of AVA, and in CI a second one, alone, of what failed beside all others: a machine that is busy for a moment breaks
+// no build, a fault does, for it fails twice. Both runs are in the output.
+
+import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { dependent } from '../bench/dependent.ts';
+
+/** More files than this fail by no accident. */
+const repeatedFiles = 3;
+/** Lines of AVA's summary that say no more than that some tests failed: no crash, no hook, no file that hangs. */
+const plainSummary = /^\d+ tests? (failed|passed|skipped)$/;
+
+export interface AvaRun {
+  /** Where the package is. */
+  readonly folder: string;
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly isCi: boolean;
+}
+
+/** Runs AVA and returns its status. */
+export async function runAva(run: AvaRun): Promise<number> {
+  const { folder, isCi } = run;
+  const { status, output } = await runOnce(run);
+  const failed = isCi && status !== 0 && isPlain(output) ? failedFiles(folder) : [];
+  if (failed.length === 0 || failed.length > repeatedFiles) return status;
+  console.log(`\nFailed beside all others, runs again alone: ${failed.join(', ')}\n`);
+  const options = run.args.filter((arg) => arg.startsWith('-') && !arg.startsWith('--concurrency'));
+  return (await runOnce({ ...run, args: [...options, '--concurrency=1', ...failed] })).status;
+}
+
+async function runOnce({ folder, args, env, isCi }: AvaRun): Promise<{ status: number; output: string }> {
+  const cli = join(folder, 'node_modules/ava/entrypoints/cli.js');
+  const child = spawn(...dependent(process.execPath, [cli, ...args]), {
+    cwd: folder,
+    env: isCi ? { ...env, AVA_FORCE_CI: 'not-ci' } : env, // only then does it keep which files failed
+    stdio: ['inherit', isCi ? 'pipe' : 'inherit', 'inherit'],
+  });
+  child.stdout?.pipe(process.stdout, { end: false });
+  const [output, status] = await Promise.all([
+    child.stdout ? text(child.stdout) : '',
+    new Promise<number>((resolve) => child.once('close', (code) => resolve(code ?? 1))),
+  ]);
+  return { status, output };
+}
+
+const isPlain = (output: string) =>
+  output
+    .slice(output.lastIndexOf('\n  ─'))
+    .split('\n')
+    .slice(2)
+    .map((line) => line.trim())
+    .every((line) => line === '' || plainSummary.test(line));
+
+function failedFiles(folder: string): string[] {
+  const kept = JSON.parse(readFileSync(join(folder, 'node_modules/.cache/ava/failing-tests.json'), 'utf8')) as string[];
+  return kept.map((path) => relative(folder, path));
+}
