@@ -85,13 +85,22 @@ export function createHold(write: (isHeld: boolean) => void): Hold {
   };
 }
 
-/** A finger that may be about to scroll; `rested` hears that it is not. */
+/**
+ * A finger that may be about to scroll; `rested` hears that it is not. That is known in a frame, before which the browser tells
+ * all moves so far: a page that is busy for a while takes no scroll for a rest.
+ */
 function createRest(rested: () => void) {
   const delay = useDelay();
+  let frame = 0;
   let from: { readonly x: number; readonly y: number } | undefined;
   const stop = () => {
     delay.stop();
+    cancelAnimationFrame(frame);
     from = undefined;
+  };
+  const end = () => {
+    from = undefined;
+    rested();
   };
   return {
     get isResting() {
@@ -100,8 +109,7 @@ function createRest(rested: () => void) {
     begin({ clientX: x, clientY: y }: PointerEvent) {
       from = { x, y };
       delay.start(restMs, () => {
-        from = undefined;
-        rested();
+        frame = requestAnimationFrame(end);
       });
     },
     move({ clientX, clientY }: PointerEvent) {
