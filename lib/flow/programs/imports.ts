@@ -2,6 +2,7 @@
 // names the content of the file and of all that it imports, and a save of any of them is imported anew.
 
 import { registerHooks } from 'node:module';
+import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { isOwnCode, versionOf } from './flow-code.ts';
 import { versionOfFile } from './left-out.ts';
@@ -50,8 +51,11 @@ export function observeImports(tell: (from: string, to: string) => void): void {
 
 const present = new Map<string, string>();
 let isHooked = false;
+/** What flows import as `rxjs`, unless they have another version of it, and what they get: the same, with causes. */
+const rxjs = import.meta.resolve('rxjs');
+const causalRxjs = new URL(`../rxjs${extname(import.meta.filename)}`, import.meta.url).href;
 
-/** From now on these files import each other in these versions. */
+/** From now on these files import each other in these versions, and operators that keep causes. */
 export function importVersions(versions: ReadonlyMap<string, string>): void {
   for (const [path, version] of versions) present.set(path, version);
   if (isHooked) return;
@@ -60,6 +64,7 @@ export function importVersions(versions: ReadonlyMap<string, string>): void {
     resolve(specifier, context, nextResolve) {
       const resolved = nextResolve(specifier, context);
       if (resolved.url.includes('?') || !present.has(ownPath(context.parentURL) ?? '')) return resolved;
+      if (resolved.url === rxjs) return nextResolve(causalRxjs, context);
       const version = present.get(ownPath(resolved.url) ?? '');
       return version === undefined ? resolved : { ...resolved, url: `${resolved.url}?${version}` };
     },

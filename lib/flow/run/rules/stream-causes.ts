@@ -10,6 +10,14 @@ interface Held {
   cause: Change | undefined;
 }
 
+/** The change that is told at some moment, for what is done on its behalf later. */
+export interface KeptCause {
+  /** Runs work on its behalf. */
+  run(work: () => void): void;
+  /** The same, unless the work has a cause of its own by now. */
+  runUnlessKnown(work: () => void): void;
+}
+
 /** The rule whose stream runs at this moment. */
 let present: StreamCauses | undefined;
 let isInstalled = false;
@@ -48,11 +56,26 @@ export class StreamCauses {
     this.#newest.cause = this.#graph.cause;
   }
 
+  keep(): KeptCause {
+    const held: Held = { cause: this.#graph.cause };
+    return {
+      run: (work) => this.goOn(held, work),
+      runUnlessKnown: (work) => (this.#graph.cause === undefined ? this.goOn(held, work) : work()),
+    };
+  }
+
   /** Runs work that was scheduled. */
   goOn({ cause }: Held, work: () => void): void {
     this.#graph.onBehalfOf(cause, () => as(this, work));
   }
 }
+
+/** Keeps the cause of this moment; outside of the streams of rules there is none. */
+export function keepCause(): KeptCause {
+  return present?.keep() ?? withoutCause;
+}
+
+const withoutCause: KeptCause = { run: (work) => work(), runUnlessKnown: (work) => work() };
 
 function as(causes: StreamCauses | undefined, work: () => void): void {
   const before = present;

@@ -18,7 +18,7 @@ async function start(t: ExecutionContext, destinations: readonly string[], rules
     'package.json': { type: 'module' },
     'flow.ts': `
       import { defineFlow } from ${JSON.stringify(join(root, 'lib/index.ts'))};
-      import { auditTime, concatMap, debounceTime, delay, filter, map, mergeMap, of, sampleTime, switchMap, tap, timer } from 'rxjs';
+      import { audit, auditTime, concatMap, debounceTime, delay, exhaustMap, filter, map, mergeMap, of, range, sampleTime, switchMap, take, tap, throttleTime, timer } from 'rxjs';
       export default defineFlow({ connections: { desk: ${JSON.stringify(desk)} }, rules: (on) => [${rules}] });
     `,
   });
@@ -38,6 +38,12 @@ test('what a stream emits later has the change as its cause that it comes from',
     timer: 'mergeMap((v) => timer(20).pipe(map(() => v)))',
     other: "switchMap((v) => on.integer('desk/side').pipe(map((s) => 10 * v + s)))",
     sample: 'sampleTime(20)',
+    audit: 'auditTime(40)',
+    audited: 'audit(() => timer(40))',
+    throttle: 'throttleTime(40, undefined, { leading: false, trailing: true })',
+    concat: 'concatMap((v) => of(v).pipe(delay(10)))',
+    exhaust: 'exhaustMap(async (v) => { await null; return v; })',
+    promises: 'mergeMap(async (v) => { await null; return v; })',
     promise: 'filter((v) => v === 3), concatMap(async (v) => { await null; return v; })',
   };
   const rules = Object.entries(pipes).map(
@@ -52,23 +58,51 @@ test('what a stream emits later has the change as its cause that it comes from',
   for (const value of [1, 2, 3]) hub.write('desk/a', value, writer);
   hub.write('desk/side', 5, writer);
   await eventually(() =>
-    ['delay', 'debounce', 'again', 'timer', 'sample', 'promise'].every(
-      (id) => hub.find(`desk/${id}`)?.value === (id === 'delay' ? 2 : 3),
+    Object.keys(pipes).every(
+      (id) => id === 'other' || hub.find(`desk/${id}`)?.value === ({ delay: 2, exhaust: 1 }[id] ?? 3),
     ),
   );
   const later = causes.filter((line) => !line.startsWith('desk/now')).sort();
   t.deepEqual(later, [
     'desk/again = 3 by desk/a = 3',
+    'desk/audit = 3 by desk/a = 3',
+    'desk/audited = 3 by desk/a = 3',
+    'desk/concat = 1 by desk/a = 1',
+    'desk/concat = 2 by desk/a = 2',
+    'desk/concat = 3 by desk/a = 3',
     'desk/debounce = 3 by desk/a = 3',
     'desk/delay = 1 by desk/a = 1',
     'desk/delay = 2 by desk/a = 2',
+    'desk/exhaust = 1 by desk/a = 1',
     'desk/other = 35 by desk/side = 5',
     'desk/promise = 3 by desk/a = 3',
+    'desk/promises = 1 by desk/a = 1',
+    'desk/promises = 2 by desk/a = 2',
+    'desk/promises = 3 by desk/a = 3',
     'desk/sample = 3 by desk/a = 3',
+    'desk/throttle = 3 by desk/a = 3',
     'desk/timer = 1 by desk/a = 1',
     'desk/timer = 2 by desk/a = 2',
     'desk/timer = 3 by desk/a = 3',
   ]);
+});
+
+test('operators that keep causes end as those of RxJS do', async (t) => {
+  const ends = {
+    inner: 'concatMap(() => range(1, Infinity)), take(3)',
+    outer: 'mergeMap((v) => range(v, Infinity).pipe(throttleTime(1000))), take(1)',
+    latest: 'switchMap((v) => timer(0, 5).pipe(map(() => v))), take(2)',
+    wrong: "mergeMap((v) => { throw new Error('wrong ' + v); })",
+  };
+  const rules = Object.entries(ends).map(
+    ([id, pipe]) => `{ name: '${id}', from: on.integer('desk/a').pipe(${pipe}), to: 'desk/${id}' }`,
+  );
+  const { hub, log } = await start(t, Object.keys(ends), rules.join());
+  for (const value of [7, 8]) hub.write('desk/a', value, writer);
+  t.is(hub.find('desk/inner')?.value, 3);
+  t.is(hub.find('desk/outer')?.value, 7);
+  await eventually(() => hub.find('desk/latest')?.value === 8);
+  t.regex(await log.logged(/wrong/), /^rule "wrong" \(.*flow\.ts\) failed: wrong 7 \(\S*flow\.ts:4:\d+\)$/);
 });
 
 test('a stream that leaks subscriptions is limited, and all of them end with its rule; those of its neighbours go on', async (t) => {
