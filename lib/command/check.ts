@@ -4,11 +4,13 @@ import { loadFlows } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Console } from './console.ts';
 
-/** Prints every mistake, a line each; exit status 1 when there is any. */
+/** Prints every mistake, or what may be wrong or is hardly meant, a line each; exit status 1 when there is a mistake. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   try {
-    const { files, rules, warnings = [] } = await loadFlows(paths);
-    for (const warning of warnings) console.printError(`warning: ${warning}`);
+    const plan = await loadFlows(paths);
+    const { files, rules } = plan;
+    for (const warning of [...(plan.warnings ?? []), ...(plan.hints?.() ?? [])])
+      console.printError(`warning: ${warning}`);
     const connections = files.reduce((sum, file) => sum + file.connections, 0);
     console.print(`ok: ${connections} connections, ${rules.filter(({ isEnabled }) => isEnabled).length} rules`);
     return 0;

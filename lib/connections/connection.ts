@@ -8,7 +8,7 @@ import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
 import type { Kept, Memory } from './keeping.ts';
-import type { ResolvePath, SettingMistake } from './setting.ts';
+import type { ResolvePath, SettingHint, SettingMistake } from './setting.ts';
 
 /** What every connection type says about itself; all but `type`, `isExternal`, `settingsSchema` and `parameters` is optional. */
 interface ConnectionTypeBasics<Settings> {
@@ -39,6 +39,8 @@ interface ConnectionTypeBasics<Settings> {
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
+  /** Tells what works in the settings and is hardly meant, such as a right to parameters that there are none of; pure. */
+  hints?(settings: Settings, declared: DeclaredAddresses): readonly SettingHint[];
   /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
@@ -69,6 +71,9 @@ interface ConnectionTypeBasics<Settings> {
   /** Settings that only `parameters` reads; `run` does not get them, so that long lists are not kept twice. */
   readonly declaring?: readonly string[];
 }
+
+/** The addresses of a connection, or of all; undefined: they may be those of another hub, and are not all known. */
+export type DeclaredAddresses = (connectionId?: string) => Iterable<string> | undefined;
 
 /** The parameters of other hubs, as far as flow files can be checked against them. */
 export interface Remotes {

@@ -57,6 +57,12 @@ export function isEveryInterface(bindIp: string): boolean {
 /** Resolves a path of the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
+/** What works in the settings, at a path within them, and is hardly meant. */
+export interface SettingHint {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
 /** Something wrong with the settings at a path within them; for a name that is not known the nearest known one is told. */
 export type SettingMistake = {
   readonly path: readonly (string | number)[];

@@ -72,9 +72,7 @@ export class MistakeList {
   }
 
   warn(file: CheckedFile, path: SettingPath, message: string, position = file.positionOf(path)): void {
-    const written = file.writtenAt?.(path) ?? { file: file.name, path };
-    const { line, column } = position ?? {};
-    this.warnings.push(formatMistake({ file: written.file, path: formatPath(written.path), message, line, column }));
+    this.warnings.push(lineAt(file, path, message, position));
   }
 
   addFile(file: string, message: string, position?: Position): void {
@@ -143,6 +141,14 @@ export function formatMistake({ file, line, column, path, message, made, others 
     .join(': ');
   if (made === undefined) return sentence;
   return `${sentence} (${made}${others === 0 ? '' : `, and ${others} more`})`;
+}
+
+/** What is told about a setting, with its place, as one line for people. */
+export function lineAt(file: CheckedFile, path: SettingPath, message: string, position: Position | undefined): string {
+  const written = file.writtenAt?.(path) ?? { file: file.name, path };
+  const { line, column } = position ?? {};
+  const shown = file.withoutSecrets?.(path, message) ?? message;
+  return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
 }
 
 /** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */

@@ -1,9 +1,12 @@
 // `patchbay check`, and what every command refuses to load (S-06, D-20, D-01, D-08, D-11): each
 // mistake with its file, line and path, all of them at once, exit status 1.
 
+import { chmod } from 'node:fs/promises';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import test from 'ava';
 import { check } from '../../lib/command/check.ts';
+import { loadFlows } from '../../lib/hub.ts';
 import { createFolder } from '../support/folder.ts';
 import { call, runToEnd } from '../support/system/process.ts';
 
@@ -168,4 +171,39 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   t.regex(lines[1]!, /bad\.json5:1:16: expected \} that closes \{, got the end of the file$/);
   t.regex(lines[2]!, /empty\.json5:1:1: expected \{ … \}, got an empty file$/);
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
+});
+
+test('what works and is hardly meant is said by check alone, each in a line with its place', async (t) => {
+  env.PATCHBAY_SPEC_PASSWORD = 'pass-from-env';
+  const users = {
+    ann: { password: 'geheim', read: ['desk/**', 'dekc/**'], write: ['**/b', '*/z'], deny: ['hub/started'] },
+    hashed: { password: '$scrypt$ln=4,r=8,p=1$c2FsdHNhbHRzYWx0c2FsdA$bm9ib2R5IGhhcyB0aGlzIG9uZQ', metrics: true },
+    idle: { token: { file: 'open.txt' }, deny: ['desk/a'] },
+    door: { token: { file: 'closed.txt' }, dashboards: ['door'] },
+  };
+  const api = { type: 'rest-api', password: { env: 'PATCHBAY_SPEC_PASSWORD' }, users, anonymous: { read: ['desk/c'] } };
+  const tls = { certFile: 'cert.pem', keyFile: 'open.txt' };
+  const folder = await createFolder(t, {
+    'flow.json5': { connections: { api: { ...api, tls }, desk: { type: 'dummy', parameters: ['a', 'b'] } } },
+    'open.txt': 'open-token',
+    'closed.txt': 'closed-token',
+  });
+  await chmod(join(folder, 'open.txt'), 0o644);
+  await chmod(join(folder, 'closed.txt'), 0o640);
+  const { status, output, errors } = await call((console) => check([folder], console));
+  t.deepEqual([status, output], [0, 'ok: 2 connections, 0 rules\n']);
+  const lines = errors.trimEnd().split('\n');
+  for (const line of lines) t.regex(line, /^warning: \S+flow\.json5:\d+:\d+: /);
+  const noneSuch = 'expected a glob of parameters that there are, got';
+  const forAll = `expected a file that only the hub can read (chmod o-r), everybody on this machine can read ${join(folder, 'open.txt')}`;
+  t.deepEqual(lines.map((line) => line.replace(/^.*?connections\.api\./, '')).sort(), [
+    `anonymous.read[0]: ${noneSuch} "desk/c" (string), which matches none`,
+    `tls.keyFile: ${forAll}`,
+    'users.ann.password: expected { env } or { file }, or of a user what "patchbay password" prints, got a password in plain text',
+    `users.ann.read[1]: ${noneSuch} "dekc/**" (string), which matches none`,
+    `users.ann.write[1]: ${noneSuch} "*/z" (string), which matches none`,
+    `users.idle.token.file: ${forAll}`,
+    'users.idle: expected a right, one of read, write, dashboards, manage and metrics, this user has none',
+  ]);
+  t.deepEqual((await loadFlows([folder])).warnings, [], 'a hub that starts says nothing of it');
 });

@@ -7,6 +7,7 @@ import { builtConsole } from './pages/browser/console.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
 import { isOpen } from './users/accounts.ts';
+import { rightHints } from './users/right-hints.ts';
 
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string) {
@@ -16,6 +17,7 @@ export function createRestApi(consoleFolder: string) {
     settingsSchema,
     parameters: () => [],
     claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
+    hints: rightHints,
     takesOver: (before, after) => isSameButUsers(before, after),
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),

@@ -69,8 +69,9 @@ export class FlowCheck {
     const furtherFiles = [...templates, ...connectionCheck.namedFiles];
     const versions = new Map(files.map((file) => [keyOfFile(file), file.version]));
     const { warnings } = mistakes;
+    const hints = () => connectionCheck.hints();
     const placeOf = ruleCheck.placesOf(rules);
-    return { warnings, versions, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
+    return { warnings, hints, versions, files: reports, connections, rules, placeOf, tests, templates, furtherFiles };
   }
 }
 

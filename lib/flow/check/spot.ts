@@ -2,7 +2,7 @@
 
 import type { z } from 'zod';
 import { ExpressionMistake } from '../../expression/expression.ts';
-import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { lineAt, type MistakeList, type SettingPath } from '../../json5/mistake.ts';
 import type { Position } from '../../json5/positions.ts';
 import { messageOf } from '../../model/error.ts';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
@@ -74,6 +74,11 @@ export class Spot {
   /** Adds what may be wrong, and keeps nothing from running. */
   warn(message: string): void {
     this.#mistakes.warn(this.file, this.#path, message, this.#position);
+  }
+
+  /** What is told about this spot, as one line with its place. */
+  line(message: string): string {
+    return lineAt(this.file, this.#path, message, this.#position);
   }
 
   /** What comes of work, or undefined after its error was added as a mistake. */

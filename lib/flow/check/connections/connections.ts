@@ -13,6 +13,7 @@ import type { FindDeclaration, Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
 import { Declarations, type Declared } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
+import { hintsOf } from './hints.ts';
 import { checkInputs } from './inputs.ts';
 import { declareTheSame, findKnown, type KnownConnection, type KnownConnections } from './known-connections.ts';
 import { readSecrets } from './secrets.ts';
@@ -57,14 +58,12 @@ export class ConnectionCheck {
     if (type === undefined) return;
     const schema = connectionSchema(type);
     const read = readSecrets(spot, data, schema, type.declaring);
-    this.namedFiles.push(...read.secretFiles);
+    this.namedFiles.push(...read.secretFiles.map(({ file }) => file));
     const settings = read.spot.parse(schema, read.data);
     if (settings === undefined) return;
     const { folder } = spot.file;
     const found = {
-      spot: read.spot,
-      data: read.data,
-      secrets: read.secrets,
+      ...read,
       id,
       type,
       settings,
@@ -86,13 +85,18 @@ export class ConnectionCheck {
   /** Checks what the connections listen to, now that all of them are known. */
   finish(): ConnectionPlan[] {
     const checked = checkInputs(this.#found, (spot, address) => this.find(spot, address));
-    return this.#found.map(({ spot, data, ...plan }) => {
+    return this.#found.map(({ spot, data, secretFiles, ...plan }) => {
       const files = plan.type.files?.(plan.settings, resolver(plan.folder)) ?? [];
       this.namedFiles.push(...files);
       const key = this.#keys.get(plan.id) ?? connectionKey(data, plan, files);
       this.#keys.set(plan.id, key);
       return { ...plan, file: spot.file.name, ...checked.get(plan.id)!, key };
     });
+  }
+
+  /** What works in the settings and is hardly meant, a line each. */
+  hints(): string[] {
+    return this.#found.flatMap((found) => hintsOf(found, (connectionId) => this.#declarations.addresses(connectionId)));
   }
 
   /** Whether they declare the same parameters as those of the earlier check. */

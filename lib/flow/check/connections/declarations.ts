@@ -54,6 +54,20 @@ export class Declarations {
     return this.#declared.values();
   }
 
+  /** Those of a connection, or of all; undefined: they are not all known. */
+  addresses(connectionId?: string): Iterable<string> | undefined {
+    const isElsewhere = connectionId === undefined ? this.#isOpen : this.#isOpen && this.isRemote(connectionId);
+    return isElsewhere ? undefined : this.#addresses(connectionId);
+  }
+
+  *#addresses(connectionId: string | undefined): Generator<string> {
+    for (const [id, { byId }] of this.#declared)
+      if (connectionId === undefined || connectionId === id)
+        for (const parameterId of byId.keys()) yield formatAddress(id, parameterId);
+    for (const { id } of hubParameters) yield formatAddress(hubId, id);
+    yield* this.#remotes?.known.keys() ?? [];
+  }
+
   /** Whether anything has asked for a parameter of the hub itself. */
   isHubNamed = false;
 

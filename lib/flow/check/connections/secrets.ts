@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import { nearestName, type SettingPath, unreadable } from '../../../json5/mistake.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { Spot } from '../spot.ts';
-import { resolver } from './found-connection.ts';
+import { resolver, type SecretFile } from './found-connection.ts';
 
 const maxFileBytes = 64 * 1024;
 
@@ -23,8 +23,8 @@ export interface ReadSettings {
   readonly spot: Spot;
   readonly data: unknown;
   readonly secrets: readonly string[];
-  /** The full paths of the files that were read, or should have been. */
-  readonly secretFiles: readonly string[];
+  /** The files that were read, or should have been. */
+  readonly secretFiles: readonly SecretFile[];
 }
 
 /** Reads the texts of settings; a text that cannot be read is a mistake. What `shown` has is shown to everybody, and has none. */
@@ -43,7 +43,9 @@ export function readSecrets(spot: Spot, data: unknown, schema: z.ZodType, shown:
     read = replaceAt(read, reference.path, text ?? unreadable);
     if (text !== undefined) secrets.push(text);
   }
-  const secretFiles = references.filter(({ kind }) => kind === 'file').map(({ name }) => pathOf(name));
+  const secretFiles = references
+    .filter(({ kind }) => kind === 'file')
+    .map(({ path, name }) => ({ path: [...path, 'file'], file: pathOf(name) }));
   const paths = references.map(({ path }) => path);
   return { spot: spot.hiding(paths, secrets), data: read, secrets, secretFiles };
 }
