@@ -54,7 +54,7 @@ test('explain, audit and log tell which trace a change follows, also after a res
   const port = portOf(hub);
   const client = { kind: 'client', name: 'api 127.0.0.1' };
   const traced = { ...client, traceparent };
-  const headers = { traceparent };
+  const headers = { traceparent, tracestate: 'vendor=dropped' };
   const type = { 'content-type': 'application/json' };
 
   for (const [target, body] of [
@@ -109,6 +109,7 @@ test('explain, audit and log tell which trace a change follows, also after a res
   const restart = { headers: { ...headers, ...type }, body: '{"action":"restart"}' };
   t.is((await ask(t, port, 'POST /hub/connections/desk', restart)).status, 200);
   await noted(installation, ({ kind }) => kind === 'connection');
+  t.notRegex((await ask(t, port, 'GET /hub/audit')).text, /dropped/, 'tracestate goes nowhere');
   const { entries } = JSON.parse((await ask(t, port, `GET /hub/audit?text=${trace}`)).text);
   t.deepEqual(
     entries.map(({ address, user, cause }: Record<string, string>) => [address, user, cause!.split('; ').at(-1)]),

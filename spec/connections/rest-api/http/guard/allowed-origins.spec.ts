@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import { credentialsPrefix, protocolName } from '../../../../../lib/wire/protocol.ts';
 import { launchBrowser } from '../../../../support/browser/browser.ts';
 import { openForeignSite } from '../../../../support/browser/foreign-site.ts';
 import { createFolder } from '../../../../support/folder.ts';
@@ -101,20 +102,25 @@ test('a page of allowedOrigins shows credentials: a token, Basic of its own, and
     await fetchIn(evil, hub, '/update', { ...included, body: '{"parameter":"desk/lamp","value":false}' }),
     'refused',
   );
-  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp', authorization(`Bearer ${token}`)), 'refused');
+  const bearer = authorization(`Bearer ${token}`);
+  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp', bearer), 'refused');
+  t.is(await fetchIn(evil, hub, '/update?parameter=desk/lamp&value=false', bearer), 'refused');
+  const offered = `, ['${protocolName}', '${credentialsPrefix}${Buffer.from(`Bearer ${token}`).toString('base64url')}']`;
+  t.true(await panel.evaluate(uses.socket!(`hub.studio.lan:${hub.port}`, offered)), 'a socket with the token');
+  t.false(await evil.evaluate(uses.socket!(`hub.studio.lan:${hub.port}`, offered)), 'no browser asks first here');
   t.is(hub.find('desk/lamp')?.value, true);
 });
 
 /** Code of a page that resolves to true when it sees an image of the hub, or a socket of the hub tells a value. */
-const uses: Readonly<Record<string, (hub: string) => string>> = {
+const uses: Readonly<Record<string, (hub: string, offered?: string) => string>> = {
   image: (hub) => `new Promise((resolve) => {
     const image = new Image();
     image.onload = () => resolve(true);
     image.onerror = () => resolve(false);
     image.src = 'http://${hub}/dot.svg';
   })`,
-  socket: (hub) => `new Promise((resolve) => {
-    const socket = new WebSocket('ws://${hub}/ws?snapshot=true');
+  socket: (hub, offered = '') => `new Promise((resolve) => {
+    const socket = new WebSocket('ws://${hub}/ws?snapshot=true'${offered});
     socket.onmessage = () => resolve(true);
     socket.onclose = () => resolve(false);
   })`,
