@@ -7,6 +7,9 @@ import { within } from '../../../../support/deadline.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { History, ModelClient, type Wish } from '../../../../support/sockets/v1-model.ts';
 
+const { RUNS } = process.env;
+const runs = RUNS ? { numRuns: Number(RUNS) } : { numRuns: 120, interruptAfterTimeLimit: 40_000 };
+
 const numbered = (count: number, suffix: string) => Array.from({ length: count }, (_, index) => `p${index}${suffix}`);
 const startDesk = (t: ExecutionContext) =>
   startTestHub(t, {
@@ -131,7 +134,7 @@ test('lib/client/README.md: whatever clients do, they know what the hub knows', 
       fc.array(fc.boolean(), { minLength: clientCount, maxLength: clientCount }),
       (steps, keepsIds) => run(t, hub, steps, keepsIds, history),
     ),
-    { numRuns: 120, includeErrorInReport: true, interruptAfterTimeLimit: 40_000 },
+    { ...runs, includeErrorInReport: true },
   );
   expectQuietLog(t, hub);
   t.pass();
