@@ -23,7 +23,7 @@ import { remoteAddress } from './limits/remote-address.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
 import { ParameterReader } from './pages/parameters/read.ts';
-import { routesOf } from './routes.ts';
+import { routesOf } from './routes/routes.ts';
 import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import type { AccountSettings } from './users/accounts.ts';

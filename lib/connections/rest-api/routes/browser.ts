@@ -1,0 +1,52 @@
+// The routes to what browsers open: the console, or where it would be, the client library, and the Document Root.
+
+import { existsSync } from 'node:fs';
+import { createDisk } from '../files/disk.ts';
+import { serveFile } from '../files/document-root.ts';
+import type { Route } from '../http/router.ts';
+import { serveClientScript } from '../pages/browser/client-script.ts';
+import { consolePath, replyContents, serveConsoleFile, serveConsolePage } from '../pages/browser/console.ts';
+import { later, redirectToHub, replyNotFound } from './handlers.ts';
+import type { RouteContext } from './route-context.ts';
+
+/** What browsers open: the console, or where it would be, and the client library. */
+export function browserRoutes({ hub, settings, log, consoleFolder: folder }: RouteContext): Route[] {
+  const disk = createDisk(folder);
+  const script = later((response, request) => serveClientScript(disk, response, request, log), log);
+  const others: Route[] = [
+    { path: '/hub', need: 'entry', get: redirectToHub },
+    { path: '/hub/client.js', need: 'entry', get: script },
+  ];
+  if (!settings.console)
+    return [
+      ...others,
+      { path: '/hub/', need: 'entry', get: (response) => replyContents(hub, response) },
+      { path: `${consolePath}*`, need: 'entry', get: replyNotFound },
+    ];
+  const page = later((response, request) => serveConsolePage(folder, disk, hub, response, request, log), log);
+  const file = later((response, request) => serveConsoleFile(folder, disk, response, request, log), log);
+  return [
+    ...others,
+    { path: '/hub/', need: 'entry', get: page },
+    { path: `${consolePath}*`, need: 'entry', get: file },
+  ];
+}
+
+/** The files of the Document Root; without one, `/` leads to the console. */
+export function documentRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
+  const root = settings.documentRoot && resolvePath(settings.documentRoot);
+  if (root === '')
+    return [
+      { path: '/', need: 'entry', get: redirectToHub },
+      { path: '/*', need: 'entry', get: replyNotFound },
+    ];
+  if (!existsSync(root)) log.warn({}, `documentRoot: expected a folder, there is none at ${root}`);
+  const disk = createDisk(root);
+  return [
+    {
+      path: '/*',
+      need: 'entry',
+      get: later((response, request) => serveFile(root, disk, response, request, log), log),
+    },
+  ];
+}

@@ -1,0 +1,50 @@
+// The routes to what the store keeps.
+
+import type { Recording } from '../../../model/recorded.ts';
+import { createOwnerCheck } from '../http/guard/owner.ts';
+import type { Route } from '../http/router.ts';
+import { remoteAddress } from '../limits/remote-address.ts';
+import { serveRecording } from '../pages/record.ts';
+import { serveBackup } from '../pages/store/backup.ts';
+import { compareSnapshot, snapshotsOf, snapshotsPath } from '../pages/store/snapshots.ts';
+import { serveStore } from '../pages/store/store.ts';
+import { later, pagesOf } from './handlers.ts';
+import type { RouteContext } from './route-context.ts';
+
+export function storeRoutes(context: RouteContext): Route[] {
+  const { hub, settings, log } = context;
+  const json = pagesOf(context);
+  const expectOwner = createOwnerCheck(settings);
+  const recordings = new Set<Recording>();
+  return [
+    {
+      path: '/hub/backup',
+      need: 'manage',
+      getWrites: true, // it changes nothing, but no page of another site may have it made
+      get(response, request, visitor) {
+        expectOwner(request, remoteAddress(response));
+        serveBackup(hub, visitor, response, request, log);
+      },
+    },
+    {
+      path: '/hub/record',
+      need: 'manage',
+      getWrites: true, // it changes nothing, but no page of another site may have it made
+      get(response, request, visitor) {
+        expectOwner(request, remoteAddress(response));
+        serveRecording(hub, recordings, visitor, response, log);
+      },
+    },
+    {
+      path: '/hub/store',
+      need: 'manage',
+      get: later((response, request) => serveStore(hub, response, request, log), log),
+    },
+    { path: snapshotsPath, need: 'entry', get: json(({ visitor }) => snapshotsOf(hub, visitor)) },
+    {
+      path: `${snapshotsPath}/*`,
+      need: 'entry',
+      get: json(({ path, visitor }) => compareSnapshot(hub, path, visitor)),
+    },
+  ];
+}

@@ -1,0 +1,40 @@
+// The routes by which people come in and leave, and to who may.
+
+import type { Route } from '../http/router.ts';
+import { meOf, signIn, signOut } from '../pages/users/sign-in.ts';
+import { serveSignInFile, serveSignInPage, signInPath } from '../pages/users/sign-in-page.ts';
+import { actOnUsers, usersOf } from '../pages/users/users.ts';
+import type { Sockets } from '../sockets/sockets.ts';
+import { pagesOf } from './handlers.ts';
+import type { RouteContext } from './route-context.ts';
+
+export function userRoutes(context: RouteContext): Route[] {
+  const { entry, log } = context;
+  const json = pagesOf(context);
+  const dismiss: Sockets['dismiss'] = (departures) => context.sockets.dismiss(departures);
+  return [
+    { path: '/hub/me', need: 'nothing', get: json(({ visitor }) => meOf(entry, visitor)) },
+    {
+      path: signInPath,
+      need: 'nothing',
+      get: serveSignInPage,
+      post: (response, request, visitor) => signIn(entry, log, visitor, response, request),
+    },
+    {
+      path: `${signInPath}/*`,
+      need: 'nothing',
+      get: (response, request) => serveSignInFile(response, request.getUrl()),
+    },
+    {
+      path: '/hub/sign-out',
+      need: 'nothing',
+      post: (response, request, visitor) => signOut(entry, dismiss, visitor, response, request, log),
+    },
+    {
+      path: '/hub/users',
+      need: 'manage',
+      get: json(() => usersOf(entry)),
+      post: (response, request, visitor) => actOnUsers(entry, dismiss, visitor, response, request, log),
+    },
+  ];
+}
