@@ -1,23 +1,21 @@
-// The last runs of a rule as its trace keeps them: a ring of numbers in one list, so that a run costs a few stores in one place, and
-// no memory. What few runs have, such as texts, mistakes and durations, lies beside it.
+// The last runs of a rule as its trace keeps them: a ring of numbers, so that a run costs a few stores in one place, and no memory.
+// What few runs have, such as texts, mistakes and durations, lies beside it.
 
 import type { Change } from '../../../model/parameter.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/rule-run.ts';
 import { toText, type Value } from '../../../model/value.ts';
+import { keptRuns, nowhere, type RunPlaces, runDistance } from './run-numbers.ts';
 
-/** How many runs of each rule are kept. */
-export const keptRuns = 50;
 /** Longer texts are kept in part. */
 export const keptLength = 200;
 
-/** Where the numbers of a run are, and how many they are. */
+/** Where the numbers of a run are. */
 const revisionAt = 0;
 const timeAt = 1;
 const valueAt = 2;
 const resultAt = 3;
 /** The outcome and the kinds of both values in one number, since each number more is more memory to wait for. */
 const kindsAt = 4;
-const width = 5;
 
 const outcomes: readonly RuleOutcome[] = ['held', 'wrote', 'stopped', 'waited', 'failed'];
 const [held, wrote, stopped, waited, failed] = [0, 1, 2, 3, 4];
@@ -46,15 +44,21 @@ interface Details {
 
 /** A run is added, and then told more of until the next one is. Before the first, nothing is kept. */
 export abstract class KeptRuns {
-  readonly #numbers: number[] = [];
+  readonly #places: RunPlaces;
+  #numbers = nowhere.numbers;
+  /** Where the first run begins, and the newest. */
+  #first = nowhere.first;
+  #at = nowhere.first;
   #count = 0;
-  /** Where the newest run begins. */
-  #at = -width;
   /** The address that started the first run, and those of the others once they differ. */
   #source: string | undefined;
   #sources: (string | undefined)[] | undefined;
   /** By where the run begins. */
   #details: Map<number, Details> | undefined;
+
+  constructor(places: RunPlaces) {
+    this.#places = places;
+  }
 
   /** The revision that started the newest run; 0: none did, or there is no run. */
   protected get revision(): number {
@@ -63,8 +67,9 @@ export abstract class KeptRuns {
 
   /** Adds a run, from the 51st on in the place of the oldest. */
   protected add(cause: Change | undefined, now: () => number): void {
+    if (this.#count === 0) this.#begin();
     const place = this.#count % keptRuns;
-    const at = place * width;
+    const at = this.#first + place * runDistance;
     this.#at = at;
     this.#details?.delete(at);
     const { value = 0, revision = 0, time = now() } = cause ?? {};
@@ -72,15 +77,19 @@ export abstract class KeptRuns {
     const number = kind === textKind ? 0 : +value;
     const kinds = held | (kind << valueShift);
     const numbers = this.#numbers;
-    if (at === numbers.length) numbers.push(revision, time, number, 0, kinds);
-    else {
-      numbers[at + revisionAt] = revision;
-      numbers[at + timeAt] = time;
-      numbers[at + valueAt] = number;
-      numbers[at + kindsAt] = kinds;
-    }
+    numbers[at + revisionAt] = revision;
+    numbers[at + timeAt] = time;
+    numbers[at + valueAt] = number;
+    numbers[at + kindsAt] = kinds;
     this.#setSource(place, cause?.parameter.address);
     this.#count++;
+  }
+
+  /** The rule has ended: nobody reads its runs any more. */
+  protected giveBack(): void {
+    if (this.#numbers === nowhere.numbers) return;
+    this.#places.giveBack({ numbers: this.#numbers, first: this.#first });
+    this.#numbers = nowhere.numbers;
   }
 
   /** The condition of the newest run was false. */
@@ -135,7 +144,7 @@ export abstract class KeptRuns {
   }
 
   #describe(place: number, to: readonly string[]): RuleRun {
-    const at = place * width;
+    const at = this.#first + place * runDistance;
     const numberAt = (within: number) => this.#numbers[at + within]!;
     const kinds = numberAt(kindsAt);
     const [valueKind, resultKind] = [(kinds >> valueShift) & kindBits, (kinds >> resultShift) & kindBits];
@@ -158,6 +167,13 @@ export abstract class KeptRuns {
       error,
       durationUs: durationUs && Math.round(durationUs),
     };
+  }
+
+  /** A rule that never runs needs no place. */
+  #begin(): void {
+    const { numbers, first } = this.#places.take();
+    this.#numbers = numbers;
+    this.#first = first;
   }
 
   #outcomeAt(at: number): number {

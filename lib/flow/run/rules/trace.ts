@@ -9,6 +9,7 @@ import type { Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/rule-run.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
+import { RunPlaces } from './run-numbers.ts';
 
 /** How long after it was asked for a rule is watched closely. */
 const watchedMs = 300_000;
@@ -32,9 +33,10 @@ export interface Traces {
 
 export function createTraces(graph: Graph): Traces {
   const traces = new Set<RuleTrace>();
+  const places = new RunPlaces();
   return {
     open(rule) {
-      const trace = new RuleTrace(rule, graph, () => traces.delete(trace));
+      const trace = new RuleTrace(rule, graph, places, () => traces.delete(trace));
       traces.add(trace);
       return trace;
     },
@@ -55,9 +57,9 @@ export function createTraces(graph: Graph): Traces {
  */
 export class RuleTrace extends KeptRuns {
   readonly rule: TracedRule;
-  readonly close: () => void;
   /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
   isRecorded: boolean;
+  readonly close: () => void;
   readonly #graph: Graph;
   readonly #openedAt: number;
   #isOpen = false;
@@ -65,10 +67,13 @@ export class RuleTrace extends KeptRuns {
   #watchedUntil = 0;
   #beganAt = 0;
 
-  constructor(rule: TracedRule, graph: Graph, close: () => void) {
-    super();
+  constructor(rule: TracedRule, graph: Graph, places: RunPlaces, remove: () => void) {
+    super(places);
     this.rule = rule;
-    this.close = close;
+    this.close = () => {
+      remove();
+      this.giveBack();
+    };
     this.#graph = graph;
     this.#openedAt = graph.revision;
     this.isRecorded = rule.copies === undefined;

@@ -2,7 +2,8 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { VirtualTimeScheduler } from 'rxjs';
-import { keptLength, keptRuns } from '../../../../lib/flow/run/rules/kept-runs.ts';
+import { keptLength } from '../../../../lib/flow/run/rules/kept-runs.ts';
+import { keptRuns } from '../../../../lib/flow/run/rules/run-numbers.ts';
 import { createTraces } from '../../../../lib/flow/run/rules/trace.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
