@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { Command } from 'commander';
 import type { AuditOptions } from './command/audit.ts';
 import { createConsole } from './command/console.ts';
+import { createEnding } from './command/ending.ts';
 import type { EventsOptions } from './command/events.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
 import type { HistoryOptions } from './command/history.ts';
@@ -16,23 +17,11 @@ import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
 import { auditKinds } from './model/audit-entry.ts';
-import { messageOf } from './model/error.ts';
-import { hasWaitingThreads } from './model/waiting-threads.ts';
-
-/** When a signal has asked to stop, what was printed is waited for so long at most. */
-const lastLinesMs = 500;
-let isStopping = false;
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
 
 const console = createConsole(process.stdout, process.stderr);
-
-process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
-  if (code === 'EPIPE') process.exit(0); // nobody reads on, as in `patchbay watch … | head -1`
-  console.printError(`standard output: expected to write to it, got ${message}`);
-  process.exit(1);
-});
-process.stderr.on('error', () => {}); // nobody is left to be told
+const { finish, untilStopped } = createEnding(process, console);
 
 const program = new Command('patchbay')
   .description('A hub of parameters: connections, rules and dashboards meet in one reactive graph.')
@@ -266,27 +255,6 @@ function remote(name: string, description: string): Command {
     .option('--token <token>', 'for HTTP Bearer', process.env.PATCHBAY_TOKEN ?? '');
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-function untilStopped(): Promise<string> {
-  return new Promise((resolve) => {
-    setInterval(() => {}, 2 ** 31 - 1); // a hub of nothing but Dummies is one to wait for, too
-    for (const signal of ['SIGINT', 'SIGTERM'] as const)
-      process.once(signal, () => {
-        isStopping = true;
-        process.once('exit', leaveWaitingThreads);
-        process.once(signal, () => process.exit(130));
-        resolve(signal);
-      });
-  });
-}
-
-/** Ends by the signal where a thread hangs although the hub has waited for it as long as it may: then the system does not. */
-function leaveWaitingThreads(): void {
-  if (!hasWaitingThreads()) return;
-  process.removeAllListeners('SIGTERM');
-  process.kill(process.pid, 'SIGTERM');
-}
-
 /** Standard output, which does not block from then on: Node lets pipes and sockets be so, but not terminals. */
 function unblockedOutput(): number {
   const { _handle: handle } = process.stdout as { _handle?: { setBlocking?(isBlocking: boolean): void } };
@@ -301,16 +269,4 @@ function onExit(work: () => void): void {
 /** Calls back at each SIGHUP. */
 function onReloadSignal(reload: () => void): void {
   process.on('SIGHUP', reload);
-}
-
-async function finish(work: Promise<number>): Promise<void> {
-  try {
-    process.exitCode = await work;
-  } catch (error) {
-    console.printError(messageOf(error));
-    process.exitCode = 1;
-  }
-  if (isStopping) setTimeout(() => process.exit(), lastLinesMs);
-  await console.whenTaken();
-  process.exit();
 }
