@@ -14,10 +14,10 @@ export type { HubPort } from './connections/hub-port.ts';
 export type { FlowTest, FlowTestStep } from './flow/check/tests/test-schema.ts';
 export type { DataRule, FlowRule, Installation, On, RuleFolder } from './flow/define-flow.ts';
 export { version } from './hub/version.ts';
-export type { ConnectionState, ConnectionStatus } from './model/connection-status.ts';
 export { type ErrorCode, errorCatalogue, HubError } from './model/error.ts';
 export type { Access, Change, Origin, Parameter, ParameterDeclaration } from './model/parameter.ts';
-export type { RuleRun, RuleRuns } from './model/rule-run.ts';
+export type { ConnectionState, ConnectionStatus } from './model/reports/connection-status.ts';
+export type { RuleRun, RuleRuns } from './model/reports/rule-run.ts';
 export { convert, type Value, type ValueType } from './model/value.ts';
 export type { ConnectionSettings };
 

@@ -16,7 +16,7 @@ import type { RemoteOptions } from './command/remote.ts';
 import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
-import { auditKinds } from './model/audit-entry.ts';
+import { auditKinds } from './model/reports/audit-entry.ts';
 
 type RunSettings = Pick<RunOptions, 'logLevel' | 'logFormat' | 'watch' | 'safe' | 'warmUp'>;
 

@@ -6,7 +6,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { within } from '../../lib/model/deadline.ts';
+import { within } from '../../lib/model/time/deadline.ts';
 import { type NatsServers, startNats } from '../../spec/support/nats/servers.ts';
 import { flowOf } from './flow.ts';
 import type { FromHub, HubTask, Look } from './messages.ts';

@@ -1,6 +1,6 @@
 // Times as people read them, where they are.
 
-import { isCalendarDay } from '../model/calendar-day.ts';
+import { isCalendarDay } from '../model/time/calendar-day.ts';
 import type { IsoTime } from '../wire/time.ts';
 
 const withoutZone = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/;

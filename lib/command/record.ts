@@ -3,8 +3,8 @@
 
 import { open } from 'node:fs/promises';
 import { loadFlows } from '../hub.ts';
-import { readDurationMs } from '../model/duration.ts';
 import { messageOf } from '../model/error.ts';
+import { readDurationMs } from '../model/time/duration.ts';
 import { openRecording } from '../replay/read-recording.ts';
 import { replay as replayRecording } from '../replay/replay.ts';
 import { toIsoTime } from '../wire/time.ts';

@@ -1,8 +1,8 @@
 // What a running store can be asked for: everything that it knows of earlier times. Gateways answer their clients with it.
 
-import type { AuditKind } from '../model/audit-entry.ts';
-import type { Durations } from '../model/durations.ts';
-import type { Snapshot, SnapshotSelection } from '../model/snapshot.ts';
+import type { AuditKind } from '../model/reports/audit-entry.ts';
+import type { Snapshot, SnapshotSelection } from '../model/reports/snapshot.ts';
+import type { Durations } from '../model/time/durations.ts';
 import type { ValueType } from '../model/value.ts';
 
 /** Each part of a store offers what it can be asked for; what is left out, no part that runs has. */

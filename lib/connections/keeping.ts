@@ -2,8 +2,8 @@
 // anything runs, and connections tell what is under way.
 
 import type { Observable } from 'rxjs';
-import type { LogEntry } from '../model/log-entry.ts';
 import type { Change, Parameter } from '../model/parameter.ts';
+import type { LogEntry } from '../model/reports/log-entry.ts';
 import type { Value } from '../model/value.ts';
 import type { Archive } from './archive.ts';
 import type { Installation } from './installation.ts';

@@ -1,8 +1,8 @@
 // What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
 
 import type { Observable } from 'rxjs';
-import type { DomainStatus } from '../model/domain-status.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
+import type { DomainStatus } from '../model/reports/domain-status.ts';
 import type { Value } from '../model/value.ts';
 
 /** A parameter of another hub, as that hub tells it. */

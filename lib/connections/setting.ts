@@ -2,8 +2,8 @@
 
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { durationPattern, longestDurationMs, parseDurationMs } from '../model/duration.ts';
 import { describe } from '../model/error.ts';
+import { durationPattern, longestDurationMs, parseDurationMs } from '../model/time/duration.ts';
 
 /** The settings that every connection has beside those of its type. */
 export const commonSettings = {

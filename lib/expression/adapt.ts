@@ -3,8 +3,8 @@
 
 import type { Environment } from '@marcbachmann/cel-js';
 import { nearestName } from '../json5/mistake.ts';
+import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
-import { isZone, zoneNames } from '../model/zone-time.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
 import { declareVariable, itemText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';

@@ -4,9 +4,9 @@
 
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
-import { Durations } from '../model/durations.ts';
 import { HubError, noSuchParameter } from '../model/error.ts';
 import type { Change, Origin, Parameter, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
+import { Durations } from '../model/time/durations.ts';
 import { convert, type Value } from '../model/value.ts';
 import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';

@@ -1,6 +1,6 @@
 // The newest entries of a log, by number.
 
-import type { LogEntry } from '../model/log-entry.ts';
+import type { LogEntry } from '../model/reports/log-entry.ts';
 
 /** How many entries are kept. */
 export const keptEntries = 2000;

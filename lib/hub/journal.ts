@@ -4,8 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
 import type { KeptLog } from '../connections/keeping.ts';
-import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/log-entry.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
+import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/reports/log-entry.ts';
 import { Entries, keptEntries } from './entries.ts';
 
 /** Longer sentences are cut. */

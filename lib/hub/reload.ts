@@ -8,11 +8,11 @@ import type { Plan } from '../flow/plan.ts';
 import { formatDifference } from '../flow/run/difference.ts';
 import { HubError, messageOf } from '../model/error.ts';
 import type { Origin } from '../model/parameter.ts';
-import type { Reload } from '../model/reload-report.ts';
-import type { ShadowReport } from '../model/shadow-report.ts';
+import type { Reload } from '../model/reports/reload-report.ts';
+import type { ShadowReport } from '../model/reports/shadow-report.ts';
 import { withTrace } from '../model/trace.ts';
 
-export type { Reload } from '../model/reload-report.ts';
+export type { Reload } from '../model/reports/reload-report.ts';
 
 export interface ReloaderOptions {
   readonly loader: FlowLoader;

@@ -3,8 +3,8 @@
 import test from 'ava';
 import { compileExpression, freeNames, isLanguageName, missingName } from '../../lib/expression/expression.ts';
 import { expressionPattern } from '../../lib/expression/pattern.ts';
+import { localTime } from '../../lib/model/time/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
-import { localTime } from '../../lib/model/zone-time.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
 const scope = { value: 3.5, flag: true, text: '5,6' };

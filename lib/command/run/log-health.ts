@@ -1,6 +1,6 @@
 // Whether the log is written as it should be, and how many of its lines were lost.
 
-import type { LogStatus } from '../../model/log-entry.ts';
+import type { LogStatus } from '../../model/reports/log-entry.ts';
 
 /** Is called with a sentence when the log cannot be written, and when it can be written again; it may write to the log. */
 export type TellLogger = (sentence: string) => void;

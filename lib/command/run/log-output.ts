@@ -3,8 +3,8 @@
 
 import { write, writeSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
-import { within } from '../../model/deadline.ts';
-import type { LogStatus } from '../../model/log-entry.ts';
+import type { LogStatus } from '../../model/reports/log-entry.ts';
+import { within } from '../../model/time/deadline.ts';
 import { LineBuffer } from './line-buffer.ts';
 import { LogHealth, type TellLogger } from './log-health.ts';
 

@@ -3,8 +3,8 @@
 
 import { concat, defer, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, ignoreElements, repeat } from 'rxjs/operators';
-import { Backoff } from '../../model/backoff.ts';
 import { messageOf } from '../../model/error.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
 const backoffTimes = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };

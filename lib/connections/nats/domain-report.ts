@@ -1,7 +1,7 @@
 // Tells operators how the domain is, as this hub sees it.
 
 import { Subscription } from 'rxjs';
-import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/domain-status.ts';
+import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
 import type { DecidedOwnership } from './lease/decide-ownership.ts';
 import type { Link } from './link/link.ts';
 import type { MirroredHub } from './mirrors/mirrored-hub.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { parameterIdMistake } from '../../model/address.ts';
 import { describe } from '../../model/error.ts';
-import { isZone } from '../../model/zone-time.ts';
+import { isZone } from '../../model/time/zone-time.ts';
 import { datePattern, daysPattern, readDate, readDays } from './days.ts';
 import { clockPattern, readClock, readTimes, timesPattern } from './times.ts';
 

@@ -1,8 +1,8 @@
 // How long a store keeps something, as settings say it.
 
 import { z } from 'zod';
-import { readLongDurationMs } from '../../model/duration.ts';
 import { describe } from '../../model/error.ts';
+import { readLongDurationMs } from '../../model/time/duration.ts';
 
 /** `'90d'`, `'1y'` → milliseconds; `'forever'` → Infinity; `'0'` → 0, where that may be. */
 export function longDuration(defaultText: string, { mayBeNone = false } = {}) {

@@ -2,8 +2,8 @@
 // others, and all of it together is the state of the connection.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { Backoff } from '../../model/backoff.ts';
 import { messageOf } from '../../model/error.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
 /**

@@ -1,7 +1,7 @@
 // Store: keeps what the hub knows on the disk, and gives it back after a restart. It never keeps a hub from starting.
 
 import { BehaviorSubject, defer, distinctUntilChanged, type Observable, of, type Subject, switchMap } from 'rxjs';
-import { within } from '../../model/deadline.ts';
+import { within } from '../../model/time/deadline.ts';
 import { type ConnectionContext, defineGatewayType } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import type { KeptValue } from '../keeping.ts';

@@ -3,8 +3,8 @@
 
 import { defer, EMPTY, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { catchError, exhaustMap, finalize, map, repeat, startWith, tap } from 'rxjs/operators';
-import { Backoff } from '../../model/backoff.ts';
 import { messageOf } from '../../model/error.ts';
+import { Backoff } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
 const backoffTimes = { firstMs: 500, longestMs: 5000 };

@@ -1,7 +1,7 @@
 // The graph to draw: rules between the parameters that they read and write, and closed groups of rules between the connections of
 // those parameters.
 
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 
 export type GraphNode =

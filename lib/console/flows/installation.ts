@@ -1,7 +1,7 @@
 // The running installation, asked for each second, and the switch of a rule.
 
 import { createMemo, createSignal } from 'solid-js';
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
 import type { LoadReport } from '../../wire/http/flow-files.ts';
 import type { RuleList, RuleSwitch } from '../../wire/http/rules.ts';

@@ -1,6 +1,6 @@
 // Rules in their files and folders, and which of these are open: as many as people can look at.
 
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
 /** How many boxes of rules and closed groups are shown unless people open more, and how many at most. */
 export const comfortableBoxes = 60;

@@ -1,7 +1,7 @@
 // One rule: where it is, how it is doing, its switch, and its last runs.
 
 import { For, Show } from 'solid-js';
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/trace.ts';
 import { StateMark } from '../parts/state-mark.tsx';
 import { usePolled } from '../polled.ts';

@@ -2,7 +2,7 @@
 // that is chosen.
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import { searched } from '../parts/view-bar.tsx';
 import { route, setParams } from '../route.ts';
 import type { Installation } from './installation.ts';

@@ -1,7 +1,7 @@
 // Log: what the hub has logged lately, live, filtered by level and text.
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
-import { isRestart, logLevels } from '../../model/log-entry.ts';
+import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry } from '../../wire/http/log.ts';
 import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';

@@ -1,7 +1,7 @@
 // Functions of the time, by the clock of the hub, which in a test stands still until it is moved. CEL's own points in time have
 // methods that take what `timestamp` gives.
 
-import { localTime } from '../../model/zone-time.ts';
+import { localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
 const pointInTime = 'google.protobuf.Timestamp';

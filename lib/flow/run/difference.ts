@@ -1,8 +1,8 @@
 // What a reload has swapped, by name.
 
-import type { Difference } from '../../model/reload-report.ts';
+import type { Difference } from '../../model/reports/reload-report.ts';
 
-export type { Difference } from '../../model/reload-report.ts';
+export type { Difference } from '../../model/reports/reload-report.ts';
 
 /** Compares the names that have left with those that have come: a name in both has changed. */
 export function differenceOf(left: Iterable<string>, come: Iterable<string>): Difference {

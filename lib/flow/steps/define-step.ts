@@ -2,8 +2,8 @@
 
 import { EMPTY, mergeMap, type Observable, of, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
-import { durationPattern, longestDurationMs, readDurationMs } from '../../model/duration.ts';
 import { HubError, messageOf } from '../../model/error.ts';
+import { durationPattern, longestDurationMs, readDurationMs } from '../../model/time/duration.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 import { type BoundExpression, expressionPattern } from '../rule-expression.ts';
 import type { Operator, PreparedStep, StepContext, StepRuntime, StepType } from './step.ts';

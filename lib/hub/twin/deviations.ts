@@ -1,8 +1,8 @@
 // Compares two runs of one installation while both go on: what was done, and what would have been. It looks at what a parameter is
 // at the end of each moment, so that the order of two writes of one moment is no difference.
 
-import type { Deviation, DeviationCount, Side } from '../../model/deviation.ts';
 import type { Change, Origin, Parameter } from '../../model/parameter.ts';
+import type { Deviation, DeviationCount, Side } from '../../model/reports/deviation.ts';
 import type { Value, ValueType } from '../../model/value.ts';
 
 export type SideName = 'done' | 'would';

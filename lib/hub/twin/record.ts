@@ -5,7 +5,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../../graph/graph.ts';
 import { SettleTask } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
-import type { OutsideTurn, Recording } from '../../model/recorded.ts';
+import type { OutsideTurn, Recording } from '../../model/reports/recorded.ts';
 import { isLedToBefore } from './outside.ts';
 
 export interface RecordOptions {

@@ -1,6 +1,6 @@
 // All that pages answer with in JSON, but for dashboards, whose format is lib/dashboard/format.ts.
 
-import type { RuleStatus } from '../../model/rule-status.ts';
+import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { ClientList } from './clients.ts';
 import type { ConnectionList, ConnectionStatus } from './connections.ts';
 import type { DashboardList } from './dashboards.ts';

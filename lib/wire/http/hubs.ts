@@ -1,6 +1,6 @@
 // The hubs of the domain that this one is in.
 
-import type * as model from '../../model/domain-status.ts';
+import type * as model from '../../model/reports/domain-status.ts';
 import type { IsoTime } from '../time.ts';
 
 /**

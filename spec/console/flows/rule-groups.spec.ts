@@ -3,7 +3,7 @@
 import test from 'ava';
 import { buildGraph } from '../../../lib/console/flows/graph.ts';
 import { groupRules, maxBoxes, openGroups, type RuleGroup, rulesIn } from '../../../lib/console/flows/rule-groups.ts';
-import type { RuleStatus } from '../../../lib/model/rule-status.ts';
+import type { RuleStatus } from '../../../lib/model/reports/rule-status.ts';
 
 const rule = (name: string, folder: string[], from: string[], to: string[], file = 'a.json5'): RuleStatus => ({
   ...{ name, file, folder, from, to },

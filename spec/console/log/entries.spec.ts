@@ -12,7 +12,7 @@ import {
   replace,
   restart,
 } from '../../../lib/console/log/entries.ts';
-import { describeRestart, type LogLevel } from '../../../lib/model/log-entry.ts';
+import { describeRestart, type LogLevel } from '../../../lib/model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../../lib/wire/http/log.ts';
 
 const startedAt = { a: Date.UTC(2026, 10, 22), b: Date.UTC(2026, 10, 23) };

@@ -1,7 +1,7 @@
 // Rules in shadow: what they would write is noted beside what was written, and nothing of it reaches what is live.
 
 import test, { type ExecutionContext } from 'ava';
-import type { Deviation } from '../../../lib/model/deviation.ts';
+import type { Deviation } from '../../../lib/model/reports/deviation.ts';
 import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 import { writer } from '../../support/hub.ts';
 import { startReloading } from '../../support/reload.ts';

@@ -3,8 +3,8 @@
 
 import type { ConnectionOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { Backoff } from '../../../model/backoff.ts';
 import { messageOf } from '../../../model/error.ts';
+import { Backoff } from '../../../model/time/backoff.ts';
 import type { Log } from '../../connection.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';

@@ -2,9 +2,9 @@
 // comes meanwhile, and goes on there.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
-import { Backoff } from '../../../model/backoff.ts';
 import { messageOf } from '../../../model/error.ts';
 import type { Parameter, Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import { Backoff } from '../../../model/time/backoff.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubName } from '../link/subjects.ts';

@@ -1,8 +1,8 @@
 // Points in time as clients ask for them.
 
-import { isCalendarDay } from '../../../model/calendar-day.ts';
-import { readLongDurationMs } from '../../../model/duration.ts';
 import { describe, HubError } from '../../../model/error.ts';
+import { isCalendarDay } from '../../../model/time/calendar-day.ts';
+import { readLongDurationMs } from '../../../model/time/duration.ts';
 
 const iso = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 

@@ -3,7 +3,7 @@
 
 import { versions } from 'node:process';
 import { Gauge, Registry } from 'prom-client';
-import type { DomainHub, LinkStatus, MirrorStatus } from '../../../model/domain-status.ts';
+import type { DomainHub, LinkStatus, MirrorStatus } from '../../../model/reports/domain-status.ts';
 import type { WritingStatus } from '../../archive.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { WriteCounts } from '../input/write-counts.ts';

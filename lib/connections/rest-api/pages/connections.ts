@@ -1,8 +1,8 @@
 // GET and POST /hub/connections: how connections are doing, and what operators do with them.
 
 import { z } from 'zod';
-import * as model from '../../../model/connection-status.ts';
 import { HubError } from '../../../model/error.ts';
+import * as model from '../../../model/reports/connection-status.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../wire/http/connections.ts';
 import { toIsoTime } from '../../../wire/time.ts';

@@ -1,7 +1,7 @@
 // GET /hub/log: what the log has, page by page.
 
 import { describe, HubError } from '../../../model/error.ts';
-import { type LogLevel, logLevels } from '../../../model/log-entry.ts';
+import { type LogLevel, logLevels } from '../../../model/reports/log-entry.ts';
 import type { LogPage } from '../../../wire/http/log.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';

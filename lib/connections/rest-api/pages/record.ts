@@ -1,7 +1,7 @@
 // GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
 
 import { HubError } from '../../../model/error.ts';
-import type { OutsideTurn, Recording } from '../../../model/recorded.ts';
+import type { OutsideTurn, Recording } from '../../../model/reports/recorded.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
 import type { Log } from '../../connection.ts';

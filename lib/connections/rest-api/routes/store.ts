@@ -1,6 +1,6 @@
 // The routes to what the store keeps.
 
-import type { Recording } from '../../../model/recorded.ts';
+import type { Recording } from '../../../model/reports/recorded.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import type { Route } from '../http/router.ts';
 import { remoteAddress } from '../limits/remote-address.ts';

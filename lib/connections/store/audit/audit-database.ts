@@ -2,7 +2,7 @@
 
 import { dirname } from 'node:path';
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
-import type { LogEntry, LogLevel } from '../../../model/log-entry.ts';
+import type { LogEntry, LogLevel } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { expectRoom } from '../thread/database/free-room.ts';
 import {

@@ -1,7 +1,7 @@
 // The audit as a part of the store.
 
 import { defer } from 'rxjs';
-import { within } from '../../../model/deadline.ts';
+import { within } from '../../../model/time/deadline.ts';
 import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { KeptLog } from '../../keeping.ts';

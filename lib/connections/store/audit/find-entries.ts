@@ -1,8 +1,8 @@
 // Finds entries of the audit, newest first.
 
 import type { DatabaseSync } from 'node:sqlite';
-import type { AuditEntry, AuditKind } from '../../../model/audit-entry.ts';
 import { globToRegExp } from '../../../model/glob.ts';
+import type { AuditEntry, AuditKind } from '../../../model/reports/audit-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { AuditQuestion } from '../../archive.ts';
 import { readStored } from '../thread/database/stored-text.ts';

@@ -2,8 +2,8 @@
 // written it waits, up to a bound.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { Backoff } from '../../../model/backoff.ts';
-import { within } from '../../../model/deadline.ts';
+import { Backoff } from '../../../model/time/backoff.ts';
+import { within } from '../../../model/time/deadline.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -2,7 +2,7 @@
 // store that is added while the hub runs on finds the log of an earlier run.
 
 import { randomUUID } from 'node:crypto';
-import type { LogEntry, LogPage } from '../../../model/log-entry.ts';
+import type { LogEntry, LogPage } from '../../../model/reports/log-entry.ts';
 import type { HeldAudit } from './messages.ts';
 
 export class LogPlace {

@@ -1,7 +1,7 @@
 // What the hub's thread asks of the thread that writes the audit and the log, and what it is answered: one question at a time.
 
-import type { AuditKind } from '../../../model/audit-entry.ts';
-import type { LogEntry } from '../../../model/log-entry.ts';
+import type { AuditKind } from '../../../model/reports/audit-entry.ts';
+import type { LogEntry } from '../../../model/reports/log-entry.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import type { KeptLog } from '../../keeping.ts';
 import type { PackedRows } from '../packed-rows.ts';

@@ -1,7 +1,7 @@
 // What the entries of the audit say.
 
-import { describeEnd } from '../../../model/log-entry.ts';
 import type { Change } from '../../../model/parameter.ts';
+import { describeEnd } from '../../../model/reports/log-entry.ts';
 import { describeTrace } from '../../../model/trace.ts';
 import type { Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -2,7 +2,7 @@
 // changes wait, up to a bound; what comes then is lost, and the history says from when to when.
 
 import { Observable, type SchedulerLike } from 'rxjs';
-import { Backoff } from '../../../model/backoff.ts';
+import { Backoff } from '../../../model/time/backoff.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -1,8 +1,8 @@
 // What is recorded, how finely, and for how long.
 
 import { z } from 'zod';
-import { readDurationMs } from '../../../model/duration.ts';
 import { messageOf } from '../../../model/error.ts';
+import { readDurationMs } from '../../../model/time/duration.ts';
 import { longDuration } from '../long-duration.ts';
 import { createSelection, selectionSettings } from '../selection.ts';
 

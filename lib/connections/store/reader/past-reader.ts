@@ -2,8 +2,8 @@
 // there from the first question on, until nobody has asked for a minute.
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
-import { within } from '../../../model/deadline.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
+import { within } from '../../../model/time/deadline.ts';
 import type { PastArchive, PastQuestion, ReadyAnswer } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import { StoreThread } from '../store-thread.ts';

@@ -4,7 +4,7 @@
 import { unknownName } from '../../../json5/mistake.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import type { Snapshot, SnapshotSelection } from '../../../model/snapshot.ts';
+import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';
 import { convert, type Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

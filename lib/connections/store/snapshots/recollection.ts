@@ -2,7 +2,7 @@
 
 import { messageOf } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
-import type { Snapshot, SnapshotValue } from '../../../model/snapshot.ts';
+import type { Snapshot, SnapshotValue } from '../../../model/reports/snapshot.ts';
 import type { Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { expectedValue, readContents } from './saved-value.ts';

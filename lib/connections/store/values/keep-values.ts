@@ -2,8 +2,8 @@
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
 
 import { Observable, type SchedulerLike } from 'rxjs';
-import { Backoff } from '../../../model/backoff.ts';
 import type { Parameter } from '../../../model/parameter.ts';
+import { Backoff } from '../../../model/time/backoff.ts';
 import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';

@@ -1,7 +1,7 @@
 // How far the values are written: for those who ask how it goes, and for those who wait until what has changed is on the disk.
 
-import { within } from '../../../model/deadline.ts';
-import { Durations } from '../../../model/durations.ts';
+import { within } from '../../../model/time/deadline.ts';
+import { Durations } from '../../../model/time/durations.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import { RowRate } from '../row-rate.ts';
 

@@ -3,8 +3,8 @@
 import type { z } from 'zod';
 import { unreadable } from '../../../json5/mistake.ts';
 import { parseAddress } from '../../../model/address.ts';
-import { readDurationMs } from '../../../model/duration.ts';
 import { describe } from '../../../model/error.ts';
+import { readDurationMs } from '../../../model/time/duration.ts';
 import type { Assignment, Expectation, TestedParameter, TestStep } from '../../test-plan.ts';
 import type { Spot } from '../spot.ts';
 import { expectation, readTested, rejection } from './expectations.ts';

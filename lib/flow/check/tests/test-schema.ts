@@ -2,8 +2,8 @@
 
 import { z } from 'zod';
 import { addressShape } from '../../../model/address.ts';
-import { durationPattern } from '../../../model/duration.ts';
 import { describe } from '../../../model/error.ts';
+import { durationPattern } from '../../../model/time/duration.ts';
 
 const values = (error: string) => z.record(z.string().meta({ pattern: addressShape }), z.unknown(), { error });
 const duration = z.union([z.number().meta({ minimum: 0 }), z.string().meta({ pattern: durationPattern })], {

@@ -2,7 +2,7 @@
 
 import { BehaviorSubject, type Observable } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
-import type { ConnectionState, ConnectionStatus } from '../../../model/connection-status.ts';
+import type { ConnectionState, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
 import { type ConnectionPlan, statusParameterId } from '../../plan.ts';
 import type { OwnParameters } from './own-parameters.ts';

@@ -2,7 +2,7 @@
 
 import { resolve } from 'node:path';
 import { type Claim, claimsClash } from '../../../connections/claim.ts';
-import type { ConnectionStatus } from '../../../model/connection-status.ts';
+import type { ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 import type { Hold } from './hold.ts';
 import type { Supervisor } from './supervisor.ts';

@@ -2,7 +2,7 @@
 // What few runs have, such as texts, mistakes and durations, lies beside it.
 
 import type { Change } from '../../../model/parameter.ts';
-import type { RuleOutcome, RuleRun } from '../../../model/rule-run.ts';
+import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-run.ts';
 import { toText, type Value } from '../../../model/value.ts';
 import { keptRuns, nowhere, type RunPlaces, runDistance } from './run-numbers.ts';
 

@@ -1,7 +1,7 @@
 // Knows how rules are doing. A rule that fails or loops is shown as failing or limited for some seconds after the last time,
 // and a rule that loops until a write has got through to where one was dropped. No rule is switched off for that.
 
-import type { RuleState, RuleStatus } from '../../../model/rule-status.ts';
+import type { RuleState, RuleStatus } from '../../../model/reports/rule-status.ts';
 
 /** How long a rule is shown as limited or failing after the last time that it was. */
 const shownMs = 5000;

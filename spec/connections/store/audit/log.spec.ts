@@ -1,7 +1,7 @@
 // The log over restarts: nothing that was told is told twice or hidden, and it says that the hub was restarted.
 
 import test from 'ava';
-import { isRestart } from '../../../../lib/model/log-entry.ts';
+import { isRestart } from '../../../../lib/model/reports/log-entry.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { noted, readKeptLog } from '../../../support/store/audit.ts';
 import { install } from '../../../support/store/store.ts';

@@ -1,6 +1,6 @@
 // The paths of the OpenAPI document. The hub answers HEAD wherever GET only reads, so HEAD is not listed.
 
-import { logLevels } from '../../../../model/log-entry.ts';
+import { logLevels } from '../../../../model/reports/log-entry.ts';
 import {
   about,
   bodyRefusals,

@@ -1,11 +1,11 @@
 // The schemas of the OpenAPI document, by name. Answers have all of their properties but those that may be left out.
 
 import type { Dashboard } from '../../../../dashboard/format.ts';
-import { connectionActions } from '../../../../model/connection-status.ts';
 import { type ErrorCode, errorCatalogue } from '../../../../model/error.ts';
-import type { FileReport } from '../../../../model/load-report.ts';
-import { type LogStatus, logLevels } from '../../../../model/log-entry.ts';
-import type { RuleStatus } from '../../../../model/rule-status.ts';
+import { connectionActions } from '../../../../model/reports/connection-status.ts';
+import type { FileReport } from '../../../../model/reports/load-report.ts';
+import { type LogStatus, logLevels } from '../../../../model/reports/log-entry.ts';
+import type { RuleStatus } from '../../../../model/reports/rule-status.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/clients.ts';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../../wire/http/connections.ts';

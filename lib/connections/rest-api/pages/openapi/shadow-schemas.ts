@@ -1,7 +1,7 @@
 // The schemas of what runs in shadow.
 
-import type { DeviationCount } from '../../../../model/deviation.ts';
-import type { Difference, Reload } from '../../../../model/reload-report.ts';
+import type { DeviationCount } from '../../../../model/reports/deviation.ts';
+import type { Difference, Reload } from '../../../../model/reports/reload-report.ts';
 import type {
   Deviation,
   DeviationSide,

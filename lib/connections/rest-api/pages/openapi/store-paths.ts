@@ -1,6 +1,6 @@
 // The paths of the OpenAPI document that a store answers.
 
-import { auditKinds } from '../../../../model/audit-entry.ts';
+import { auditKinds } from '../../../../model/reports/audit-entry.ts';
 import { about, fresh, inPath, inQuery, json, problem, ref, refusals } from './parts.ts';
 import type { SchemaName } from './schemas.ts';
 

@@ -1,6 +1,6 @@
 // The schemas of what a store knows: what was, who did it, and what was saved.
 
-import { auditKinds } from '../../../../model/audit-entry.ts';
+import { auditKinds } from '../../../../model/reports/audit-entry.ts';
 import type { Value } from '../../../../model/value.ts';
 import type { AuditEntry, AuditPage } from '../../../../wire/http/audit.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../../wire/http/events.ts';

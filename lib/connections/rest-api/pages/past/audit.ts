@@ -1,7 +1,7 @@
 // GET /hub/audit: who did what, newest first.
 
-import { type AuditKind, auditKinds } from '../../../../model/audit-entry.ts';
 import { describe, HubError } from '../../../../model/error.ts';
+import { type AuditKind, auditKinds } from '../../../../model/reports/audit-entry.ts';
 import type { AuditQuestion } from '../../../archive.ts';
 import { readCount, readRange } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';

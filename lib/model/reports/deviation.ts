@@ -1,7 +1,7 @@
 // Where two runs of one installation differ: what a parameter is in one of them beside what it is in the other.
 
-import type { Origin } from './parameter.ts';
-import type { Value, ValueType } from './value.ts';
+import type { Origin } from '../parameter.ts';
+import type { Value, ValueType } from '../value.ts';
 
 /** What a parameter is on one side, and who has set it. */
 export interface Side {

@@ -1,6 +1,6 @@
 // Durations as people write them: milliseconds, or text such as '500ms', '30s', '1m30s', '2h', '1d'.
 
-import { describe, HubError } from './error.ts';
+import { describe, HubError } from '../error.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
   y: 365 * 86_400_000,

@@ -1,6 +1,6 @@
 // Snapshots: values of a selection of parameters, kept under a name to be recalled.
 
-import type { Value, ValueType } from './value.ts';
+import type { Value, ValueType } from '../value.ts';
 
 /** The snapshots of a selection. */
 export interface SnapshotSelection {

@@ -1,6 +1,6 @@
 // What came from outside of a hub, as it came.
 
-import type { Change } from './parameter.ts';
+import type { Change } from '../parameter.ts';
 
 export interface OutsideTurn {
   /** Milliseconds since the recording began. */

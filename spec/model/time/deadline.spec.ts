@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import test from 'ava';
-import { within } from '../../lib/model/deadline.ts';
+import { within } from '../../../lib/model/time/deadline.ts';
 
 test('what comes in time is what was waited for', async (t) => {
   t.is(await within(Promise.resolve(5), 60_000), 5);
@@ -13,7 +13,7 @@ test('what does not come in time is waited for no longer', async (t) => {
 });
 
 test('no process waits for the deadline of what has come', (t) => {
-  const path = resolve(import.meta.dirname, '../../lib/model/deadline.ts');
+  const path = resolve(import.meta.dirname, '../../../lib/model/time/deadline.ts');
   const code = `import { within } from ${JSON.stringify(path)}; console.log(await within(Promise.resolve(5), 2 ** 31 - 1));`;
   const { stdout, status } = spawnSync(process.execPath, ['--input-type=module-typescript', '-e', code], {
     encoding: 'utf8',

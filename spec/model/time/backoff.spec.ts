@@ -1,6 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
-import { Backoff } from '../../lib/model/backoff.ts';
+import { Backoff } from '../../../lib/model/time/backoff.ts';
 
 const times = { firstMs: 1000, longestMs: 10_000, provenMs: 60_000 };
 

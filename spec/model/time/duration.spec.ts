@@ -1,7 +1,7 @@
 // Durations as people write them.
 
 import test from 'ava';
-import { readDurationMs, readLongDurationMs } from '../../lib/model/duration.ts';
+import { readDurationMs, readLongDurationMs } from '../../../lib/model/time/duration.ts';
 
 const rows: [unknown, number][] = [
   [0, 0],

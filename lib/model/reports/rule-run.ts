@@ -1,6 +1,6 @@
 // What a rule did, for people who look: plain data, copied when they ask.
 
-import type { Value } from './value.ts';
+import type { Value } from '../value.ts';
 
 /**
  * wrote: a result went to the destinations; stopped: `when` was false; held: a step let nothing through; waited: the rule reads

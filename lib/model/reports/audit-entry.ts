@@ -1,6 +1,6 @@
 // Who did what: changes that came from outside of the hub, and what operators did with the hub itself.
 
-import type { Value } from './value.ts';
+import type { Value } from '../value.ts';
 
 /**
  * What an entry tells: a change of a value, a fire of a trigger, a rule that was switched, a connection that was started or
