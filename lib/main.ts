@@ -5,14 +5,14 @@
 import './command/node-version.ts';
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import type { AuditOptions } from './command/audit.ts';
 import { createConsole } from './command/console.ts';
 import { createEnding } from './command/ending.ts';
-import type { EventsOptions } from './command/events.ts';
 import { calledAs, defaultFolder, firstSteps } from './command/first-steps.ts';
-import type { HistoryOptions } from './command/history.ts';
-import type { RecordOptions, ReplayOptions } from './command/record.ts';
-import type { RemoteOptions } from './command/remote.ts';
+import type { AuditOptions } from './command/remote/audit.ts';
+import type { EventsOptions } from './command/remote/events.ts';
+import type { HistoryOptions } from './command/remote/history.ts';
+import type { RecordOptions, ReplayOptions } from './command/remote/record.ts';
+import type { RemoteOptions } from './command/remote/request.ts';
 import type { RunOptions } from './command/run/run.ts';
 import type { TestOptions } from './command/test.ts';
 import { version } from './hub/version.ts';
@@ -89,7 +89,7 @@ remote('types', 'print a declaration file with every address, for flow files in 
   .action((paths: string[], options: RemoteOptions & { module: string; remote?: boolean }) =>
     finish(
       options.remote
-        ? import('./command/remote-types.ts').then(({ remoteTypes }) => remoteTypes(options, console))
+        ? import('./command/remote/types.ts').then(({ remoteTypes }) => remoteTypes(options, console))
         : import('./command/types.ts').then(({ types }) => types(paths, options.module, console)),
     ),
   );
@@ -116,44 +116,44 @@ remote('get', 'print the value of a parameter of a running hub')
   .option('--json', 'print the JSON value')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: RemoteOptions & { json?: boolean }) =>
-    finish(import('./command/remote.ts').then(({ get }) => get(address, options, console))),
+    finish(import('./command/remote/values.ts').then(({ get }) => get(address, options, console))),
   );
 
 remote('set', 'set a parameter of a running hub, or fire a trigger')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .argument('[value]', 'the new value, converted to the type of the parameter', '1')
   .action((address: string, value: string, options: RemoteOptions) =>
-    finish(import('./command/remote.ts').then(({ set }) => set(address, value, options, console))),
+    finish(import('./command/remote/values.ts').then(({ set }) => set(address, value, options, console))),
   );
 
 remote('watch', 'print the value of a parameter of a running hub and every change, until interrupted')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: RemoteOptions) =>
-    finish(import('./command/remote.ts').then(({ watch }) => watch(address, options, console, untilStopped))),
+    finish(import('./command/remote/values.ts').then(({ watch }) => watch(address, options, console, untilStopped))),
   );
 
 remote('explain', 'print why a parameter of a running hub is as it is, back to what happened outside')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: RemoteOptions) =>
-    finish(import('./command/why.ts').then(({ explain }) => explain(address, options, console))),
+    finish(import('./command/remote/why.ts').then(({ explain }) => explain(address, options, console))),
   );
 
 remote('trace', 'print the last runs of a rule of a running hub')
   .argument('<rule>', 'the name of the rule')
   .action((rule: string, options: RemoteOptions) =>
-    finish(import('./command/why.ts').then(({ trace }) => trace(rule, options, console))),
+    finish(import('./command/remote/why.ts').then(({ trace }) => trace(rule, options, console))),
   );
 
 remote('reload', 'have a running hub read its flow files again, and take over what has changed')
   .option('--shadow', 'run in shadow what has changed, and what is saved from then on, until a reload without')
   .action((options: RemoteOptions & { shadow?: boolean }) =>
-    finish(import('./command/shadow.ts').then(({ reload }) => reload(options, console))),
+    finish(import('./command/remote/shadow.ts').then(({ reload }) => reload(options, console))),
   );
 
 remote('shadow', 'print what the rules in shadow of a running hub would have done, beside what was done')
   .option('--json', 'print the JSON of the hub')
   .action((options: RemoteOptions & { json?: boolean }) =>
-    finish(import('./command/shadow.ts').then(({ shadow }) => shadow(options, console))),
+    finish(import('./command/remote/shadow.ts').then(({ shadow }) => shadow(options, console))),
   );
 
 remote('record', 'keep what comes from outside of a running hub in a file, until interrupted')
@@ -161,7 +161,7 @@ remote('record', 'keep what comes from outside of a running hub in a file, until
   .option('--max-bytes <count>', 'so much at most', '1000000000')
   .argument('<file>', 'the recording that is written; there must be none of this name')
   .action((file: string, options: RecordOptions) =>
-    finish(import('./command/record.ts').then(({ record }) => record(file, options, console, untilStopped))),
+    finish(import('./command/remote/record.ts').then(({ record }) => record(file, options, console, untilStopped))),
   );
 
 program
@@ -172,7 +172,7 @@ program
   .requiredOption('--flows <paths...>', 'flow files and folders as they would be')
   .option('--limit <count>', 'the first so many deviations', '1000')
   .action((file: string, paths: string[], options: ReplayOptions) =>
-    finish(import('./command/record.ts').then(({ replay }) => replay(file, paths, options, console))),
+    finish(import('./command/remote/record.ts').then(({ replay }) => replay(file, paths, options, console))),
   );
 
 remote('audit', 'print who did what with a running hub that has a store: changes from outside, and what operators did')
@@ -184,7 +184,9 @@ remote('audit', 'print who did what with a running hub that has a store: changes
   .option('--text <text>', 'a part of the address, the user, a value or the cause')
   .option('--limit <count>', 'the newest so many', '1000')
   .option('--json', 'print each entry as JSON')
-  .action((options: AuditOptions) => finish(import('./command/audit.ts').then(({ audit }) => audit(options, console))));
+  .action((options: AuditOptions) =>
+    finish(import('./command/remote/audit.ts').then(({ audit }) => audit(options, console))),
+  );
 
 remote('history', 'print what a parameter of a running hub was, as far as its store knows')
   .option('--from <time>', '2026-11-22T03:00, or so long before now: -1h, -7d', '-1h')
@@ -194,7 +196,7 @@ remote('history', 'print what a parameter of a running hub was, as far as its st
   .option('--json', 'print the JSON of the hub')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: HistoryOptions) =>
-    finish(import('./command/history.ts').then(({ history }) => history(address, options, console))),
+    finish(import('./command/remote/history.ts').then(({ history }) => history(address, options, console))),
   );
 
 remote('events', 'print what happened to a parameter of a running hub, who did it and why, as far as its store knows')
@@ -204,13 +206,13 @@ remote('events', 'print what happened to a parameter of a running hub, who did i
   .option('--json', 'print each event as JSON')
   .argument('<address>', '<Connection ID>/<Parameter ID>')
   .action((address: string, options: EventsOptions) =>
-    finish(import('./command/events.ts').then(({ events }) => events(address, options, console))),
+    finish(import('./command/remote/events.ts').then(({ events }) => events(address, options, console))),
   );
 
 remote('backup', 'write a backup of a running hub into a file: its flow files, dashboards and databases')
   .argument('<file>', 'the archive that is written, a .tar; one of this name is replaced')
   .action((file: string, options: RemoteOptions) =>
-    finish(import('./command/backup.ts').then(({ backup }) => backup(file, options, console))),
+    finish(import('./command/remote/backup.ts').then(({ backup }) => backup(file, options, console))),
   );
 
 program
@@ -220,7 +222,7 @@ program
   .argument('<folder>', 'an empty folder, or one that there is not yet')
   .action((file: string, folder: string) =>
     finish(
-      import('./command/backup.ts').then(({ restore }) =>
+      import('./command/remote/backup.ts').then(({ restore }) =>
         restore(file, folder, calledAs(process.argv[1] ?? '', process.cwd()), console),
       ),
     ),

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { backup, restore } from '../../lib/command/backup.ts';
+import { backup, restore } from '../../lib/command/remote/backup.ts';
 import { startKilledHub } from '../kills/killed-hub.ts';
 import { checkMoment } from './flow.ts';
 import type { Load } from './load.ts';

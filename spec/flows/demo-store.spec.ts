@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { startKilledHub } from '../../bench/kills/killed-hub.ts';
-import { explain } from '../../lib/command/why.ts';
+import { explain } from '../../lib/command/remote/why.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { root } from '../support/readme.ts';

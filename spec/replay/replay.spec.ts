@@ -9,7 +9,7 @@ import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compare.ts';
 import { changes } from '../../bench/shadow/studio.ts';
-import { record, replay } from '../../lib/command/record.ts';
+import { record, replay } from '../../lib/command/remote/record.ts';
 import { maxRecordings, maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';

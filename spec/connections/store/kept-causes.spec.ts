@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { explain } from '../../../lib/command/why.ts';
+import { explain } from '../../../lib/command/remote/why.ts';
 import {
   CausesWriter,
   type KeptLeaf,

@@ -1,9 +1,9 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 
-import type { AuditEntry, AuditPage } from '../wire/http/audit.ts';
-import type { Console } from './console.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/audit.ts';
+import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
-import { type RemoteOptions, request } from './remote.ts';
+import { type RemoteOptions, request } from './request.ts';
 import { show } from './why.ts';
 
 export interface AuditOptions extends RemoteOptions {

@@ -1,17 +1,10 @@
 // `patchbay get`, `set` and `watch`: talk to a running hub over its REST API.
 
-import type { Updated } from '../wire/http/parameters.ts';
-import { pathOf } from '../wire/http/path.ts';
-import type { Problem } from '../wire/http/problem.ts';
-import type { Notification } from '../wire/plain.ts';
-import type { Console, PacedConsole } from './console.ts';
-
-export interface RemoteOptions {
-  readonly url: string;
-  readonly username: string;
-  readonly password: string;
-  readonly token: string;
-}
+import type { Updated } from '../../wire/http/parameters.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import type { Notification } from '../../wire/plain.ts';
+import type { Console, PacedConsole } from '../console.ts';
+import { credentials, type RemoteOptions, request } from './request.ts';
 
 /** Prints the value. Errors: the sentence of the hub, or that there is none at the URL. */
 export async function get(
@@ -76,56 +69,6 @@ function createPrinter(console: PacedConsole): (value: string) => void {
     else void console.whenTaken().then(goOn);
     waiting = value;
   };
-}
-
-/** Asks the hub for a text. Errors: as `respond`. */
-export async function request(
-  options: RemoteOptions,
-  path: string,
-  init: RequestInit,
-  allowed: number[] = [],
-): Promise<string> {
-  return (await respond(options, path, init, allowed)).text();
-}
-
-/** Asks the hub. Errors: the URL is none, no hub is there, or the status is neither 2xx nor one of those allowed. */
-export async function respond(
-  options: RemoteOptions,
-  path: string,
-  init: RequestInit,
-  allowed: number[] = [],
-): Promise<Response> {
-  if (!/^https?:\/\/./.test(options.url) || !URL.canParse(options.url))
-    throw new Error(`--url: expected a URL such as http://localhost:17011, got "${options.url}"`);
-  let response: Response;
-  try {
-    response = await fetch(new URL(path, options.url), {
-      ...init,
-      headers: { ...credentials(options), ...(init.headers as Record<string, string>) },
-    });
-  } catch (error) {
-    const cause = (error as Error).cause ?? error;
-    throw new Error(
-      `${options.url}: expected a running hub, got ${(cause as Error).message || (cause as { code: string }).code}`,
-    );
-  }
-  if (response.ok || allowed.includes(response.status)) return response;
-  const text = await response.text();
-  throw new Error(problemDetail(text) ?? text.trim());
-}
-
-function problemDetail(text: string): string | undefined {
-  try {
-    return (JSON.parse(text) as Partial<Problem>).detail;
-  } catch {
-    return undefined;
-  }
-}
-
-function credentials({ username, password, token }: RemoteOptions): Record<string, string> {
-  if (token !== '') return { authorization: `Bearer ${token}` };
-  if (username === '' && password === '') return {};
-  return { authorization: `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}` };
 }
 
 function escapeRegex(text: string): string {

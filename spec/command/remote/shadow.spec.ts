@@ -3,10 +3,10 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { reload, shadow } from '../../lib/command/shadow.ts';
-import { explain } from '../../lib/command/why.ts';
-import { eventually } from '../support/deadline.ts';
-import { api, startTestHub, writer } from '../support/hub.ts';
+import { reload, shadow } from '../../../lib/command/remote/shadow.ts';
+import { explain } from '../../../lib/command/remote/why.ts';
+import { eventually } from '../../support/deadline.ts';
+import { api, startTestHub, writer } from '../../support/hub.ts';
 
 test('an operator tries a change in shadow, sees what it would do, and takes it over', async (t) => {
   const flow = (map: string) => ({

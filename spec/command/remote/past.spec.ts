@@ -4,15 +4,15 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
-import { events } from '../../lib/command/events.ts';
-import { history } from '../../lib/command/history.ts';
-import type { AuditPage } from '../../lib/wire/http/audit.ts';
-import type { EventList } from '../../lib/wire/http/events.ts';
-import type { History } from '../../lib/wire/http/history.ts';
-import { eventually } from '../support/deadline.ts';
-import { createFolder } from '../support/folder.ts';
-import { ask } from '../support/http.ts';
-import { api, startTestHub, writer } from '../support/hub.ts';
+import { events } from '../../../lib/command/remote/events.ts';
+import { history } from '../../../lib/command/remote/history.ts';
+import type { AuditPage } from '../../../lib/wire/http/audit.ts';
+import type { EventList } from '../../../lib/wire/http/events.ts';
+import type { History } from '../../../lib/wire/http/history.ts';
+import { eventually } from '../../support/deadline.ts';
+import { createFolder } from '../../support/folder.ts';
+import { ask } from '../../support/http.ts';
+import { api, startTestHub, writer } from '../../support/hub.ts';
 
 const nul = 'on\0air, "live"';
 

@@ -1,7 +1,7 @@
 // Times as people read them, where they are.
 
-import { isCalendarDay } from '../model/time/calendar-day.ts';
-import type { IsoTime } from '../wire/time.ts';
+import { isCalendarDay } from '../../model/time/calendar-day.ts';
+import type { IsoTime } from '../../wire/time.ts';
 
 const withoutZone = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?)?$/;
 

@@ -1,11 +1,11 @@
 // `patchbay history`: prints for people what a parameter of a running hub was.
 
-import type { History, HistoryGap } from '../wire/http/history.ts';
-import { pathOf } from '../wire/http/path.ts';
-import { toIsoTime } from '../wire/time.ts';
-import type { Console } from './console.ts';
+import type { History, HistoryGap } from '../../wire/http/history.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import { toIsoTime } from '../../wire/time.ts';
+import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
-import { type RemoteOptions, request } from './remote.ts';
+import { type RemoteOptions, request } from './request.ts';
 import { show } from './why.ts';
 
 export interface HistoryOptions extends RemoteOptions {

@@ -6,13 +6,13 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { backup, restore } from '../../lib/command/backup.ts';
-import { startHub } from '../../lib/hub.ts';
-import { createLogRecorder } from '../support/connection.ts';
-import { createFolder } from '../support/folder.ts';
-import { ask } from '../support/http.ts';
-import { api, portsOf, startHubFrom, writer } from '../support/hub.ts';
-import { call, runToEnd } from '../support/system/process.ts';
+import { backup, restore } from '../../../lib/command/remote/backup.ts';
+import { startHub } from '../../../lib/hub.ts';
+import { createLogRecorder } from '../../support/connection.ts';
+import { createFolder } from '../../support/folder.ts';
+import { ask } from '../../support/http.ts';
+import { api, portsOf, startHubFrom, writer } from '../../support/hub.ts';
+import { call, runToEnd } from '../../support/system/process.ts';
 
 const flow = (settings: object = {}) => ({
   connections: {

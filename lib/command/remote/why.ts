@@ -1,14 +1,14 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
-import type { Origin } from '../model/parameter.ts';
-import { describeTrace } from '../model/trace.ts';
-import type { Value } from '../model/value.ts';
-import { type CausedChange, type Causes, type Explanation, something } from '../wire/http/explanation.ts';
-import { pathOf } from '../wire/http/path.ts';
-import type { RuleRun, RuleTraces } from '../wire/http/trace.ts';
-import type { Console } from './console.ts';
+import type { Origin } from '../../model/parameter.ts';
+import { describeTrace } from '../../model/trace.ts';
+import type { Value } from '../../model/value.ts';
+import { type CausedChange, type Causes, type Explanation, something } from '../../wire/http/explanation.ts';
+import { pathOf } from '../../wire/http/path.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/trace.ts';
+import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
-import { type RemoteOptions, request } from './remote.ts';
+import { type RemoteOptions, request } from './request.ts';
 
 /** Deeper links of a chain are not indented further. */
 const deepestIndent = 20;

@@ -1,10 +1,10 @@
 // `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
 
-import type { Difference } from '../model/reports/reload-report.ts';
-import type { Deviation, DeviationSide, ReloadAnswer, ShadowReport } from '../wire/http/shadow.ts';
-import type { Console } from './console.ts';
+import type { Difference } from '../../model/reports/reload-report.ts';
+import type { Deviation, DeviationSide, ReloadAnswer, ShadowReport } from '../../wire/http/shadow.ts';
+import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
-import { type RemoteOptions, request } from './remote.ts';
+import { type RemoteOptions, request } from './request.ts';
 import { describeWriter, show } from './why.ts';
 
 /** Has the hub read its flow files again, and prints what that has swapped, or what runs in shadow. Errors: the mistakes. */

@@ -1,11 +1,12 @@
 // `patchbay get`, `set` and `watch` against a running hub (D-30).
 
 import test, { type ExecutionContext } from 'ava';
-import type { PacedConsole } from '../../lib/command/console.ts';
-import { get, type RemoteOptions, set, watch } from '../../lib/command/remote.ts';
-import { ask } from '../support/http.ts';
-import { api, expectQuietLog, startTestHub } from '../support/hub.ts';
-import { call, runToEnd, start } from '../support/system/process.ts';
+import type { PacedConsole } from '../../../lib/command/console.ts';
+import type { RemoteOptions } from '../../../lib/command/remote/request.ts';
+import { get, set, watch } from '../../../lib/command/remote/values.ts';
+import { ask } from '../../support/http.ts';
+import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
+import { call, runToEnd, start } from '../../support/system/process.ts';
 
 async function startDesk(t: ExecutionContext, settings: object = {}) {
   const hub = await startTestHub(t, {

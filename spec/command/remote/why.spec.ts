@@ -5,11 +5,11 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import { firstValueFrom } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { explain, trace } from '../../lib/command/why.ts';
-import { deadlineMs } from '../support/deadline.ts';
-import { startTestHub } from '../support/hub.ts';
+import { explain, trace } from '../../../lib/command/remote/why.ts';
+import { deadlineMs } from '../../support/deadline.ts';
+import { startTestHub } from '../../support/hub.ts';
 
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 const demo = (await readFile(join(root, 'flows/demo.json5'), 'utf8')).replace('port: 17011', 'port: 0');
 
 /** The lines that a command prints for a hub on this port. */

@@ -2,14 +2,14 @@
 // written. `patchbay replay` runs flows on it.
 
 import { open } from 'node:fs/promises';
-import { loadFlows } from '../hub.ts';
-import { messageOf } from '../model/error.ts';
-import { readDurationMs } from '../model/time/duration.ts';
-import { openRecording } from '../replay/read-recording.ts';
-import { replay as replayRecording } from '../replay/replay.ts';
-import { toIsoTime } from '../wire/time.ts';
-import type { Console } from './console.ts';
-import { type RemoteOptions, respond } from './remote.ts';
+import { loadFlows } from '../../hub.ts';
+import { messageOf } from '../../model/error.ts';
+import { readDurationMs } from '../../model/time/duration.ts';
+import { openRecording } from '../../replay/read-recording.ts';
+import { replay as replayRecording } from '../../replay/replay.ts';
+import { toIsoTime } from '../../wire/time.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, respond } from './request.ts';
 import { describeDeviation } from './shadow.ts';
 
 export interface RecordOptions extends RemoteOptions {

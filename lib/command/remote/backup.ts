@@ -3,11 +3,11 @@
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Manifest } from '../backup/manifest.ts';
-import { type BackupTarget, readBackup } from '../backup/read-backup.ts';
-import { messageOf } from '../model/error.ts';
-import type { Console } from './console.ts';
-import { type RemoteOptions, respond } from './remote.ts';
+import type { Manifest } from '../../backup/manifest.ts';
+import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
+import { messageOf } from '../../model/error.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, respond } from './request.ts';
 
 /** Below it files are restored until all of them are there. */
 const work = '.restoring';

@@ -1,8 +1,8 @@
 // `patchbay types --remote`: the parameters of other hubs, as a running hub mirrors them, for the setting that names such a file.
 
-import type { ParameterInfo } from '../wire/http/parameters.ts';
-import type { Console } from './console.ts';
-import { type RemoteOptions, request } from './remote.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
+import type { Console } from '../console.ts';
+import { type RemoteOptions, request } from './request.ts';
 
 /** Prints `{"desk/lamp":{"type":"B","access":"read-write","hub":"west"}}`. Errors: the sentence of the hub, or that there is none. */
 export async function remoteTypes(options: RemoteOptions, console: Console): Promise<number> {
