@@ -1,6 +1,6 @@
 // How steps are defined: the settings and the shapes that many of them share.
 
-import { EMPTY, mergeMap, type Observable, of, type SchedulerLike } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import { HubError, messageOf } from '../../model/error.ts';
 import { durationPattern, longestDurationMs, readDurationMs } from '../../model/time/duration.ts';
@@ -95,16 +95,6 @@ export function conditional(
     const condition = compile(text, {}, 'B');
     return { type, create: ({ bind }) => create(isTrue(bind(condition))) };
   });
-}
-
-/** Emits what is computed for each value, and nothing where that is unknown. */
-export function computeEach(compute: (value: Value) => Value | undefined): Operator {
-  return mergeMap((value) => ifKnown(compute(value)));
-}
-
-/** Emits a value, and nothing where it is unknown. */
-export function ifKnown(value: Value | undefined): Observable<Value> {
-  return value === undefined ? EMPTY : of(value);
 }
 
 /** The type of a value that an author writes; a number may be a float. */

@@ -1,9 +1,9 @@
 // Steps that make another value of each value, without an expression.
 
-import { map } from 'rxjs';
 import { z } from 'zod';
 import { toText } from '../../model/value.ts';
-import { computeEach, define, type NamedStep, ofNumbers, scalar, typeOfScalar } from './define-step.ts';
+import { define, type NamedStep, ofNumbers, scalar, typeOfScalar } from './define-step.ts';
+import { computeEach } from './each-value.ts';
 
 const range = z.tuple([z.number(), z.number()], { error: 'a pair of numbers such as [0, 100]' });
 
@@ -16,7 +16,7 @@ export const mappingSteps: readonly NamedStep[] = [
       { error: '{ from: [0, 1], to: [0, 100] }' },
     ),
     ({ from: [low, high], to: [first, last] }) =>
-      map((value) => first + ((Number(value) - low) / (high - low)) * (last - first)),
+      computeEach((value) => first + ((Number(value) - low) / (high - low)) * (last - first)),
   ),
   ofNumbers(
     'clamp',
@@ -24,7 +24,7 @@ export const mappingSteps: readonly NamedStep[] = [
     range.refine(([low, high]) => low <= high, {
       error: ({ input }) => `expected the lower bound first: ${JSON.stringify((input as number[]).toReversed())}`,
     }),
-    ([low, high]) => map((value) => Math.min(high, Math.max(low, Number(value)))),
+    ([low, high]) => computeEach((value) => Math.min(high, Math.max(low, Number(value)))),
   ),
   define(
     'lookup',

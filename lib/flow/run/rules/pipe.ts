@@ -1,23 +1,68 @@
-// The steps of a rule, from what goes in to what is written: at once, or later on behalf of the change that went in last.
+// The steps of a rule, from what goes in to what is written: at once, or later on behalf of the change that went in last. It is both
+// ends in one, so that a run finds what it needs in one place.
 
-import { Subject, type Subscription } from 'rxjs';
+import { Observable, Subscriber, type Subscription } from 'rxjs';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
+import type { Graph } from '../../../graph/graph.ts';
 import type { Change } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { PreparedStep, StepRuntime } from '../../steps/step.ts';
 import { bindExpression, type ExpressionRuntime } from './bind-expression.ts';
 import type { RuleContext } from './rule-context.ts';
 
-/** Returns what takes values in, of which `write` gets what comes out; the steps end with the subscription. */
-export function createPipe(
-  steps: readonly PreparedStep[],
-  write: (value: Value) => void,
-  { plan, runtime, trace, output }: RuleContext,
-  lookup: ExpressionRuntime,
-  subscription: Subscription,
-): (value: Value) => void {
+/** Where values go. */
+export interface ValueWriter {
+  write(value: Value): void;
+}
+
+/** Takes values in, of which `to` gets what comes out; the steps end with the subscription. */
+export class Pipe extends Subscriber<Value> implements ValueWriter {
+  readonly #graph: Graph;
+  readonly #to: ValueWriter;
+  readonly #fail: (error: unknown) => void;
+  /** The first step. */
+  #first: Subscriber<Value> | undefined;
+  #lastIn: Change | undefined;
+
+  constructor(
+    steps: readonly PreparedStep[],
+    to: ValueWriter,
+    context: RuleContext,
+    lookup: ExpressionRuntime,
+    subscription: Subscription,
+  ) {
+    super();
+    this.#graph = context.runtime.graph;
+    this.#to = to;
+    this.#fail = (error) => context.output.fail(error);
+    const input$ = new Observable<Value>((first) => {
+      this.#first = first;
+    });
+    const runtime = stepRuntime(context, lookup);
+    subscription.add(this);
+    steps.reduce((stream, step) => stream.pipe(step.create(runtime)), input$).subscribe(this);
+  }
+
+  /** Takes a value in. */
+  write(value: Value): void {
+    this.#lastIn = this.#graph.cause;
+    this.#first?.next(value);
+  }
+
+  protected override _next(value: Value): void {
+    if (this.#graph.cause === undefined) this.#graph.onBehalfOf(this.#lastIn, () => this.#to.write(value));
+    else this.#to.write(value);
+  }
+
+  protected override _error(error: unknown): void {
+    this.unsubscribe();
+    this.#fail(error);
+  }
+}
+
+function stepRuntime({ plan, runtime, trace }: RuleContext, lookup: ExpressionRuntime): StepRuntime {
   const { graph, scheduler, reportLimit } = runtime;
-  const stepRuntime: StepRuntime = {
+  return {
     scheduler,
     causalScheduler: createCausalScheduler(graph, scheduler),
     bind: (expression) => bindExpression(expression, lookup),
@@ -25,17 +70,5 @@ export function createPipe(
       trace.limit(message);
       reportLimit(plan, message);
     },
-  };
-  const input = new Subject<Value>();
-  let lastIn: Change | undefined;
-  const writeNowOrLater = (value: Value) => {
-    if (graph.cause === undefined) graph.onBehalfOf(lastIn, () => write(value));
-    else write(value);
-  };
-  const output$ = steps.reduce((stream, step) => stream.pipe(step.create(stepRuntime)), input.asObservable());
-  subscription.add(output$.subscribe({ next: writeNowOrLater, error: (error) => output.fail(error) }));
-  return (value) => {
-    lastIn = graph.cause;
-    input.next(value);
   };
 }

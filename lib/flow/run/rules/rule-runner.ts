@@ -7,8 +7,8 @@ import type { ExpressionBody } from '../../plan.ts';
 import type { BoundExpression } from '../../rule-expression.ts';
 import { bindExpression } from './bind-expression.ts';
 import type { ExpressionLookup } from './expression-lookup.ts';
-import { createPipe } from './pipe.ts';
-import type { RuleContext, RuleOutput } from './rule-context.ts';
+import { Pipe, type ValueWriter } from './pipe.ts';
+import type { RuleContext } from './rule-context.ts';
 import type { RuleTrace } from './trace.ts';
 
 export interface RunnerParts {
@@ -20,27 +20,23 @@ export interface RunnerParts {
 
 export class RuleRunner {
   readonly #trace: RuleTrace;
-  readonly #output: RuleOutput;
   readonly #when: BoundExpression | undefined;
   readonly #map: BoundExpression | undefined;
-  /** Takes what comes out of `map`; undefined: the output does. */
-  readonly #emit: ((value: Value) => void) | undefined;
+  /** Takes what comes out of `map`. */
+  readonly #next: ValueWriter;
   /** Where nothing stands between the sources and the expressions of the destinations: they know the names of the sources. */
   readonly #splitAtOnce: ((scope: Record<string, Value | undefined>) => void) | undefined;
 
   constructor({ body, context, lookup, subscription }: RunnerParts) {
     const { output, trace } = context;
     this.#trace = trace;
-    this.#output = output;
     this.#when = body.when && bindExpression(body.when, lookup);
     this.#map = body.map && bindExpression(body.map, lookup);
     const split = body.split && createSplit(body.split, context, lookup);
     const hasSteps = body.pipe.length > 0;
     if (this.#map === undefined && !hasSteps) this.#splitAtOnce = split;
-    const write = split === undefined ? undefined : (value: Value) => split({ value });
-    this.#emit = hasSteps
-      ? createPipe(body.pipe, write ?? ((value) => output.write(value)), context, lookup, subscription)
-      : write;
+    const last = split === undefined ? output : { write: (value: Value) => split({ value }) };
+    this.#next = hasSteps ? new Pipe(body.pipe, last, context, lookup, subscription) : last;
   }
 
   /** Runs the rule on the names that its expressions know, and on the value that a rule without `map` writes. */
@@ -55,9 +51,7 @@ export class RuleRunner {
     else if (this.#splitAtOnce !== undefined) this.#splitAtOnce(scope);
     else {
       const result = this.#map === undefined ? value : this.#map.evaluate(scope);
-      if (result === undefined) return;
-      if (this.#emit === undefined) this.#output.write(result);
-      else this.#emit(result);
+      if (result !== undefined) this.#next.write(result);
     }
   }
 }
