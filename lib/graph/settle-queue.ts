@@ -10,28 +10,45 @@ export interface SettlePlace {
 }
 
 /** Work that runs when no write is queued. Of what it knows while it waits only the queue writes anything. */
-export class SettleTask {
-  readonly place: SettlePlace;
-  isWaiting = false;
+export interface SettleTask extends Readonly<SettlePlace> {
+  isWaiting: boolean;
   /** The changes that it runs on behalf of: of this turn, and of an earlier one. */
+  delivering: Change | undefined;
+  earlier: Change | undefined;
+  /** Counts what was added: of equal orders, what was added first comes first. */
+  number: number;
+  /** It must not throw. */
+  settle(): void;
+}
+
+/** Work that is a call, at a place that it may share with others. */
+export class SettleCall implements SettleTask {
+  readonly #place: SettlePlace;
+  isWaiting = false;
   delivering: Change | undefined = undefined;
   earlier: Change | undefined = undefined;
-  /** Counts what was added: of equal orders, what was added first comes first. */
   number = 0;
-
-  /** It must not throw. */
   readonly settle: () => void;
 
   constructor(place: SettlePlace, settle: () => void) {
-    this.place = place;
+    this.#place = place;
     this.settle = settle;
+  }
+
+  get order(): number {
+    return this.#place.order;
   }
 }
 
+/** How long a list is kept for the next turn; to make a new one takes longer than what it is for. */
+const keptLength = 1024;
+
 export class SettleQueue {
-  /** What was added in its order; it is waited for from `#next` on. */
-  #inOrder: SettleTask[] = [];
+  /** What was added in its order; it is waited for from `#next` on, up to `#end`. */
+  readonly #inOrder: (SettleTask | undefined)[] = [];
   #next = 0;
+  #end = 0;
+  #last: SettleTask | undefined = undefined;
   readonly #others = new Heap<SettleTask>(isBefore);
   #added = 0;
   #waiting = 0;
@@ -44,9 +61,10 @@ export class SettleQueue {
     task.delivering = delivering;
     task.earlier = earlier;
     task.number = this.#added++;
-    const last = this.#inOrder.at(-1);
-    if (last === undefined || isBefore(last, task)) this.#inOrder.push(task);
-    else this.#others.add(task);
+    if (this.#last === undefined || isBefore(this.#last, task)) {
+      this.#inOrder[this.#end++] = task;
+      this.#last = task;
+    } else this.#others.add(task);
   }
 
   /** Takes what comes first out; of equal orders, what was added first. It knows its changes until it is told to forget them. */
@@ -56,20 +74,26 @@ export class SettleQueue {
 
   #take(): SettleTask {
     this.#waiting--;
-    const first = this.#inOrder[this.#next];
+    const first = this.#next < this.#end ? this.#inOrder[this.#next] : undefined;
     const other = this.#others.first;
     const isOther = other !== undefined && (first === undefined || isBefore(other, first));
     const taken = (isOther ? this.#others.take() : first)!;
-    if (taken === first && ++this.#next === this.#inOrder.length) {
-      this.#inOrder = [];
-      this.#next = 0;
+    if (!isOther) {
+      this.#inOrder[this.#next++] = undefined;
+      if (this.#next === this.#end) this.#startAnew();
     }
     taken.isWaiting = false;
     return taken;
   }
+
+  #startAnew(): void {
+    if (this.#inOrder.length > keptLength) this.#inOrder.length = 0;
+    this.#next = this.#end = 0;
+    this.#last = undefined;
+  }
 }
 
 function isBefore(one: SettleTask, other: SettleTask): boolean {
-  const difference = one.place.order - other.place.order;
+  const difference = one.order - other.order;
   return difference < 0 || (difference === 0 && one.number < other.number);
 }

@@ -6,7 +6,7 @@ import { delay } from 'rxjs/operators';
 import { createCausalScheduler } from '../../lib/graph/causal-scheduler.ts';
 import { Graph } from '../../lib/graph/graph.ts';
 import { keptCauses } from '../../lib/graph/pending-change.ts';
-import { SettleTask } from '../../lib/graph/settle-queue.ts';
+import { SettleCall } from '../../lib/graph/settle-queue.ts';
 import { type DroppedWrite, maxHops } from '../../lib/graph/turn-limits.ts';
 import type { Change, Origin } from '../../lib/model/parameter.ts';
 
@@ -77,7 +77,7 @@ test('work at settle has the cause for which it was asked, also when that is of 
   const { graph, last } = createGraph('a', 'b');
   graph.write('desk/a', 1, client);
   graph.onBehalfOf(last('a'), () =>
-    graph.atSettle(new SettleTask({ order: 0 }, () => void graph.write('desk/b', 1, rule))),
+    graph.atSettle(new SettleCall({ order: 0 }, () => void graph.write('desk/b', 1, rule))),
   );
   t.like(last('b'), { cause: last('a'), hop: 0, depth: 1 });
 });

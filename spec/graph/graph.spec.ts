@@ -4,7 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { BehaviorSubject } from 'rxjs';
 import { Graph } from '../../lib/graph/graph.ts';
-import { SettleTask } from '../../lib/graph/settle-queue.ts';
+import { SettleCall } from '../../lib/graph/settle-queue.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn-limits.ts';
 import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
 import type { ValueType } from '../../lib/model/value.ts';
@@ -196,11 +196,11 @@ test('several writes are one turn: what they cause comes after all of them', (t)
 test('work at settle runs once per turn, after all writes, lower orders first, and its writes have the cause', (t) => {
   const graph = createGraph(['a'], ['b'], ['sum']);
   const runs: string[] = [];
-  const sum = new SettleTask({ order: 2 }, () => {
+  const sum = new SettleCall({ order: 2 }, () => {
     runs.push('sum');
     graph.write('desk/sum', Number(graph.find('desk/a')?.value) + Number(graph.find('desk/b')?.value), rule);
   });
-  const first = new SettleTask({ order: 1 }, () => runs.push('first'));
+  const first = new SettleCall({ order: 1 }, () => runs.push('first'));
   wire(graph, 'a', 'b');
   for (const id of ['a', 'b'])
     graph.find(`desk/${id}`)!.subscribe((value) => {

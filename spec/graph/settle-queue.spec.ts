@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { SettleQueue, SettleTask } from '../../lib/graph/settle-queue.ts';
+import { SettleCall, SettleQueue, type SettleTask } from '../../lib/graph/settle-queue.ts';
 
 interface Waiting {
   readonly task: SettleTask;
@@ -17,10 +17,10 @@ test('it gives out what a list that is searched each time would', (t) => {
   fc.assert(
     fc.property(orders, steps, (places, adds) => {
       const queue = new SettleQueue();
-      const tasks = places.map((order) => new SettleTask({ order }, () => {}));
+      const tasks = places.map((order) => new SettleCall({ order }, () => {}));
       let list: Waiting[] = [];
       const takeFromList = () => {
-        const [first] = list.toSorted((a, b) => a.task.place.order - b.task.place.order || a.number - b.number);
+        const [first] = list.toSorted((a, b) => a.task.order - b.task.order || a.number - b.number);
         list = list.filter((waiting) => waiting !== first);
         return first?.task;
       };
@@ -39,7 +39,7 @@ test('it gives out what a list that is searched each time would', (t) => {
 
 test('work that settles may add itself again', (t) => {
   const queue = new SettleQueue();
-  const task = new SettleTask({ order: 1 }, () => {});
+  const task = new SettleCall({ order: 1 }, () => {});
   queue.add(task, undefined, undefined);
   t.is(queue.takeFirst(), task);
   queue.add(task, undefined, undefined);

@@ -5,7 +5,7 @@ import { cut } from '../../flow/run/rules/kept-runs.ts';
 import type { Graph } from '../../graph/graph.ts';
 import type { ParameterNode } from '../../graph/parameter-node.ts';
 import { RestoredChange } from '../../graph/restored-change.ts';
-import { SettleTask } from '../../graph/settle-queue.ts';
+import { SettleCall } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
 import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
@@ -35,7 +35,7 @@ export class ShadowRun {
   readonly #subscription = new Subscription();
   /** What was live in this turn and the twin has not heard yet. */
   #unheard: Change[] = [];
-  readonly #task = new SettleTask({ order: Number.MAX_SAFE_INTEGER }, () => this.#tell());
+  readonly #task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => this.#tell());
 
   /** `most` deviations are kept. */
   constructor(cone: Cone, { graph, scheduler, log, isVirtual }: ShadowRuntime, most = keptDeviations) {

@@ -3,7 +3,7 @@
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../../graph/graph.ts';
-import { SettleTask } from '../../graph/settle-queue.ts';
+import { SettleCall } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
 import type { OutsideTurn, Recording } from '../../model/reports/recorded.ts';
 import { isLedToBefore } from './outside.ts';
@@ -21,7 +21,7 @@ export function record(next: (turn: OutsideTurn) => void, { graph, scheduler, is
   const startMs = scheduler.now();
   const elapsedMs = () => Math.round(scheduler.now() - startMs);
   let writes: Change[] = [];
-  const task = new SettleTask({ order: Number.MAX_SAFE_INTEGER }, () => {
+  const task = new SettleCall({ order: Number.MAX_SAFE_INTEGER }, () => {
     next({ atMs: elapsedMs(), writes });
     writes = [];
   });

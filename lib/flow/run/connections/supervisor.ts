@@ -17,7 +17,7 @@ import type { ConnectionContext, ConnectionEvent, Log } from '../../../connectio
 import type { HubPort } from '../../../connections/hub-port.ts';
 import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import { type SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
+import { SettleCall, type SettlePlace } from '../../../graph/settle-queue.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
@@ -200,7 +200,7 @@ export class Supervisor {
 
   #prepareToSettle(settle: () => void): () => void {
     const { graph } = this.#options;
-    const task = new SettleTask(this.#settlePlace, settle);
+    const task = new SettleCall(this.#settlePlace, settle);
     return () => graph.atSettle(task);
   }
 }

@@ -1,12 +1,15 @@
 // What runs a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both return what runs it when
 // it starts, in its place of the turn and with what is known then, unless a change has run it before.
 
+import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
+import type { SettleTask } from '../../../graph/settle-queue.ts';
 import { KeptResults } from '../../../model/kept-results.ts';
+import type { Change } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Hearer, Source } from '../../plan.ts';
+import { createFired, type Fired, readNamed, type Scope } from './named-sources.ts';
 import { RuleRunner, type RunnerParts } from './rule-runner.ts';
-import type { Scope } from './rule-sources.ts';
 
 export function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {
   const { context, subscription, body } = parts;
@@ -59,32 +62,84 @@ class AnyHearer extends RuleRunner implements Hearer {
   }
 }
 
-/** Runs the rule once per turn, when all names are known, or as many as its expressions need. */
-export function hearNamed({ named, requiresAll }: Extract<Source, { named: unknown }>, parts: RunnerParts): () => void {
-  const { context, lookup, subscription, body } = parts;
-  const run = new RuleRunner(parts);
-  const values = scopeOf(Object.keys(named));
-  let hasRun = false;
-  const next = (isComplete: boolean) => {
-    hasRun = true;
-    if (isComplete) run.run(values, undefined);
-    else if (requiresAll) waitFor(named[Object.keys(named).find((name) => values[name] === undefined)!]!, parts);
-    else lookup.whileIncomplete(named, () => run.run(values, undefined));
-  };
-  const heard = context.sources.namedIn(values, named, next, body.hearsWrites);
-  subscription.add(heard);
-  return () => {
-    if (!hasRun) heard.callBack();
-  };
+export function hearNamed(from: Extract<Source, { named: unknown }>, parts: RunnerParts): () => void {
+  const { context, subscription, body } = parts;
+  const hearer = new NamedHearer(from, parts);
+  context.sources.place(hearer);
+  subscription.add(context.sources.each(hearer.nodes, hearer.fired, hearer, body.hearsWrites));
+  subscription.add(() => hearer.end());
+  return () => hearer.begin();
 }
 
-/** Scopes of named sources, as that of `value`: one for all rules with the same names. */
-const scopes = new KeptResults<Scope>(1000);
+/** Runs a rule once per turn, when all names are known, or as many as its expressions need. It is what waits in the turn itself. */
+class NamedHearer extends RuleRunner implements Hearer, SettleTask {
+  order = 0;
+  isWaiting = false;
+  number = 0;
+  delivering: Change | undefined = undefined;
+  earlier: Change | undefined = undefined;
+  readonly #graph: Graph;
+  readonly nodes: readonly ParameterNode[];
+  readonly fired: Fired;
+  readonly #names: Names;
+  readonly #requiresAll: boolean;
+  #hasRun = false;
+  #hasEnded = false;
+  readonly #addresses: Readonly<Record<string, string>>;
+  readonly #parts: RunnerParts;
 
-function scopeOf(names: readonly string[]): Scope {
+  constructor({ named, requiresAll }: Extract<Source, { named: unknown }>, parts: RunnerParts) {
+    super(parts);
+    const { graph } = parts.context.runtime;
+    this.#graph = graph;
+    this.nodes = Object.values(named).map((address) => graph.get(address));
+    this.fired = createFired(this.nodes);
+    this.#names = namesOf(Object.keys(named));
+    this.#requiresAll = requiresAll;
+    this.#addresses = named;
+    this.#parts = parts;
+  }
+
+  next(): void {
+    this.#graph.atSettle(this);
+  }
+
+  settle(): void {
+    if (this.#hasEnded) return;
+    this.#hasRun = true;
+    const { names, scope } = this.#names;
+    if (readNamed(names, this.nodes, this.fired, scope)) this.run(scope, undefined);
+    else this.#runIncomplete(scope);
+  }
+
+  /** Runs the rule in this turn, unless it has run. */
+  begin(): void {
+    if (!this.#hasRun) this.#graph.atSettle(this);
+  }
+
+  end(): void {
+    this.#hasEnded = true;
+  }
+
+  #runIncomplete(scope: Scope): void {
+    const addresses = this.#addresses;
+    if (!this.#requiresAll) this.#parts.lookup.whileIncomplete(addresses, () => this.run(scope, undefined));
+    else waitFor(addresses[this.#names.names.find((name) => scope[name] === undefined)!]!, this.#parts);
+  }
+}
+
+/** What rules with the same names share: the names in their order, and a scope of them, as that of `value`. */
+interface Names {
+  readonly names: readonly string[];
+  readonly scope: Scope;
+}
+
+const allNames = new KeptResults<Names>(1000);
+
+function namesOf(names: readonly string[]): Names {
   const key = JSON.stringify(names);
-  const unknown = Object.fromEntries(names.map((name) => [name, undefined]));
-  return scopes.get(key) ?? scopes.keep(key, Object.setPrototypeOf(unknown, null)); // no name is that of a method
+  const scope = Object.fromEntries(names.map((name) => [name, undefined]));
+  return allNames.get(key) ?? allNames.keep(key, { names, scope: Object.setPrototypeOf(scope, null) }); // no name is that of a method
 }
 
 /** The rule waits for a source that is unknown. */

@@ -1,5 +1,4 @@
-// What a rule observes: changes of parameters, not the values that they have when it starts. Named sources are read all at
-// once, when the writes of a turn have settled, so that no rule ever sees half of a turn.
+// What a rule observes: changes of parameters, not the values that they have when it starts.
 // Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
@@ -7,31 +6,23 @@ import { type Observable, Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
-import { type SettlePlace, SettleTask } from '../../../graph/settle-queue.ts';
+import { SettleCall, type SettlePlace, type SettleTask } from '../../../graph/settle-queue.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Hearer, NamedValues, Sources } from '../../plan.ts';
-
-/** Named sources that are observed. */
-export interface NamedSubscription extends Subscription {
-  /** Has them call back once in this turn, as if one had changed; outside of a turn, in a turn of its own. */
-  readonly callBack: () => void;
-}
-
-/** Values by name; undefined: unknown. */
-export type Scope = Record<string, Value | undefined>;
+import { createFired, type Fired, FiringSource, readNamed } from './named-sources.ts';
 
 /** The sources of one rule. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
   #heard: HeardSource[] = [];
-  readonly #settlePlace: SettlePlace;
+  #place: SettlePlace;
 
   /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
   constructor(graph: Graph, settleOrder: number) {
     this.#graph = graph;
-    this.#settlePlace = { order: settleOrder };
+    this.#place = { order: settleOrder };
   }
 
   any(addresses: readonly string[], hearer: Hearer, hearsWrites = false): Subscription {
@@ -44,22 +35,28 @@ export class RuleSources implements Sources {
     named: Readonly<Record<string, string>>,
     next: (values: NamedValues, isComplete: boolean) => void,
     hearsWrites = false,
-  ): NamedSubscription {
-    const settle = (sources: readonly NamedSource[]) => {
+  ): Subscription {
+    const names = Object.keys(named);
+    const nodes = names.map((name) => this.#graph.get(named[name]!));
+    const fired = createFired(nodes);
+    const task = new SettleCall(this.#place, () => {
+      if (subscription.closed) return;
       const values: NamedValues = Object.create(null);
-      next(values, readAll(sources, values));
-    };
-    return this.#named(named, settle, hearsWrites);
+      next(values, readNamed(names, nodes, fired, values));
+    });
+    const subscription = this.each(nodes, fired, { next: () => this.#graph.atSettle(task) }, hearsWrites);
+    return subscription;
   }
 
-  /** As `named`, for one who needs the values no longer than the call: it finds them in `scope`, the unknown ones as undefined. */
-  namedIn(
-    scope: Scope,
-    named: Readonly<Record<string, string>>,
-    next: (isComplete: boolean) => void,
-    hearsWrites: boolean,
-  ): NamedSubscription {
-    return this.#named(named, (sources) => next(readAll(sources, scope)), hearsWrites);
+  /** Tells each change of any of the sources; a trigger notes that it has fired. */
+  each(nodes: readonly ParameterNode[], fired: Fired, hearer: Hearer, hearsWrites: boolean): Subscription {
+    const subscription = new Subscription();
+    for (const [place, node] of nodes.entries()) {
+      const isTrigger = fired !== undefined && node.type === 'T';
+      const source = isTrigger ? new FiringSource(fired, place, hearer) : hearer;
+      subscription.add(this.#hear(node, source, hearsWrites));
+    }
+    return subscription;
   }
 
   peek(address: string): Value | undefined {
@@ -72,7 +69,13 @@ export class RuleSources implements Sources {
 
   /** Has work run once in this turn after its writes have settled, in the place of the rule. */
   atSettle(settle: () => void): void {
-    this.#graph.atSettle(new SettleTask(this.#settlePlace, settle));
+    this.#graph.atSettle(new SettleCall(this.#place, settle));
+  }
+
+  /** Has a task be at the place of the rule, which it knows itself from now on. */
+  place(task: SettleTask & SettlePlace): void {
+    task.order = this.#place.order;
+    this.#place = task;
   }
 
   /**
@@ -80,26 +83,8 @@ export class RuleSources implements Sources {
    * called between turns, when there is no change to miss.
    */
   moveLast(settleOrder: number): void {
-    this.#settlePlace.order = settleOrder;
+    this.#place.order = settleOrder;
     for (const source of this.#heard) source.moveLast();
-  }
-
-  #named(
-    named: Readonly<Record<string, string>>,
-    whenSettled: (sources: readonly NamedSource[]) => void,
-    hearsWrites: boolean,
-  ): NamedSubscription {
-    const subscription = new Subscription();
-    const settle = () => {
-      if (!subscription.closed) whenSettled(sources);
-    };
-    const task = new SettleTask(this.#settlePlace, settle);
-    const graph = this.#graph;
-    const sources = Object.entries(named).map(
-      ([name, address]) => new NamedSource(name, graph.get(address), graph, task),
-    );
-    for (const source of sources) subscription.add(this.#hear(source.node, source, hearsWrites));
-    return Object.assign(subscription, { callBack: () => graph.atSettle(task) });
   }
 
   #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): { unsubscribe(): void } {
@@ -160,37 +145,4 @@ class ChangeListener implements Listener {
   next(value: Value | undefined): void {
     if (value !== undefined && !this.closed) this.#hearer.next(value);
   }
-}
-
-/** One of several named sources, a change of which has all of them read once the turn has settled. */
-class NamedSource implements Hearer {
-  readonly name: string;
-  readonly node: ParameterNode;
-  hasFired = false;
-  readonly #graph: Graph;
-  readonly #task: SettleTask;
-
-  constructor(name: string, node: ParameterNode, graph: Graph, task: SettleTask) {
-    this.name = name;
-    this.node = node;
-    this.#graph = graph;
-    this.#task = task;
-  }
-
-  next(): void {
-    this.hasFired = true;
-    this.#graph.atSettle(this.#task);
-  }
-}
-
-/** Reads the value of each source, of a trigger whether it has fired since the last call, and whether all are known. */
-function readAll(sources: readonly NamedSource[], scope: Scope): boolean {
-  let isComplete = true;
-  for (const source of sources) {
-    const value = source.node.type === 'T' ? source.hasFired : source.node.value;
-    source.hasFired = false;
-    if (value === undefined) isComplete = false;
-    scope[source.name] = value;
-  }
-  return isComplete;
 }
