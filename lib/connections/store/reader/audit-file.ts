@@ -8,9 +8,6 @@ import { findEntries } from '../audit/find-entries.ts';
 import { OpenFile, readDatabase } from '../thread/database/store-database.ts';
 import type { Deadline } from './deadline.ts';
 
-/** How long a statement waits for who writes. */
-const busyMs = 2000;
-
 export class AuditFile {
   readonly #file: OpenFile;
   readonly #database: DatabaseSync;
@@ -19,7 +16,6 @@ export class AuditFile {
   constructor(path: string) {
     this.#database = readDatabase(path);
     try {
-      this.#database.exec(`PRAGMA busy_timeout = ${busyMs}`);
       this.#file = new OpenFile(path);
     } catch (error) {
       this.#database.close();

@@ -46,9 +46,6 @@ type SpanTable = 'minute' | 'hour';
 /** So many gaps are looked at, the newest. */
 const maxGaps = 1000;
 
-/** How long a statement waits for who writes: it has the database for itself while it opens it. */
-const busyMs = 2000;
-
 export class PastDatabase {
   readonly #path: string;
   /** Undefined: there is no file, since nothing was ever recorded. */
@@ -61,7 +58,6 @@ export class PastDatabase {
     this.#path = path;
     this.#database = exists(path) ? readDatabase(path) : emptyDatabase();
     try {
-      this.#database.exec(`PRAGMA busy_timeout = ${busyMs}`);
       this.#file = exists(path) ? new OpenFile(path) : undefined;
     } catch (error) {
       this.#database.close();

@@ -2,12 +2,11 @@
 // its place once it is whole and has been checked.
 
 import { renameSync, rmSync, statSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { messageOf } from '../../../model/error.ts';
 import { type DatabaseFiles, sync } from './database/files.ts';
 import { expectRoom } from './database/free-room.ts';
-import { checkDatabase, readDatabase } from './database/store-database.ts';
+import { checkDatabase, copyDatabase, readDatabase } from './database/store-database.ts';
 import { troubleOf } from './database/trouble.ts';
 import type { Copied } from './values/messages.ts';
 
@@ -20,12 +19,7 @@ function makeCopy(): Copied {
   try {
     rmSync(part, { force: true });
     expectRoom(folder, 'history', statSync(path).size); // a copy matters no more than the history
-    const database = new DatabaseSync(path, { readOnly: true });
-    try {
-      database.prepare('VACUUM INTO ?').run(part);
-    } finally {
-      database.close();
-    }
+    copyDatabase(path, part);
     checkCopy();
     sync(part);
     renameSync(part, copy);

@@ -3,7 +3,6 @@
 
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { maxFiles } from '../../../backup/manifest.ts';
 import type { StagedFile } from '../../../backup/write-backup.ts';
 import { messageOf } from '../../../model/error.ts';
@@ -11,6 +10,7 @@ import type { NamedFile } from '../../installation.ts';
 import type { BackupRequest } from './backup-messages.ts';
 import { exists, filesOf, isFile } from './database/files.ts';
 import { expectRoom } from './database/free-room.ts';
+import { copyDatabase } from './database/store-database.ts';
 
 /** The values last: so the history has nothing that is later than they are. */
 const databases = ['audit', 'history', 'values'];
@@ -54,16 +54,6 @@ export function stageBackup(request: BackupRequest): StagedBackup {
 
 function bytesOf(paths: readonly string[]): number {
   return paths.reduce((sum, path) => sum + (statSync(path, { throwIfNoEntry: false })?.size ?? 0), 0);
-}
-
-/** One moment of a database. It reads as any other reader does: nobody who writes waits for it. */
-function copyDatabase(path: string, place: string): void {
-  const database = new DatabaseSync(path, { readOnly: true });
-  try {
-    database.prepare('VACUUM INTO ?').run(place);
-  } finally {
-    database.close();
-  }
 }
 
 /** The files that there are, with those that flows in TypeScript import. Errors: when they are too many or too large. */

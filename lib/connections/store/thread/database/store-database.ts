@@ -9,7 +9,7 @@ import { DamagedError, troubleOf } from './trouble.ts';
 
 /** Names files of ours among all of SQLite: "Ptch". */
 const applicationId = 0x50746368;
-/** How long a statement waits for another program that has the database, such as one that looks at it. */
+/** How long a statement waits for who has the database for itself: who opens it to write, or another program that looks at it. */
 const busyMs = 2000;
 /** How large the log before the database stays, in bytes, unless said. */
 const keptLogBytes = 4 * 1024 * 1024;
@@ -39,9 +39,9 @@ export function createDatabase(path: string, tables: string, version = 1): void 
  */
 export function openDatabase(path: string, maxBytes: number, logBytes = keptLogBytes, share = 0.5): DatabaseSync {
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
-  const database = new DatabaseSync(path);
+  const database = new DatabaseSync(path, { timeout: busyMs });
   try {
-    database.exec(`PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
     const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get() as { page_size: number };
     const bytes = logBytesOn(dirname(path), logBytes);
     const pages = Math.floor((bytes * share) / pageBytes);
@@ -71,7 +71,7 @@ export function readDatabase(path: string): DatabaseSync {
   const found = statSync(path);
   if (!found.isFile()) throw new DamagedError('it is no file');
   if (found.size === 0) throw new DamagedError('it is empty');
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
   try {
     const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
     if (id !== applicationId) throw new DamagedError('it is no database of a store');
@@ -79,6 +79,16 @@ export function readDatabase(path: string): DatabaseSync {
   } catch (error) {
     database.close();
     throw error;
+  }
+}
+
+/** Copies one moment of a database. It reads as any other reader does: nobody who writes waits for it. Errors: those of SQLite. */
+export function copyDatabase(path: string, place: string): void {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: busyMs });
+  try {
+    database.prepare('VACUUM INTO ?').run(place);
+  } finally {
+    database.close();
   }
 }
 
