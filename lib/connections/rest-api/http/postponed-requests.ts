@@ -9,11 +9,8 @@ import { keepBody, keepRequest } from './kept-request.ts';
 
 /** For so long, within one round, requests are answered as they come. */
 const roundMs = 10;
-/**
- * After that so many more are answered, unless they take long. They fit into 64 KiB, so a client that pipelines no more than that and
- * reads the answers is not cut because of others.
- */
-const surplusRequests = 2048;
+/** After that so many bytes of further ones are, unless they take long: a client that pipelines no more, and reads, is not cut. */
+const surplusBytes = 65_536;
 const longestMs = 80;
 /** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
 const longMs = 4;
@@ -22,7 +19,7 @@ const requestWork = 1024;
 export class PostponedRequests {
   readonly #pace: Pace;
   readonly #hits: LimitHits;
-  /** How many requests were answered after the time of the round was over. */
+  /** How many bytes of requests were answered after the time of the round was over. */
   #surplus = 0;
   /** There are at most as many as there are connections. */
   readonly #waiting = new Set<() => void>();
@@ -34,12 +31,13 @@ export class PostponedRequests {
   }
 
   /** Whether a request that has come may be answered at once. */
-  hasTime(): boolean {
+  hasTime(request: HttpRequest): boolean {
     if (this.#pace.hasTime(requestWork, roundMs)) {
       this.#surplus = 0;
       return true;
     }
-    return this.#surplus++ < surplusRequests && this.#pace.workedMs < longestMs;
+    this.#surplus += bytesOf(request);
+    return this.#surplus <= surplusBytes && this.#pace.workedMs < longestMs;
   }
 
   /** Whether requests of this round are probably pipelined. */
@@ -71,4 +69,14 @@ export class PostponedRequests {
     }
     return this.#waiting.size > 0;
   }
+}
+
+/** How long a request is without its body: `GET /path?query HTTP/1.1`, and a line for each header. */
+function bytesOf(request: HttpRequest): number {
+  const query = request.getQuery();
+  let bytes = `${request.getMethod()} ${request.getUrl()} HTTP/1.1\r\n\r\n`.length + (query ? query.length + 1 : 0);
+  request.forEach((name, value) => {
+    bytes += `${name}: ${value}\r\n`.length;
+  });
+  return bytes;
 }

@@ -48,7 +48,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
     (handler: Handler, purpose: Purpose): PlainHandler =>
     (response, request) => {
       if (admission.isRefused(response, request, purpose.act)) return;
-      if (postponed.hasTime()) {
+      if (postponed.hasTime(request)) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
         if (postponed.isRoundLong) response.cork(() => admission.answer(response, request, purpose, handler));
         else admission.answer(response, request, purpose, handler);
