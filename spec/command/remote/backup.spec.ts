@@ -133,7 +133,8 @@ test('one backup is made at a time, and a database that cannot be copied is name
   };
   let { status, text } = await askDamaged();
   // the hub had mended it, or the backup before has not ended yet
-  for (let attempt = 0; attempt < 100 && [200, 409].includes(status); attempt++) ({ status, text } = await askDamaged());
+  for (let attempt = 0; attempt < 100 && [200, 409].includes(status); attempt++)
+    ({ status, text } = await askDamaged());
   t.is(status, 503);
   t.regex(JSON.parse(text).detail, /^cannot make a backup: cannot copy .*history\.db: .*(malformed|not a database)/);
   t.false((await readdir(storage!.folder)).includes('backup.part'));

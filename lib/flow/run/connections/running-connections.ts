@@ -1,13 +1,13 @@
 // The connections that run. A swap stops and starts only those that a reload has changed.
 
 import { resolve } from 'node:path';
-import { type SchedulerLike, Subscription } from 'rxjs';
+import type { SchedulerLike } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
-import type { Origin, Parameter } from '../../../model/parameter.ts';
+import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';
 import { within } from '../../../model/time/deadline.ts';
 import { describeTrace } from '../../../model/trace.ts';
@@ -17,6 +17,7 @@ import { type ConnectionSwap, compareConnections, type Exchange } from './connec
 import { DeclaredParameters } from './declared-parameters.ts';
 import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
+import { MissingInputs } from './missing-inputs.ts';
 import {
   type ComingConnection,
   clashOf,
@@ -52,20 +53,12 @@ export class RunningConnections {
   /** Resolves when a store that goes first has given back what it keeps; undefined: nobody has to wait. */
   #given: Promise<unknown> | undefined;
 
-  /** Connections that wait for a parameter of another hub. */
-  readonly #waiting = new Set<string>();
-  readonly #withdrawn = new Set<string>();
-  readonly #following = new Subscription();
+  readonly #missing: MissingInputs;
 
   constructor(runtime: ConnectionRuntime) {
     this.#runtime = runtime;
     this.#parameters = new DeclaredParameters(runtime.graph);
-    const { removed$, mirrored$ } = runtime.graph;
-    const note = ({ address, remote }: Parameter) => {
-      if (remote !== undefined) this.#withdrawn.add(address);
-    };
-    this.#following.add(removed$.subscribe({ next: note, error: () => {} }));
-    this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
+    this.#missing = new MissingInputs(runtime.graph, () => this.#waitOrStart());
   }
 
   statuses(): ConnectionStatus[] {
@@ -196,7 +189,7 @@ export class RunningConnections {
 
   /** Stops all; resolves when they have finished what they had begun. */
   async stop(): Promise<void> {
-    this.#following.unsubscribe();
+    this.#missing.stop();
     for (const connection of this.#running.values()) this.#stop(connection);
     await Promise.all(this.#stopping);
   }
@@ -221,9 +214,7 @@ export class RunningConnections {
     }));
     this.#runtime.graph.turn(() => {
       for (const { plan, supervisor, hold } of started) {
-        const missing = plan.enabled ? this.#missing(plan) : undefined;
-        if (missing === undefined) this.#waiting.delete(plan.id);
-        else this.#waiting.add(plan.id);
+        const missing = this.#missing.waitedForBy(plan);
         if (hold !== undefined) supervisor.hold(hold);
         else if (missing !== undefined)
           supervisor.hold({ state: 'degraded', reason: `no hub has ${missing} at the moment` });
@@ -244,18 +235,9 @@ export class RunningConnections {
 
   /** Connections that listen to what another hub has withdrawn wait, and those that waited start once it is there. */
   #waitOrStart(): void {
-    const touched = [...this.#running.values()].filter(({ plan }) =>
-      this.#waiting.has(plan.id)
-        ? this.#missing(plan) === undefined
-        : Object.values(plan.inputs).some((address) => this.#withdrawn.has(address)),
-    );
-    this.#withdrawn.clear();
+    const isTouched = this.#missing.takeTouched();
+    const touched = [...this.#running.values()].filter(({ plan }) => isTouched(plan));
     if (touched.length > 0) this.#start(touched, this.#stopAll(touched));
-  }
-
-  /** An input that is not there; undefined: all are. */
-  #missing({ inputs }: ConnectionPlan): string | undefined {
-    return Object.values(inputs).find((address) => this.#runtime.graph.find(address) === undefined);
   }
 
   /** Stops connections; what it returns resolves when all have finished what they had begun, or after a while. */
