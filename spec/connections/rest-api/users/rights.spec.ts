@@ -6,103 +6,28 @@ import { join } from 'node:path';
 import { env } from 'node:process';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
-import { globToRegExp } from '../../../../lib/model/glob.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../../../support/hub.ts';
-
-/** Addresses and values have a text of their own, by which they are known wherever they come. */
-const places = Array.from({ length: 12 }, (_, index) => `s${index % 3}/${index % 2 ? 'deep/' : ''}qa${index + 100}qa`);
-const addresses = places.map((place) => `desk/${place}`);
-const textOf = (index: number) => `qa${index + 100}qa`;
-let turn = 0;
-const nextOf = (index: number) => `qv${index + 100}qv${++turn}${turn % 2 ? 'x' : ''}`;
-const indexOf = (mark: string) => Number(mark.slice(2, 5)) - 100;
-
-interface Rights {
-  readonly read: readonly string[];
-  readonly write: readonly string[];
-  readonly deny: readonly string[];
-  readonly dashboards: readonly string[];
-}
-
-const glob = fc.oneof(
-  fc.constantFrom(
-    '**',
-    'desk/**',
-    'desk/s0/**',
-    'desk/s1/**',
-    'desk/s2/**',
-    'desk/*/qa1*',
-    'desk/**/deep/*',
-    '**/qa10*',
-  ),
-  fc.constantFrom(...addresses),
-);
-const globs = fc.array(glob, { maxLength: 3 });
-/** Dashboards have names and titles that are known wherever they come. */
-const boards = ['qd100qd', 'qd101qd', 'qd102qd'];
-const board = fc.constantFrom(...boards, 'qd1*', '*2qd');
-const rights: fc.Arbitrary<Rights> = fc.record({
-  read: globs,
-  write: globs,
-  deny: fc.array(glob, { maxLength: 1 }),
-  dashboards: fc.array(board, { maxLength: 2 }),
-});
-
-const matches = (list: readonly string[], address: string) => list.some((one) => globToRegExp(one).test(address));
-const mayRead = ({ read, deny }: Rights, address: string) => matches(read, address) && !matches(deny, address);
-const mayOpen = ({ dashboards }: Rights, name: string) => matches(dashboards, name);
-const mayWrite = ({ write, deny }: Rights, address: string) => matches(write, address) && !matches(deny, address);
-
-const names = ['ann', 'bob', 'cem', 'dee'];
-/** A change of a parameter changes the next but three, so that chains of causes cross what users may see. */
-const rules = addresses.slice(0, 9).map((from, index) => ({
-  from,
-  map: `value.endsWith('x') ? 'qv${index + 103}qv-odd' : 'qv${index + 103}qv-even'`,
-  to: addresses[index + 3],
-}));
-
-function flowOf(users: Readonly<Record<string, Rights>>, anonymous: Rights): object {
-  const withTokens = Object.entries(users).map(([name, one]) => [name, { token: `token-of-${name}`, ...one }]);
-  return {
-    connections: {
-      api: {
-        ...api,
-        users: {
-          ...Object.fromEntries(withTokens),
-          root: { token: 'token-of-root', read: ['**'], manage: true },
-          meter: { token: 'token-of-meter', metrics: true },
-        },
-        anonymous,
-        dashboards: 'dashboards',
-      },
-      desk: { type: 'dummy', parameters: places.map((place, index) => `${place},S,${nextOf(index)}`) },
-      store: { type: 'store', folder: './data', snapshots: { all: { include: ['desk/**'] } } },
-    },
-    rules,
-  };
-}
-
-const filesOf = (flow: object) => ({
-  'flow.json5': flow,
-  ...Object.fromEntries(boards.map((name) => [`dashboards/${name}.json5`, { title: name, widgets: [] }])),
-});
-
-/** Fails when a text has anything of a parameter that may not be read. What the client said itself does not count. */
-function expectDiscreet(t: ExecutionContext, text: string, one: Rights, what: string, own = ''): void {
-  const seen = own === '' ? text : text.replaceAll(own, '');
-  const hidden = [...seen.matchAll(/q[av]1\d\dq[av]/g)].filter(([mark]) => !mayRead(one, addresses[indexOf(mark)]!));
-  const closed = [...seen.matchAll(/qd1\d\dqd/g)].filter(([name]) => !mayOpen(one, name));
-  t.deepEqual(
-    [...hidden, ...closed].map(([mark]) => mark),
-    [],
-    `${what}: ${text.slice(0, 300)}`,
-  );
-}
-
-const headersOf = (name: string): Record<string, string> =>
-  name === '' ? {} : { authorization: `Bearer token-of-${name}` };
+import { openPlain, openV1, ping } from '../../../support/users/listener.ts';
+import {
+  addresses,
+  anyRights,
+  boards,
+  expectDiscreet,
+  filesOf,
+  flowOf,
+  headersOf,
+  mayOpen,
+  mayRead,
+  mayWrite,
+  names,
+  nextOf,
+  nextTurn,
+  type Rights,
+  setAll,
+  textOf,
+} from '../../../support/users/random-users.ts';
 
 const managed = [
   ...['log', 'audit', 'rules', 'connections', 'clients', 'files', 'store', 'backup', 'metrics', 'shadow', 'record'],
@@ -195,47 +120,13 @@ async function probeWrite(t: ExecutionContext, hub: HubUnderTest, name: string, 
   if (isWritten) t.regex(hub.find(address)!.lastChange!.origin.name, new RegExp(`^api ${name && `${name} `}127`));
 }
 
-/** A socket that keeps all that it was told. */
-async function listen(t: ExecutionContext, hub: HubUnderTest, name: string, query: string, protocols: string[]) {
-  const options = { headers: headersOf(name), protocols } as unknown as string[]; // Node's client takes headers here
-  const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws${query}`, options);
-  const texts: string[] = [];
-  socket.addEventListener('message', ({ data }) => texts.push(data));
-  const closed = new Promise<number>((resolve) => socket.addEventListener('close', ({ code }) => resolve(code)));
-  t.teardown(() => socket.close());
-  await within(new Promise((resolve) => socket.addEventListener('open', resolve)), `a socket of ${name}`);
-  const send = (message: object) => socket.send(JSON.stringify(message));
-  return { name, texts, closed, send, isOpen: () => socket.readyState === WebSocket.OPEN };
-}
-
-type Listener = Awaited<ReturnType<typeof listen>>;
-
-const openPlain = (t: ExecutionContext, hub: HubUnderTest, name: string) => listen(t, hub, name, '?snapshot=true', []);
-
-async function openV1(t: ExecutionContext, hub: HubUnderTest, name: string, more: object = {}): Promise<Listener> {
-  const v1 = await listen(t, hub, name, '', ['patchbay.v1']);
-  v1.send({ sub: 1, ...more });
-  await eventually(() => v1.texts.some((text) => text.startsWith('{"end"')));
-  return v1;
-}
-
-async function ping(v1: Listener): Promise<void> {
-  const number = ++turn;
-  v1.send({ ping: number });
-  await eventually(() => v1.texts.includes(`{"pong":${number}}`));
-}
-
-const setAll = (hub: HubUnderTest, mark = '') => {
-  for (const [index, address] of addresses.entries()) hub.write(address, nextOf(index) + mark, writer);
-};
-
 const firstSeed = Number(env.SEED ?? Date.now() % 1e6);
 
 for (let seed = firstSeed; seed < firstSeed + Number(env.SEEDS ?? 1); seed++)
   test(`random users see and write what they may, and nothing else (SEED=${seed})`, expectBounded, seed);
 
 async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
-  const [sample] = fc.sample(fc.array(rights, { minLength: 9, maxLength: 9 }), { seed, numRuns: 1 });
+  const [sample] = fc.sample(fc.array(anyRights, { minLength: 9, maxLength: 9 }), { seed, numRuns: 1 });
   const before = Object.fromEntries(names.map((name, index) => [name, sample![index]!]));
   const anonymous = sample![4]!;
   const after = Object.fromEntries(names.slice(1).map((name, index) => [name, sample![index + 5]!]));
@@ -265,7 +156,7 @@ async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
           [address, nextOf(index)],
           [index, `qz-${one.name}`],
         ],
-        ack: ++turn,
+        ack: nextTurn(),
       });
   }
   for (const one of v1) await ping(one);
