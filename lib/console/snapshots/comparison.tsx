@@ -2,6 +2,7 @@
 
 import { createSignal, For, Show } from 'solid-js';
 import type { Snapshot } from '../../wire/http/snapshots.ts';
+import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
@@ -30,13 +31,7 @@ export function Comparison(props: { readonly selection: string; readonly name: s
         </p>
         <Show when={shown().length > 0}>
           <table>
-            <thead>
-              <tr>
-                <th scope="col">Parameter</th>
-                <th scope="col">Saved</th>
-                <th scope="col">Now</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Parameter', 'Saved', 'Now']} />
             <tbody>
               <For each={shown().slice(0, mostRows)}>
                 {(value) => (

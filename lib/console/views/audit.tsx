@@ -7,6 +7,7 @@ import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time-field.tsx';
 import { minuteMs, paramsOf } from '../history/timeframe.ts';
+import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
 import { linkTo, route, setParams } from '../route.ts';
 import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
@@ -49,15 +50,7 @@ export default function AuditView() {
       <div class="scroll audit" tabIndex={-1}>
         <Show when={entries().length > 0}>
           <table class="cards">
-            <thead>
-              <tr>
-                <th scope="col">Time</th>
-                <th scope="col">User</th>
-                <th scope="col">Kind</th>
-                <th scope="col">What</th>
-                <th scope="col">Change</th>
-              </tr>
-            </thead>
+            <TableHead columns={['Time', 'User', 'Kind', 'What', 'Change']} />
             <tbody>
               <For each={entries()}>{(entry) => <Row entry={entry} />}</For>
             </tbody>

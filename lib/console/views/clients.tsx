@@ -4,6 +4,7 @@ import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { StateMark } from '../parts/state-mark.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { useInterval } from '../timers.ts';
@@ -35,28 +36,10 @@ export default function Clients() {
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
         <table class="cards">
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col">Client</th>
-              <th scope="col" class="number">
-                Behind
-              </th>
-              <th scope="col" class="number">
-                Unread
-              </th>
-              <th scope="col" class="number">
-                Rate
-              </th>
-              <th scope="col" class="number">
-                Sent
-              </th>
-              <th scope="col" class="number">
-                Received
-              </th>
-              <th scope="col">Since</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={['State', 'Client', 'Behind', 'Unread', 'Rate', 'Sent', 'Received', 'Since']}
+            numbers={['Behind', 'Unread', 'Rate', 'Sent', 'Received']}
+          />
           <tbody>
             <For each={shown()}>{(client) => <Row client={client} now={now} />}</For>
           </tbody>

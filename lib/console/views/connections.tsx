@@ -4,6 +4,7 @@ import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
@@ -50,18 +51,10 @@ export default function Connections() {
       <Fault text={error()} />
       <div class="scroll" tabIndex={-1}>
         <table class="cards">
-          <thead>
-            <tr>
-              <th scope="col">State</th>
-              <th scope="col">Connection</th>
-              <th scope="col">Type</th>
-              <th scope="col" class="number">
-                Parameters
-              </th>
-              <th scope="col">Since</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
+          <TableHead
+            columns={['State', 'Connection', 'Type', 'Parameters', 'Since', 'Actions']}
+            numbers={['Parameters']}
+          />
           <tbody>
             <For each={shown()}>{(connection) => <Row {...{ connection, now, ask, refresh }} />}</For>
           </tbody>

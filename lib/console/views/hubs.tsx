@@ -4,6 +4,7 @@ import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/hubs.ts';
 import { Since } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';
@@ -59,27 +60,10 @@ export default function Hubs() {
               </dd>
             </dl>
             <table class="cards">
-              <thead>
-                <tr>
-                  <th scope="col">State</th>
-                  <th scope="col">Hub</th>
-                  <th scope="col" class="number">
-                    Parameters
-                  </th>
-                  <th scope="col" class="number">
-                    Lag
-                  </th>
-                  <th scope="col" class="number">
-                    Term
-                  </th>
-                  <th scope="col" class="number">
-                    Gaps
-                  </th>
-                  <th scope="col" class="number">
-                    Fires lost
-                  </th>
-                </tr>
-              </thead>
+              <TableHead
+                columns={['State', 'Hub', 'Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost']}
+                numbers={['Parameters', 'Lag', 'Term', 'Gaps', 'Fires lost']}
+              />
               <tbody>
                 <For each={domain().hubs}>{(one) => <Row hub={one} />}</For>
               </tbody>

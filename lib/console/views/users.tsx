@@ -3,6 +3,7 @@
 import { createSignal, For, Show } from 'solid-js';
 import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
+import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
@@ -52,16 +53,7 @@ function counted(count: number, what: string): string {
 function UserTable(props: { readonly users: readonly UserInfo[] }) {
   return (
     <table class="cards">
-      <thead>
-        <tr>
-          <th scope="col">User</th>
-          <th scope="col">Reads</th>
-          <th scope="col">Writes</th>
-          <th scope="col">Denied</th>
-          <th scope="col">Dashboards</th>
-          <th scope="col">Also</th>
-        </tr>
-      </thead>
+      <TableHead columns={['User', 'Reads', 'Writes', 'Denied', 'Dashboards', 'Also']} />
       <tbody>
         <For each={props.users}>
           {(user) => (
@@ -128,16 +120,7 @@ function DeviceTable(props: {
     <>
       <Fault text={failure()} />
       <table class="cards">
-        <thead>
-          <tr>
-            <th scope="col">Device</th>
-            <th scope="col">Kind</th>
-            <th scope="col">User</th>
-            <th scope="col">Since</th>
-            <th scope="col">Last seen</th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
+        <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />
         <tbody>
           <For each={props.devices}>
             {(device) => (

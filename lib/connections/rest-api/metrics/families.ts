@@ -6,6 +6,11 @@ import { type Durations, durationBounds } from '../../../model/time/durations.ts
 /** One value for each label: `[['ok', 5], ['read-only', 1]]`. */
 export type Labelled = Iterable<readonly [label: string, value: number]>;
 
+export interface FamiliesByLabel<One> {
+  gauges(name: string, help: string, read: (one: One) => number): void;
+  counters(name: string, help: string, read: (one: One) => number): void;
+}
+
 export class Families {
   readonly #registry: Registry;
 
@@ -51,6 +56,18 @@ export class Families {
         for (const [text, value] of read()) this.set({ [label]: text }, value);
       },
     });
+  }
+
+  /** Families of what there is several of, such as hubs: each has a value for each of them, by its label. */
+  by<One>(label: string, all: () => Iterable<readonly [label: string, one: One]>): FamiliesByLabel<One> {
+    const ofEach = (read: (one: One) => number) =>
+      function* (): Generator<readonly [string, number]> {
+        for (const [text, one] of all()) yield [text, read(one)];
+      };
+    return {
+      gauges: (name, help, read) => this.gauges(name, help, label, ofEach(read)),
+      counters: (name, help, read) => this.counters(name, help, label, ofEach(read)),
+    };
   }
 
   /**

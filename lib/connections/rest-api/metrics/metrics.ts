@@ -3,8 +3,6 @@
 
 import { versions } from 'node:process';
 import { Gauge, Registry } from 'prom-client';
-import type { DomainHub, LinkStatus, MirrorStatus } from '../../../model/reports/domain-status.ts';
-import type { WritingStatus } from '../../archive.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { WriteCounts } from '../input/write-counts.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -109,70 +107,42 @@ function countStalled(sockets: Sockets): number {
 }
 
 function addDomain(families: Families, { mirroring }: HubPort): void {
-  const ofLink = (read: (link: LinkStatus) => number) =>
-    function* (): Generator<readonly [string, number]> {
-      const domain = mirroring.domain?.();
-      if (domain !== undefined) yield [domain.connection, read(domain.link)];
-    };
-  const up = 'Whether the link to the servers of the domain is up.';
-  families.gauges(
-    'patchbay_link_up',
-    up,
-    'connection',
-    ofLink(({ isUp }) => Number(isUp)),
-  );
+  const links = families.by('connection', () => {
+    const domain = mirroring.domain?.();
+    return domain === undefined ? [] : [[domain.connection, domain.link]];
+  });
+  links.gauges('patchbay_link_up', 'Whether the link to the servers of the domain is up.', ({ isUp }) => Number(isUp));
   const reconnects = 'How often the link to the servers of the domain was made anew.';
-  families.counters(
-    'patchbay_link_reconnects_total',
-    reconnects,
-    'connection',
-    ofLink((link) => link.reconnects),
+  links.counters('patchbay_link_reconnects_total', reconnects, (link) => link.reconnects);
+  const mirrors = families.by('hub', () =>
+    (mirroring.domain?.().hubs ?? []).flatMap(({ hub, parameters, mirror }) =>
+      mirror === undefined ? [] : [[hub, { ...mirror, parameters }] as const],
+    ),
   );
-  const ofMirrors = (read: (mirror: MirrorStatus, hub: DomainHub) => number) =>
-    function* (): Generator<readonly [string, number]> {
-      for (const one of mirroring.domain?.().hubs ?? [])
-        if (one.mirror !== undefined) yield [one.hub, read(one.mirror, one)];
-    };
-  const gauges = (name: string, help: string, read: (mirror: MirrorStatus, hub: DomainHub) => number) =>
-    families.gauges(name, help, 'hub', ofMirrors(read));
-  gauges('patchbay_mirror_stale', 'Whether nothing is heard of a hub.', ({ staleSince }) =>
-    Number(staleSince !== undefined),
-  );
-  gauges('patchbay_mirror_lag_seconds', 'How long ago all that a hub had told was here.', ({ lagMs }) => lagMs / 1000);
-  gauges('patchbay_mirror_parameters', 'How many parameters of a hub are shown.', (_, { parameters }) => parameters);
-  const counters = (name: string, help: string, read: (mirror: MirrorStatus) => number) =>
-    families.counters(name, help, 'hub', ofMirrors(read));
-  counters('patchbay_mirror_gaps_total', 'How often something that a hub told was missing.', ({ gaps }) => gaps);
-  counters('patchbay_mirror_fires_lost_total', 'Fires of a hub that never came.', ({ lostFires }) => lostFires);
+  const stale = 'Whether nothing is heard of a hub.';
+  mirrors.gauges('patchbay_mirror_stale', stale, ({ staleSince }) => Number(staleSince !== undefined));
+  const lag = 'How long ago all that a hub had told was here.';
+  mirrors.gauges('patchbay_mirror_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
+  const shown = 'How many parameters of a hub are shown.';
+  mirrors.gauges('patchbay_mirror_parameters', shown, ({ parameters }) => parameters);
+  const gaps = 'How often something that a hub told was missing.';
+  mirrors.counters('patchbay_mirror_gaps_total', gaps, (mirror) => mirror.gaps);
+  const lost = 'Fires of a hub that never came.';
+  mirrors.counters('patchbay_mirror_fires_lost_total', lost, ({ lostFires }) => lostFires);
 }
 
 function addStore(families: Families, hub: HubPort): void {
-  const ofParts = (read: (status: WritingStatus) => number) =>
-    function* (): Generator<readonly [string, number]> {
-      for (const part of storeParts) {
-        const status = hub.keeping.archive?.[part]?.status();
-        if (status !== undefined) yield [part, read(status)];
-      }
-    };
-  const gauges = (name: string, help: string, read: (status: WritingStatus) => number) =>
-    families.gauges(name, help, 'part', ofParts(read));
-  gauges(
-    'patchbay_store_rows_per_second',
-    'Rows that the store writes, over ten seconds.',
-    ({ perSecond }) => perSecond,
+  const parts = families.by('part', () =>
+    storeParts.flatMap((part) => {
+      const status = hub.keeping.archive?.[part]?.status();
+      return status === undefined ? [] : [[part, status] as const];
+    }),
   );
-  gauges(
-    'patchbay_store_lag_seconds',
-    'The age of the oldest change that is not on the disk.',
-    ({ lagMs }) => lagMs / 1000,
-  );
+  const rows = 'Rows that the store writes, over ten seconds.';
+  parts.gauges('patchbay_store_rows_per_second', rows, ({ perSecond }) => perSecond);
+  const lag = 'The age of the oldest change that is not on the disk.';
+  parts.gauges('patchbay_store_lag_seconds', lag, ({ lagMs }) => lagMs / 1000);
   const flush = 'How long the store took to write values until they were on the disk.';
   families.histogram('patchbay_store_flush_seconds', flush, () => hub.keeping.archive?.values?.flushDurations);
-  const lost = 'Changes that the store has not recorded.';
-  families.counters(
-    'patchbay_store_lost_total',
-    lost,
-    'part',
-    ofParts((status) => status.lost),
-  );
+  parts.counters('patchbay_store_lost_total', 'Changes that the store has not recorded.', (status) => status.lost);
 }
