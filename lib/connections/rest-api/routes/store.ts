@@ -1,6 +1,7 @@
 // The routes to what the store keeps.
 
 import type { Recording } from '../../../model/reports/recorded.ts';
+import type { Handler } from '../http/admission.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import type { Route } from '../http/router.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
@@ -16,25 +17,19 @@ export function storeRoutes(context: RouteContext): Route[] {
   const json = pagesOf(context);
   const expectOwner = createOwnerCheck(settings);
   const recordings = new Set<Recording>();
+  /** A file with all that the hub has: it changes nothing, but no page of another site may have it made. */
+  const ownersFile = (path: string, serve: Handler): Route => ({
+    path,
+    need: 'manage',
+    getWrites: true,
+    get(response, request, visitor) {
+      expectOwner(request, remoteAddress(response));
+      serve(response, request, visitor);
+    },
+  });
   return [
-    {
-      path: '/hub/backup',
-      need: 'manage',
-      getWrites: true, // it changes nothing, but no page of another site may have it made
-      get(response, request, visitor) {
-        expectOwner(request, remoteAddress(response));
-        serveBackup(hub, visitor, response, request, log);
-      },
-    },
-    {
-      path: '/hub/record',
-      need: 'manage',
-      getWrites: true, // it changes nothing, but no page of another site may have it made
-      get(response, request, visitor) {
-        expectOwner(request, remoteAddress(response));
-        serveRecording(hub, recordings, visitor, response, log);
-      },
-    },
+    ownersFile('/hub/backup', (response, request, visitor) => serveBackup(hub, visitor, response, request, log)),
+    ownersFile('/hub/record', (response, _, visitor) => serveRecording(hub, recordings, visitor, response, log)),
     {
       path: '/hub/store',
       need: 'manage',
