@@ -27,42 +27,73 @@ interface Opened {
   readonly streams: StreamAPI;
 }
 
-/** Creates a cell; it creates its stream where there is none. */
+/**
+ * Creates a cell. It creates its stream where a server says that there is none, and asks for no more than it needs: a stream may
+ * have a leader while the cluster, which creates streams, has none.
+ */
 export function createStreamCell<T>({ connection, stream, subject, parse }: StreamCellOptions<T>): Cell<T> {
   let last: Opened | undefined;
+  let isCreating = false;
   const opened = async () => {
     const present = connection();
     if (present === undefined) throw new Error('there is no connection');
-    if (last?.connection !== present) last = await open(present, stream, subject);
+    if (last?.connection !== present) last = await open(present);
     return last;
+  };
+  const createBeside = async (session: Opened) => {
+    if (isCreating) return;
+    isCreating = true;
+    await create(session, stream, subject)
+      .catch(() => {}) // whoever wants to write tries again, and so does this
+      .finally(() => {
+        isCreating = false;
+      });
   };
   return {
     async read(): Promise<Held<T>> {
-      const { streams } = await opened();
-      const message = await streams.getMessage(stream, { last_by_subj: subject });
-      if (message === null) return { sequence: 0, value: undefined };
-      return { sequence: message.seq, value: parse(message.json()) };
+      const session = await opened();
+      const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
+      try {
+        const message = await session.streams.getMessage(stream, { last_by_subj: subject });
+        if (message !== null) return { sequence: message.seq, value: parse(message.json()) };
+      } catch (error) {
+        if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound) throw error;
+        await create(session, stream, subject);
+      }
+      return { sequence: 0, value: undefined };
     },
     async replace(value, sequence) {
-      const { client } = await opened();
+      const session = await opened();
       const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
       try {
         const expect = { lastSequence: sequence };
-        const { seq } = await client.publish(subject, JSON.stringify(value), { expect, timeout: answerMs });
+        const { seq } = await session.client.publish(subject, JSON.stringify(value), { expect, timeout: answerMs });
         return seq;
       } catch (error) {
         const isNewer = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
         if (isNewer) return undefined;
-        last = undefined; // the stream may be gone
+        if (await isUnheard(error)) void createBeside(session);
         throw error;
       }
     },
   };
 }
 
-async function open(connection: NatsConnection, stream: string, subject: string): Promise<Opened> {
-  const { JetStreamApiError, jetstream, jetstreamManager } = await import('@nats-io/jetstream');
+async function open(connection: NatsConnection): Promise<Opened> {
+  const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
   const { streams } = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
+  return { connection, streams, client: jetstream(connection, { timeout: answerMs }) };
+}
+
+/** Whether nobody listens: the stream is gone, or has no leader at the moment. */
+async function isUnheard(error: unknown): Promise<boolean> {
+  const { RequestError } = await import('@nats-io/transport-node');
+  return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
+}
+
+/** Creates the stream; one that is there stays as it is. */
+async function create({ connection, streams }: Opened, stream: string, subject: string): Promise<void> {
+  const { JetStreamApiError } = await import('@nats-io/jetstream');
   try {
     await streams.add({
       name: stream,
@@ -77,5 +108,4 @@ async function open(connection: NatsConnection, stream: string, subject: string)
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== hasOtherSettings) throw error;
   }
-  return { connection, streams, client: jetstream(connection, { timeout: answerMs }) };
 }

@@ -9,7 +9,7 @@ import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { Lease, type LeaseRecord, parseLease } from '../../../../lib/connections/nats/lease/lease.ts';
 import { createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
-import { first } from '../../../support/deadline.ts';
+import { eventually, first } from '../../../support/deadline.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
 import { Time } from '../support/time.ts';
@@ -178,4 +178,33 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   t.false(one!.isHeld());
   t.like(await holds(other!), { term: 32 });
   other!.stop();
+});
+
+test('a cell has its stream created where there is none, and asks for that at no other time', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const dial = async () => {
+    const connection = await connect({ servers: [...nats.urls] });
+    t.teardown(() => connection.close());
+    return connection;
+  };
+  const [witness, one, other] = await Promise.all([dial(), dial(), dial()]);
+  let asked = 0;
+  witness.subscribe('$JS.API.STREAM.CREATE.>', { callback: () => void asked++ });
+  await witness.flush();
+  let connection = one;
+  const place = { stream: 'lease', subject: 'some.lease' };
+  const cell = createStreamCell({ connection: () => connection, ...place, parse: parseLease });
+  const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
+  t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
+  t.is(await cell.replace(value, 0), 1);
+  connection = other;
+  t.is(await cell.replace(value, 1), 2, 'in another session');
+  t.deepEqual(await cell.read(), { sequence: 2, value });
+  await witness.flush();
+  t.is(asked, 1);
+
+  await witness.request('$JS.API.STREAM.DELETE.lease');
+  await t.throwsAsync(cell.replace(value, 2));
+  await eventually(async () => (await cell.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
 });
