@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { edges } from '../subjects/edge-hubs.ts';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';
 import { manyHubs } from '../subjects/hubs.ts';
@@ -36,6 +37,7 @@ export const subjects: readonly Subject[] = [
   filterCost,
   rightsCost,
   manyHubs,
+  edges,
   idle,
   writeRule,
   ruleGrowth,

@@ -13,8 +13,11 @@ import { EvenWriter } from '../load/writes/even-writer.ts';
 import { runTask } from './task.ts';
 
 export interface DashboardsTask {
-  readonly port: number;
-  readonly serverPid: number;
+  /** The hubs that have dashboards, each as many of them. */
+  readonly hubs: readonly { readonly port: number; readonly pid: number }[];
+  /** Where values are written. */
+  readonly writtenPort: number;
+  /** Of all hubs together. */
   readonly dashboards: number;
   readonly parameters: number;
   /** Changes per second of each parameter, and how many times a second a dashboard is sent something. */
@@ -24,14 +27,15 @@ export interface DashboardsTask {
   readonly measureMs: number;
   /** How many dashboards read nothing while it is measured. */
   readonly stalled: number;
-  /** Whether the server tells of its memory. */
+  /** Whether the hub, which is the only one then, tells of its memory. */
   readonly tellsMemory: boolean;
 }
 
 export interface DashboardsResult {
+  /** Of all hubs that have dashboards. */
   readonly serverBusyMs: number;
   readonly loadBusyMs: number;
-  /** How long server and load waited for a core. */
+  /** How long these hubs and the load waited for a core. */
   readonly waitedMs: number;
   readonly elapsedMs: number;
   /** Milliseconds from the write of a value to its arrival, of all values that arrived; 0: the fraction 0.5, 1: 0.99. */
@@ -52,17 +56,20 @@ const openAtOnce = 100;
 const deadlineMs = 20_000;
 
 await runTask(async (task: DashboardsTask): Promise<DashboardsResult> => {
-  const { port, serverPid, parameters, rate, warmUpMs, measureMs, tellsMemory } = task;
+  const { hubs, parameters, rate, warmUpMs, measureMs, tellsMemory } = task;
+  const serverPid = hubs[0]!.pid;
   const settleMs = Math.min(longestSettleMs, measureMs);
   const watch = new Watch();
-  const reader = new PictureReader();
   const arrival = new Histogram();
   const startedAt = performance.now();
   const nowMs = () => performance.now() - startedAt;
 
-  const dashboards = await openDashboards(task, reader, { parameters, rate, arrival, nowMs }, watch);
-  keepApart(serverPid);
-  const writer = await EvenWriter.open(port, reader, { ...task, nowMs }, watch);
+  const settings = { parameters, rate, arrival, nowMs };
+  const readers = new Map(hubs.map(({ port }) => [port, new PictureReader()]));
+  const dashboards = await openDashboards(task, readers, settings, watch);
+  const reader = readers.get(task.writtenPort) ?? (await lookOnce(task.writtenPort, settings, watch));
+  for (const { pid } of hubs) keepApart(pid);
+  const writer = await EvenWriter.open(task.writtenPort, reader, { ...task, nowMs }, watch);
   await watch.pass(warmUpMs);
   const memoryBefore = tellsMemory ? await memoryOf(serverPid) : undefined;
   if (tellsMemory) await watch.pass(settleMs);
@@ -84,25 +91,36 @@ await runTask(async (task: DashboardsTask): Promise<DashboardsResult> => {
   };
 });
 
-/** Opens the dashboards; resolves when all of them are complete. */
+/** Opens the dashboards at one hub after the other; resolves when all of them are complete. */
 async function openDashboards(
   task: DashboardsTask,
-  reader: PictureReader,
+  readers: ReadonlyMap<number, PictureReader>,
   settings: DashboardSettings,
   watch: Watch,
 ): Promise<readonly Dashboard[]> {
   const all: Dashboard[] = [];
   while (all.length < task.dashboards) {
     const count = Math.min(openAtOnce, task.dashboards - all.length);
-    const opening = Array.from({ length: count }, () => Dashboard.open(task.port, reader, settings, watch.fail));
+    const opening = Array.from({ length: count }, (_, index) => {
+      const { port } = task.hubs[(all.length + index) % task.hubs.length]!;
+      return Dashboard.open(port, readers.get(port)!, settings, watch.fail);
+    });
     all.push(...(await watch.within(deadlineMs, 'dashboards to be complete', Promise.all(opening))));
   }
   return all;
 }
 
+/** Learns the ids that a hub without dashboards has given to parameters. */
+async function lookOnce(port: number, settings: DashboardSettings, watch: Watch): Promise<PictureReader> {
+  const reader = new PictureReader();
+  const dashboard = await Dashboard.open(port, reader, { ...settings, arrival: new Histogram() }, watch.fail);
+  dashboard.end();
+  return reader;
+}
+
 /** Measures for a while: what arrives at all dashboards, and what the live ones show, one after the other. */
 async function measure(
-  { serverPid, measureMs }: DashboardsTask,
+  { hubs, measureMs }: DashboardsTask,
   dashboards: readonly Dashboard[],
   live: readonly Dashboard[],
   arrival: Histogram,
@@ -115,9 +133,9 @@ async function measure(
   const sampler = setInterval(() => live[turn++ % live.length]!.sample(shown), sampleEveryMs);
   const now = () => ({
     elapsedMs: performance.now(),
-    serverBusyMs: busyMsOfAll(serverPid),
+    serverBusyMs: hubs.reduce((sum, { pid }) => sum + busyMsOfAll(pid), 0),
     loadBusyMs: busyMsOfAll(process.pid),
-    waitedMs: waitedMs(serverPid, process.pid),
+    waitedMs: waitedMs(...hubs.map(({ pid }) => pid), process.pid),
   });
   const start = now();
   await watch.pass(measureMs);

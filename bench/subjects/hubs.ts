@@ -1,16 +1,13 @@
 // Many hubs: what two hubs and a NATS server do together, and what a domain costs in which nothing happens. All are processes of their own.
 
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { ParameterInfo } from '../../lib/wire/http/parameters.ts';
-import type { Options } from '../harness/options.ts';
-import { performTask, type ServerProcess, startHub, startProgram } from '../harness/process.ts';
+import { performTask, type ServerProcess } from '../harness/process.ts';
 import type { Case, Measurement, Subject } from '../harness/subject.ts';
 import { busyMsOfAll } from '../load/busy-time.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { Measured } from '../load/measuring-window.ts';
 import type { LatencyResult } from '../processes/latency-load.ts';
+import { inDomain, valuesOf, waitFor } from './domain.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { missingNats, waitedMetric } from './servers.ts';
 
@@ -19,69 +16,12 @@ const idleHubs = 5;
 const tailFactor = 4;
 /** What follows a start goes on for so many times the warm-up: V8 collects garbage of its own accord some 8 s after it. */
 const calmFactor = 35;
-const settleDeadlineMs = 30_000;
-
-/** The connections of one hub of a flow. */
-interface Flow {
-  readonly connections: Record<string, unknown>;
-}
 
 /** One counter of a hub, over all of its labels. */
 async function counterOf({ port }: ServerProcess, name: string): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/hub/metrics`)).text();
   const counts = text.matchAll(new RegExp(`^${name}(?:\\{[^}]*\\})? ([\\d.e+]+)$`, 'gm'));
   return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
-}
-
-/** What a hub holds of the parameters that are shared, by address. */
-async function valuesOf({ port }: ServerProcess): Promise<string> {
-  const parameters = (await (await fetch(`http://127.0.0.1:${port}/hub/parameters`)).json()) as ParameterInfo[];
-  const values = parameters.flatMap(({ parameter, value }) =>
-    parameter.startsWith('hub/') ? [] : [`${parameter}=${value}`],
-  );
-  return JSON.stringify(values.sort());
-}
-
-/** Waits until a question is answered with yes. Errors: when that takes too long. */
-async function wait(what: string, ask: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + settleDeadlineMs;
-  while (!(await ask())) {
-    if (performance.now() > endMs) throw new Error(`expected ${what} within ${settleDeadlineMs / 1000} s`);
-    await after(50);
-  }
-}
-
-/** Runs work with a server of NATS and hubs of one domain, the first of which knows nobody yet, and ends them. */
-async function inDomain<Result>(
-  options: Options,
-  folder: string,
-  flows: readonly Flow[],
-  work: (hubs: readonly ServerProcess[]) => Promise<Result>,
-): Promise<Result> {
-  const running: ServerProcess[] = [];
-  try {
-    const nats = await startProgram(
-      'nats-server',
-      ['-a', '127.0.0.1', '-p', '-1', '-js', '-sd', join(folder, `nats-${performance.now()}`)],
-      /client connections on 127\.0\.0\.1:(\d+)/,
-    );
-    running.push(nats);
-    for (const [index, { connections }] of flows.entries()) {
-      const own = join(folder, `hub-${index}`);
-      await mkdir(own, { recursive: true });
-      const servers = [`nats://127.0.0.1:${nats.port}`];
-      const house = { type: 'nats', servers, domain: 'bench', hub: `hub-${index}` };
-      running.push(await startHub({ connections: { ...connections, house } }, own, options));
-    }
-    const hubs = running.slice(1);
-    await wait(
-      'the same parameters at all hubs',
-      async () => new Set(await Promise.all(hubs.map(valuesOf))).size === 1,
-    );
-    return await work(hubs);
-  } finally {
-    for (const one of running.reverse()) await one.stop().catch(() => {});
-  }
 }
 
 export const manyHubs: Subject = {
@@ -121,7 +61,7 @@ export const manyHubs: Subject = {
             await after(measureMs / 2);
             const now = await look();
             await load;
-            await wait(
+            await waitFor(
               'the mirror to be as its owner',
               async () => (await valuesOf(owner!)) === (await valuesOf(mirror!)),
             );

@@ -96,7 +96,7 @@ export const v1Stalled: Subject = {
 };
 
 async function measure(
-  task: Omit<DashboardsTask, 'port' | 'serverPid'>,
+  task: Omit<DashboardsTask, 'hubs' | 'writtenPort'>,
   options: Options,
   folder: string,
 ): Promise<Measurement> {
@@ -104,7 +104,7 @@ async function measure(
   const result = await measureServer<DashboardsResult>(
     () => startHub(plantOf(task.parameters), folder, options, nodeOptions),
     'dashboards-load',
-    ({ port, pid }): DashboardsTask => ({ ...task, port, serverPid: pid }),
+    ({ port, pid }): DashboardsTask => ({ ...task, hubs: [{ port, pid }], writtenPort: port }),
   );
   const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, shown, values, growth, spared } = result;
   return {

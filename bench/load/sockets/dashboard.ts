@@ -55,6 +55,11 @@ export class Dashboard {
     this.#socket!.socket.resume();
   }
 
+  /** Closes it; nobody is told. */
+  end(): void {
+    this.#socket!.socket.destroy();
+  }
+
   /** Counts the age of every value that it shows. */
   sample(shown: Histogram): void {
     const now = this.#settings.nowMs();

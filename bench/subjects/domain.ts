@@ -1,0 +1,66 @@
+// Hubs of one domain and their NATS server, all of them processes of their own, as the subjects of many hubs need them.
+
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import type { ParameterInfo } from '../../lib/wire/http/parameters.ts';
+import type { Options } from '../harness/options.ts';
+import { type ServerProcess, startHub, startProgram } from '../harness/process.ts';
+
+const settleDeadlineMs = 30_000;
+
+/** The connections of one hub of a flow. */
+export interface Flow {
+  readonly connections: Record<string, unknown>;
+}
+
+/** What a hub holds of the parameters that are shared, by address. */
+export async function valuesOf({ port }: ServerProcess): Promise<string> {
+  const parameters = (await (await fetch(`http://127.0.0.1:${port}/hub/parameters`)).json()) as ParameterInfo[];
+  const values = parameters.flatMap(({ parameter, value }) =>
+    parameter.startsWith('hub/') ? [] : [`${parameter}=${value}`],
+  );
+  return JSON.stringify(values.sort());
+}
+
+/** Waits until a question is answered with yes. Errors: when that takes too long. */
+export async function waitFor(what: string, ask: () => Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + settleDeadlineMs;
+  while (!(await ask())) {
+    if (performance.now() > endMs) throw new Error(`expected ${what} within ${settleDeadlineMs / 1000} s`);
+    await after(50);
+  }
+}
+
+/** Runs work with a server of NATS and hubs of one domain, the first of which knows nobody yet, and ends them. */
+export async function inDomain<Result>(
+  options: Options,
+  folder: string,
+  flows: readonly Flow[],
+  work: (hubs: readonly ServerProcess[]) => Promise<Result>,
+): Promise<Result> {
+  const running: ServerProcess[] = [];
+  try {
+    const nats = await startProgram(
+      'nats-server',
+      ['-a', '127.0.0.1', '-p', '-1', '-js', '-sd', join(folder, `nats-${performance.now()}`)],
+      /client connections on 127\.0\.0\.1:(\d+)/,
+    );
+    running.push(nats);
+    for (const [index, { connections }] of flows.entries()) {
+      const own = join(folder, `hub-${index}`);
+      await mkdir(own, { recursive: true });
+      const servers = [`nats://127.0.0.1:${nats.port}`];
+      const house = { type: 'nats', servers, domain: 'bench', hub: `hub-${index}` };
+      running.push(await startHub({ connections: { ...connections, house } }, own, options));
+    }
+    const hubs = running.slice(1);
+    await waitFor(
+      'the same parameters at all hubs',
+      async () => new Set(await Promise.all(hubs.map(valuesOf))).size === 1,
+    );
+    return await work(hubs);
+  } finally {
+    for (const one of running.reverse()) await one.stop().catch(() => {});
+  }
+}

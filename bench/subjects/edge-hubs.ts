@@ -1,0 +1,100 @@
+// Dashboards on hubs that own nothing and only serve: what two of them do with a second of processor time, beside one hub that has
+// all dashboards and all parameters.
+
+import type { Options } from '../harness/options.ts';
+import { performTask, type ServerProcess, startHub } from '../harness/process.ts';
+import type { Measurement, Subject } from '../harness/subject.ts';
+import { plantOf } from '../load/flows/many-parameters.ts';
+import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
+import { type Flow, inDomain } from './domain.ts';
+import { measureServer, missingNats, waitedMetric } from './servers.ts';
+
+const edgeHubs = 2;
+const oneHub = 'one hub';
+const dashboardsFactor = 4;
+/** Hubs run for weeks: what V8 has compiled after some seconds is what counts. */
+const warmUpFactor = 15;
+/** What one core serves to two thousand dashboards, and another one can read. */
+const load = { parameters: 1000, changesPerSecond: 10, rate: 30 };
+
+export const edges: Subject = {
+  name: 'edge-hubs',
+  about: 'dashboards on two edge hubs, which mirror a third one over a NATS server, beside all of them on one hub',
+  rounds: 5,
+  async cases(options, folder) {
+    const dashboards = options.dashboards * dashboardsFactor;
+    const missing = missingNats();
+    return [
+      {
+        name: `${dashboards.toLocaleString('en')} dashboards`,
+        metrics: [
+          {
+            key: 'perBusySecond',
+            title: 'values delivered per busy second of the hubs with dashboards',
+            digits: 0,
+            better: 'more',
+            targets: [{ against: oneHub, atLeast: 0.9 }],
+          },
+          { key: 'values', title: 'values/s that arrived', digits: 0 },
+          { key: 'busy', title: 'processor time of these hubs, % of a core', digits: 0 },
+          { key: 'arrival99', title: 'from write to arrival, p99, ms', digits: 1 },
+          { key: 'loadBusy', title: 'load busy, %', digits: 0 },
+          waitedMetric,
+        ],
+        contenders:
+          missing === undefined
+            ? [
+                { name: 'two edge hubs', role: 'hub', measure: () => measureEdges(dashboards, options, folder) },
+                { name: oneHub, role: 'ceiling', measure: () => measureOne(dashboards, options, folder) },
+              ]
+            : [],
+        notes: missing === undefined ? [] : [missing],
+      },
+    ];
+  },
+};
+
+/** One hub, without a domain, has all parameters and all dashboards. */
+async function measureOne(dashboards: number, options: Options, folder: string): Promise<Measurement> {
+  const start = () => startHub(plantOf(load.parameters), folder, options);
+  const task = (hub: ServerProcess) => taskOf(hub, [hub], dashboards, options);
+  return figuresOf(await measureServer<DashboardsResult>(start, 'dashboards-load', task));
+}
+
+/** A hub that owns and is written to, and hubs with dashboards. */
+function measureEdges(dashboards: number, options: Options, folder: string): Promise<Measurement> {
+  const flows: Flow[] = [plantOf(load.parameters), ...Array.from({ length: edgeHubs }, () => ({ connections: {} }))];
+  return inDomain(options, folder, flows, async ([owner, ...hubs]) =>
+    figuresOf(await performTask<DashboardsResult>('dashboards-load', taskOf(owner!, hubs, dashboards, options))),
+  );
+}
+
+function taskOf(
+  written: ServerProcess,
+  hubs: readonly ServerProcess[],
+  dashboards: number,
+  { warmUpMs, measureMs }: Options,
+): DashboardsTask {
+  return {
+    ...load,
+    hubs: hubs.map(({ port, pid }) => ({ port, pid })),
+    writtenPort: written.port,
+    dashboards,
+    stalled: 0,
+    tellsMemory: false,
+    warmUpMs: warmUpMs * warmUpFactor,
+    measureMs: 3 * measureMs,
+  };
+}
+
+function figuresOf(result: DashboardsResult): Measurement {
+  const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, values } = result;
+  return {
+    perBusySecond: (values / serverBusyMs) * 1000,
+    values: (values / elapsedMs) * 1000,
+    busy: (serverBusyMs / elapsedMs) * 100,
+    arrival99: arrival[1],
+    loadBusy: (loadBusyMs / elapsedMs) * 100,
+    waited: (waitedMs / elapsedMs) * 100,
+  };
+}
