@@ -150,12 +150,11 @@ export class MirroredHub implements Remote {
       return;
     }
     try {
-      this.#parameters.take(turns);
+      this.#parameters.take(turns, this.#countFire);
     } catch (error) {
       this.mistrust(messageOf(error).split('\n', 1)[0]!);
       return;
     }
-    this.#countFires(turns);
     this.counts.turns += turns.length;
     this.#position = { epoch, structure, rev };
     this.#refresh();
@@ -225,17 +224,9 @@ export class MirroredHub implements Remote {
     if (forgets) this.#kept = [];
   }
 
-  #countFires(turns: Told['turns']): void {
-    for (const turn of turns) {
-      if (!Array.isArray(turn)) continue;
-      for (let index = 0; index < turn.length; index++) {
-        const number = turn[index];
-        if (typeof number !== 'number') continue;
-        index++;
-        if (this.#parameters.at(number)?.type === 'T') this.#fires.set(number, (this.#fires.get(number) ?? 0) + 1);
-      }
-    }
-  }
+  readonly #countFire = (number: number): void => {
+    this.#fires.set(number, (this.#fires.get(number) ?? 0) + 1);
+  };
 
   #countLost(fires: readonly number[], isNew: boolean): void {
     const lostFires = new Map<Parameter, number>();

@@ -70,18 +70,18 @@ export class MirroredParameters {
     mirroring.tell();
   }
 
-  /** Takes over turns, each as one turn of this hub. Errors: what was told makes no sense. */
-  take(turns: Told['turns']): void {
+  /** Takes over turns, each as one turn of this hub; `fired` hears of each fire in them. Errors: what was told makes no sense. */
+  take(turns: Told['turns'], fired: (number: number) => void): void {
     for (const turn of turns) {
-      if (Array.isArray(turn)) this.takeTurn(turn);
+      if (Array.isArray(turn)) this.takeTurn(turn, fired);
       else this.#restructure(turn);
     }
   }
 
   /** Takes over changes as one turn. Errors: what was told makes no sense. */
-  takeTurn(turn: ToldTurn): void {
+  takeTurn(turn: ToldTurn, fired?: (number: number) => void): void {
     const { hub } = this.#context;
-    hub.turn(() => this.#takeChanges(turn));
+    hub.turn(() => this.#takeChanges(turn, fired));
   }
 
   /** The parameter of a number of the owner. */
@@ -104,7 +104,7 @@ export class MirroredParameters {
     this.#context.hub.mirroring.tell();
   }
 
-  #takeChanges(turn: ToldTurn): void {
+  #takeChanges(turn: ToldTurn, fired: ((number: number) => void) | undefined): void {
     const { mirroring } = this.#context.hub;
     const changes: (Change | undefined)[] = [];
     let why: Change | undefined;
@@ -125,6 +125,7 @@ export class MirroredParameters {
           throw new Error(`${parameter.address}: expected a value of type ${parameter.type}`);
         const told = { value: value as Value, origin: this.#by, cause: why, hop, time: this.#at };
         changes.push(mirroring.mirror(parameter, told));
+        if (parameter.type === 'T') fired?.(item as number);
       }
       why = undefined;
       hop = 1;

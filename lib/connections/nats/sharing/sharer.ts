@@ -1,5 +1,5 @@
-// Shares the parameters of this hub: tells their changes in whole turns, once per round of the event loop, and every half a second
-// how far it has told.
+// Shares the parameters of this hub: tells their changes in whole turns, at once or with those of the next milliseconds, and every
+// half a second how far it has told.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Change, Parameter } from '../../../model/parameter.ts';
@@ -13,6 +13,8 @@ import { answerWalk, tellState } from './walk.ts';
 import { WriteDesk } from './write-desk.ts';
 
 export const heartbeatMs = 500;
+/** What comes so soon after a message waits for the next one: each message wakes every mirror. */
+export const messageEveryMs = 2;
 
 export interface SharerContext {
   readonly hub: Pick<
@@ -45,6 +47,7 @@ export class Sharer {
   #session = Subscription.EMPTY;
   #transport: Transport | undefined;
   #isFlushDue = false;
+  #sentAtMs = Number.NEGATIVE_INFINITY;
   /** Of which it is not known yet whether they are shared. */
   #came: Parameter[] = [];
   /** Other hubs have been told everything up to this revision. */
@@ -134,9 +137,13 @@ export class Sharer {
   #flushSoon(): void {
     if (this.#isFlushDue) return;
     this.#isFlushDue = true;
-    this.#context.soon(() => {
+    const { scheduler, soon } = this.#context;
+    const flush = () => {
       if (this.#isFlushDue) this.flush();
-    });
+    };
+    const waitMs = this.#sentAtMs + messageEveryMs - scheduler.now();
+    if (waitMs <= 0) soon(flush);
+    else scheduler.schedule(flush, waitMs);
   }
 
   #send({ turns, rev }: Written): void {
@@ -146,7 +153,8 @@ export class Sharer {
   }
 
   #publish(rev: number, turns: string): void {
-    const { name, ownership } = this.#context;
+    const { name, ownership, scheduler } = this.#context;
+    this.#sentAtMs = scheduler.now();
     const prev = this.#told;
     this.#told = Math.max(prev, rev);
     const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}`;

@@ -8,10 +8,11 @@ import { type Value, valueTypes } from '../../../model/value.ts';
 export const maxLinks = 16;
 const maxNameLength = 1000;
 
-const name = z.string().max(maxNameLength);
+export const name = z.string().max(maxNameLength);
+const kinds = ['connection', 'rule', 'client', 'restored'] as const satisfies readonly Origin['kind'][];
 
 /** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
-export const toldOrigin = z.tuple([z.enum(['connection', 'rule', 'client', 'restored']), name], name);
+export const toldOrigin = z.tuple([z.enum(kinds), name], name);
 export type ToldOrigin = readonly [Origin['kind'], string, ...string[]];
 
 /** `[address, type, value, origin, time, hop]`. */
@@ -26,6 +27,16 @@ const toldLink = z.tuple([
 /** From the newest to the oldest. */
 export const toldLinks = z.array(toldLink).max(maxLinks);
 export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, ToldOrigin, number, number])[];
+
+/** Whether a text is a `name`. */
+export function isName(text: unknown): boolean {
+  return typeof text === 'string' && text.length <= maxNameLength;
+}
+
+/** Whether something is a `toldOrigin`. */
+export function isToldOrigin(by: unknown): by is ToldOrigin {
+  return Array.isArray(by) && by.length >= 2 && kinds.includes(by[0]) && by.every(isName);
+}
 
 export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): ToldOrigin {
   if (traceparent !== undefined) return [kind, name, file ?? '', hub ?? '', traceparent];

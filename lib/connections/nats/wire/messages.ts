@@ -3,14 +3,13 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import { valueTypes } from '../../../model/value.ts';
-import { toldLinks, toldOrigin } from './causes.ts';
+import { isName, isToldOrigin, name, toldLinks, toldOrigin } from './causes.ts';
 
 /** A message is ended when it has grown this long, at the end of a turn. */
 export const messageBytes = 200_000;
 /** What is longer is not sent: NATS takes a megabyte. Other hubs then ask for a walk. */
 export const maxMessageBytes = 900_000;
 
-const name = z.string().max(1000);
 const count = z.int().min(0);
 
 /** Which run of which hub tells something, in which term, and up to which revision. */
@@ -53,7 +52,7 @@ export interface Told {
   readonly rev: number;
   readonly turns: readonly (ToldTurn | ToldStructure)[];
 }
-const told = z.strictObject({ ...head, structure: count, prev: count, turns: z.array(z.unknown()) });
+const numbersOfTold = ['term', 'structure', 'prev', 'rev'] as const;
 
 /** Asks the owner for definitions from a place on, or for what changed since a revision. */
 export const walkRequest = z.union([
@@ -110,14 +109,27 @@ export function read<Schema extends z.ZodType>(schema: Schema, data: Uint8Array)
   return schema.parse(JSON.parse(decoder.decode(data)));
 }
 
-/** Reads what an owner tells; its turns are looked at when they are taken over. Errors: it is none. */
+/** Reads what an owner tells; its turns are looked at when they are taken over. By hand, as there are many. Errors: it is none. */
 export function readTold(data: Uint8Array): Told {
-  return told.parse(JSON.parse(decoder.decode(data))) as Told;
+  const told = JSON.parse(decoder.decode(data)) as Told;
+  const isTold =
+    isName(told.hub) &&
+    isName(told.epoch) &&
+    numbersOfTold.every((key) => Number.isSafeInteger(told[key]) && told[key] >= 0) &&
+    Array.isArray(told.turns);
+  if (!isTold) throw new Error('expected whole turns of a hub');
+  return told;
 }
 
-/** Reads what stands in front of changes. Errors: it is none. */
+/** Reads what stands in front of changes; most only say when, and who. Errors: it is none. */
 export function readContext(item: unknown): Context {
-  return context.parse(item);
+  return isWhoAndWhen(item) ? item : context.parse(item);
+}
+
+function isWhoAndWhen(item: unknown): item is Context {
+  for (const key in item as object) if (key !== 'at' && key !== 'by') return false;
+  const { at, by } = (item ?? {}) as Context;
+  return typeof at === 'number' && (by === undefined || isToldOrigin(by));
 }
 
 /** Reads parameters that come or go. Errors: it is none. */
