@@ -113,7 +113,7 @@ function firstStatus({ status$ }: Supervisor): Promise<SupervisedStatus> {
 }
 
 function logStart({ log, graph, rules }: Parts, plan: Plan, isSafe: boolean): void {
-  const ruleCount = rules.statuses().filter(({ enabled }) => enabled).length;
+  const ruleCount = rules.enabledCount;
   log.info(
     { connections: plan.connections.length, rules: ruleCount, parameters: graph.size },
     `patchbay ${version} runs ${plan.connections.length} connections, ${ruleCount} rules, ${graph.size} parameters`,

@@ -9,11 +9,19 @@ export interface Position {
 /** Where something is in the data: keys of objects and places in lists. */
 export type Path = readonly (string | number)[];
 
-/**
- * Visits every key and list item of a text, or of the value that begins at an offset, with its path, and says whether an object has
- * the key for the second time.
- */
-type Walk = (visit: (path: Path, offset: number, isSecond: boolean) => boolean, start?: number) => void;
+/** A key of an object or an item of a list. */
+export interface Visited {
+  /** How long its path is. */
+  readonly depth: number;
+  /** To make the path costs more than to come there. */
+  readonly path: () => Path;
+  readonly offset: number;
+  /** Whether an object has the key for the second time. */
+  readonly isSecond: boolean;
+}
+
+/** Visits all keys and items of a text, or of the value that begins at an offset, until `visit` returns false. */
+export type Walk = (visit: (visited: Visited) => boolean, start?: number) => void;
 
 /** An item, and where the items of lists in it begin, by their paths as text. */
 interface ItemsWithin {
@@ -106,8 +114,9 @@ export class KnownPlaces {
 
   #lookWithin(item: number): ReadonlyMap<string, number> {
     const offsets = new Map<string, number>();
-    this.#walk((path, offset) => {
-      if (typeof path.at(-1) === 'number') offsets.set(path.join('\n'), offset);
+    this.#walk(({ path, offset }) => {
+      const those = path();
+      if (typeof those.at(-1) === 'number') offsets.set(those.join('\n'), offset);
       return true;
     }, item);
     return offsets;
@@ -117,11 +126,12 @@ export class KnownPlaces {
     const items = new Map<string | number, number[]>();
     const ownItems: number[] = [];
     const duplicates: { path: Path; offset: number }[] = [];
-    this.#walk((path, offset, isSecond) => {
-      const [list, index] = path;
-      if (isSecond) duplicates.push({ path: [...path], offset });
-      if (path.length === 1 && typeof list === 'number') ownItems.push(offset);
-      if (path.length !== 2 || typeof index !== 'number') return true;
+    this.#walk(({ depth, path, offset, isSecond }) => {
+      if (isSecond) duplicates.push({ path: path(), offset });
+      if (depth > 2) return true;
+      const [list, index] = path();
+      if (depth === 1 && typeof list === 'number') ownItems.push(offset);
+      if (depth !== 2 || typeof index !== 'number') return true;
       const offsets = items.get(list!) ?? [];
       offsets[index] ??= offset;
       items.set(list!, offsets);

@@ -1,7 +1,7 @@
 // Where things stand in a JSON5 text: the line and column of a path. The text has been parsed before, so the
 // grammar here can be loose.
 
-import { type FoundPlaces, KnownPlaces, type Path, type Position } from './known-places.ts';
+import { type FoundPlaces, KnownPlaces, type Path, type Position, type Visited, type Walk } from './known-places.ts';
 import { endOfString } from './to-json.ts';
 
 export type { KnownPlaces, Path, Position } from './known-places.ts';
@@ -59,13 +59,10 @@ function findOffset(text: string, target: Path, known: KnownPlaces): { offset: n
   const [item, skipped] = itemOnTheWay(target, known);
   let best = item;
   let bestLength = skipped;
-  const visit = (path: Path, offset: number) => {
-    const length = skipped + path.length;
-    if (
-      length > bestLength &&
-      length <= target.length &&
-      path.every((part, index) => part === target[skipped + index])
-    ) {
+  const visit = ({ depth, path, offset }: Visited) => {
+    const length = skipped + depth;
+    const isWithin = length > bestLength && length <= target.length;
+    if (isWithin && path().every((part, index) => part === target[skipped + index])) {
       best = offset;
       bestLength = length;
     }
@@ -84,17 +81,18 @@ function itemOnTheWay(target: Path, known: KnownPlaces): [item: number | undefin
   return within === undefined ? [item, 2] : [within, length];
 }
 
-/** Visits every key and list item of the value that begins at `start` with its path, until the visitor returns false. */
-function walk(text: string, visit: (path: Path, offset: number, isSecond: boolean) => boolean, start = 0): void {
+/** Visits every key and list item of the value that begins at `start`, as `Walk` says. */
+function walk(text: string, visit: Parameters<Walk>[0], start = 0): void {
   const stack: Container[] = [];
-  const pathOf = () => stack.map(({ key }) => key);
+  const path = () => stack.map(({ key }) => key);
   let last: Token | undefined;
   let isItemStart = false;
-  for (const { part, offset } of tokensOf(text, start)) {
+  for (const token of tokensOf(text, start)) {
+    const { part, offset } = token;
     const top = stack.at(-1);
     if (isItemStart && top !== undefined && !top.isObject && part !== ']') {
       isItemStart = false;
-      if (!visit(pathOf(), offset, false)) return;
+      if (!visit({ depth: stack.length, path, offset, isSecond: false })) return;
     }
     if (part === '{' || part === '[') {
       stack.push({ isObject: part === '{', keys: new Set(), key: part === '{' ? '' : 0 });
@@ -112,9 +110,9 @@ function walk(text: string, visit: (path: Path, offset: number, isSecond: boolea
       top.key = readKey(last.part);
       const isSecond = top.keys.has(top.key);
       top.keys.add(top.key);
-      if (!visit(pathOf(), last.offset, isSecond)) return;
+      if (!visit({ depth: stack.length, path, offset: last.offset, isSecond })) return;
     }
-    last = { part, offset };
+    last = token;
   }
 }
 

@@ -20,8 +20,13 @@ export function sortByDependency<Key>(
   const path = new Map<Key, Iterator<Key>>();
   for (const key of keys) {
     if (order.has(key)) continue;
+    const dependencies = dependenciesOf(key);
+    if (Array.isArray(dependencies) && dependencies.length === 0) {
+      order.add(key);
+      continue;
+    }
     const stack = [key];
-    path.set(key, dependenciesOf(key)[Symbol.iterator]());
+    path.set(key, dependencies[Symbol.iterator]());
     while (stack.length > 0) {
       const top = stack.at(-1)!;
       const { value: next, done } = path.get(top)!.next();

@@ -4,6 +4,10 @@
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
+/** So many addresses are looked through before a rule is sorted: mostly nothing writes to any of them. */
+const fewAddresses = 10;
+const nothing: readonly never[] = [];
+
 /** The place of each rule, by its index. Rules that are off, and shadow rules, write nothing that another one would wait for. */
 export function settleOrderOf(
   rules: readonly Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>[],
@@ -18,9 +22,19 @@ export function settleOrderOf(
       else known.push(index);
     }
   });
-  const unsorted = new Map([...writers].map(([address, indexes]) => [address, indexes.values()]));
+  const unsorted = new Map<string, Iterator<number>>();
+  const nextWriterOf = (address: string) => {
+    const known = unsorted.get(address) ?? writers.get(address)?.values();
+    if (known !== undefined) unsorted.set(address, known);
+    return known?.next();
+  };
   const listening = new Map(connections.map(({ id, inputs }) => [id, Object.values(inputs)]));
   for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
+  /** The connection of an address, if it has inputs. */
+  const listenerOf = (address: string) => {
+    const connection = listening.size === 0 ? '' : address.slice(0, address.indexOf('/'));
+    return listening.has(connection) ? connection : undefined;
+  };
   /** How far lists of addresses have been gone through; rules of a flow file in TypeScript may share one. */
   const readings = new Map<readonly string[], { at: number }>();
   const readingOf = (addresses: readonly string[]) => {
@@ -37,16 +51,22 @@ export function settleOrderOf(
     const reading = readingOf(addresses);
     while (reading.at < addresses.length) {
       const address = addresses[reading.at]!;
-      const next = unsorted.get(address)?.next();
+      const next = nextWriterOf(address);
       if (next?.done === false) {
         yield next.value;
         continue;
       }
       reading.at++;
-      const connection = listening.size === 0 ? '' : address.slice(0, address.indexOf('/'));
-      if (listening.has(connection)) yield connection;
+      const connection = listenerOf(address);
+      if (connection !== undefined) yield connection;
     }
   }
-  const { order } = sortByDependency<number | string>(rules.keys(), dependencies);
+  const isMet = (address: string) => !writers.has(address) && listenerOf(address) === undefined;
+  const dependenciesOf = (node: number | string) => {
+    const addresses = typeof node === 'string' ? nothing : sourcesOf(rules[node]!);
+    const isShort = typeof node === 'number' && addresses.length <= fewAddresses;
+    return isShort && addresses.every(isMet) ? nothing : dependencies(node);
+  };
+  const { order } = sortByDependency<number | string>(rules.keys(), dependenciesOf);
   return new Map(order.map((node, place) => [node, place]));
 }

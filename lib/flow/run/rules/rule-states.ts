@@ -63,7 +63,7 @@ export class RuleStates {
 
   /** The rule starts, perhaps with another body: what was wrong before is over. */
   started(rule: RuleName): void {
-    const record = this.#records.get(keyOf(rule));
+    const record = this.#records.size === 0 ? undefined : this.#records.get(keyOf(rule)); // when all start there is none
     if (record) record.failing = record.limited = record.waiting = undefined;
   }
 

@@ -60,6 +60,11 @@ export class RunningRules {
     this.#following.add(mirrored$.subscribe({ next: () => this.#waitOrStart(), error: () => {} }));
   }
 
+  /** How many rules run, or will once what they wait for is there. */
+  get enabledCount(): number {
+    return this.#rules.reduce((count, rule) => (isEnabled(rule) ? count + 1 : count), 0);
+  }
+
   /** How each rule is doing, top to bottom. */
   statuses(): RuleStatus[] {
     return this.#rules.map((rule) => this.#statusOf(rule));
@@ -155,7 +160,7 @@ export class RunningRules {
         return placeOf?.(plan) ?? file; // found when somebody asks
       },
       folder,
-      enabled: started !== undefined || waitsFor !== undefined,
+      enabled: isEnabled({ started, waitsFor }),
       from: sourcesOf(plan),
       to,
       ...state,
@@ -245,6 +250,10 @@ export class RunningRules {
     this.#states.started(plan);
     return { plan, switchedBy, started: startRule(plan, this.#runtime) };
   }
+}
+
+function isEnabled({ started, waitsFor }: Pick<RunningRule, 'started' | 'waitsFor'>): boolean {
+  return started !== undefined || waitsFor !== undefined;
 }
 
 /** Whether a rule shall run: as its flow file says, or the other way round when it was switched. */
