@@ -8,7 +8,7 @@ import type { RuleContext } from './rule-context.ts';
 export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;
   /** The addresses that were reported as unknown, each of them once. */
-  readonly #reported = new Set<string>();
+  #reported: Set<string> | undefined;
   /** The addresses by name while not all of them are known. */
   #incomplete: Readonly<Record<string, string>> | undefined;
 
@@ -42,7 +42,8 @@ export class ExpressionLookup implements ExpressionRuntime {
     const node = runtime.graph.get(address);
     const message = `waits for ${address}, which is unknown`;
     trace.wait(message);
-    if (this.#reported.has(address)) return;
+    if (this.#reported?.has(address)) return;
+    this.#reported ??= new Set();
     this.#reported.add(address);
     runtime.reportWaiting(plan, message, () => node.value === undefined);
   }

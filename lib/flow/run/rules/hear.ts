@@ -17,7 +17,7 @@ export function hearAny({ any }: Extract<Source, { any: unknown }>, parts: Runne
     any.map((address) => context.runtime.graph.get(address)),
     parts,
   );
-  subscription.add(context.sources.any(any, hearer, body.hearsWrites));
+  context.sources.any(any, hearer, body.hearsWrites, subscription);
   return () => context.sources.atSettle(() => hearer.begin());
 }
 
@@ -66,7 +66,7 @@ export function hearNamed(from: Extract<Source, { named: unknown }>, parts: Runn
   const { context, subscription, body } = parts;
   const hearer = new NamedHearer(from, parts);
   context.sources.place(hearer);
-  subscription.add(context.sources.each(hearer.nodes, hearer.fired, hearer, body.hearsWrites));
+  context.sources.each(hearer.nodes, hearer.fired, hearer, body.hearsWrites, subscription);
   subscription.add(() => hearer.end());
   return () => hearer.begin();
 }

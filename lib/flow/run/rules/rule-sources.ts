@@ -2,7 +2,7 @@
 // Rules that observe the same parameter run in the order in which they subscribed. When a reload puts a rule between others,
 // the others subscribe again; no change is missed, and the rules keep all that they hold.
 
-import { type Observable, Subscription } from 'rxjs';
+import { type Observable, Subscription, type Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
@@ -16,7 +16,7 @@ import { createFired, type Fired, FiringSource, readNamed } from './named-source
 /** The sources of one rule. */
 export class RuleSources implements Sources {
   readonly #graph: Graph;
-  #heard: HeardSource[] = [];
+  #heard: readonly HeardSource[] = [];
   #place: SettlePlace;
 
   /** `settleOrder` is the place of the rule among those that wait until a turn has settled. */
@@ -25,8 +25,12 @@ export class RuleSources implements Sources {
     this.#place = { order: settleOrder };
   }
 
-  any(addresses: readonly string[], hearer: Hearer, hearsWrites = false): Subscription {
-    const subscription = new Subscription();
+  any(
+    addresses: readonly string[],
+    hearer: Hearer,
+    hearsWrites = false,
+    subscription = new Subscription(),
+  ): Subscription {
     for (const address of addresses) subscription.add(this.#hear(this.#graph.get(address), hearer, hearsWrites));
     return subscription;
   }
@@ -44,19 +48,24 @@ export class RuleSources implements Sources {
       const values: NamedValues = Object.create(null);
       next(values, readNamed(names, nodes, fired, values));
     });
-    const subscription = this.each(nodes, fired, { next: () => this.#graph.atSettle(task) }, hearsWrites);
+    const subscription = new Subscription();
+    this.each(nodes, fired, { next: () => this.#graph.atSettle(task) }, hearsWrites, subscription);
     return subscription;
   }
 
   /** Tells each change of any of the sources; a trigger notes that it has fired. */
-  each(nodes: readonly ParameterNode[], fired: Fired, hearer: Hearer, hearsWrites: boolean): Subscription {
-    const subscription = new Subscription();
+  each(
+    nodes: readonly ParameterNode[],
+    fired: Fired,
+    hearer: Hearer,
+    hearsWrites: boolean,
+    subscription: Subscription,
+  ): void {
     for (const [place, node] of nodes.entries()) {
       const isTrigger = fired !== undefined && node.type === 'T';
       const source = isTrigger ? new FiringSource(fired, place, hearer) : hearer;
       subscription.add(this.#hear(node, source, hearsWrites));
     }
-    return subscription;
   }
 
   peek(address: string): Value | undefined {
@@ -87,40 +96,47 @@ export class RuleSources implements Sources {
     for (const source of this.#heard) source.moveLast();
   }
 
-  #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): { unsubscribe(): void } {
+  #hear(node: ParameterNode, hearer: Hearer, hearsWrites: boolean): Unsubscribable {
     const repeats$ = hearsWrites ? this.#graph.repeats(node) : undefined;
-    const source = new HeardSource(node, hearer, repeats$);
-    this.#heard.push(source);
-    return {
-      unsubscribe: () => {
-        source.end();
-        this.#heard = this.#heard.filter((one) => one !== source);
-      },
-    };
+    const source = new HeardSource(node, hearer, repeats$, this);
+    this.#heard = this.#heard.concat(source); // a list that grows by itself has room for sixteen more
+    return source;
+  }
+
+  /** The rule no longer hears a source. */
+  forget(source: HeardSource): void {
+    this.#heard = this.#heard.filter((one) => one !== source);
   }
 }
 
 /** A source that a rule hears, from its present place among all that hear it. */
-class HeardSource {
+class HeardSource implements Unsubscribable {
   readonly #node: ParameterNode;
   readonly #hearer: Hearer;
   readonly #repeats$: Observable<Value> | undefined;
+  readonly #sources: RuleSources;
   #listener!: ChangeListener;
   #repeats: Subscription | undefined;
 
-  constructor(node: ParameterNode, hearer: Hearer, repeats$: Observable<Value> | undefined) {
+  constructor(node: ParameterNode, hearer: Hearer, repeats$: Observable<Value> | undefined, sources: RuleSources) {
     this.#node = node;
     this.#hearer = hearer;
     this.#repeats$ = repeats$;
+    this.#sources = sources;
     this.#begin();
   }
 
   moveLast(): void {
-    this.end();
+    this.#end();
     this.#begin();
   }
 
-  end(): void {
+  unsubscribe(): void {
+    this.#end();
+    this.#sources.forget(this);
+  }
+
+  #end(): void {
     this.#listener.closed = true;
     removeListener(this.#node, this.#listener);
     this.#repeats?.unsubscribe();

@@ -1,5 +1,6 @@
 // Runs one rule: what its body makes of its sources is written to each destination.
 
+import type { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { RulePlan } from '../../plan.ts';
@@ -10,31 +11,40 @@ import { type RunningBody, runExpressions } from './run-expressions.ts';
 import { runStream } from './run-stream.ts';
 
 /** A rule that was started. */
-export interface StartedRule {
-  /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
-  moveLast(settleOrder: number): void;
+export class StartedRule {
+  readonly #sources: RuleSources;
+  readonly #subscription: Subscription;
   /** Runs it once with what is known, in its place of this turn; undefined: it does not run when it starts. */
   readonly begin: (() => void) | undefined;
-  stop(): void;
+
+  constructor(sources: RuleSources, { subscription, begin }: RunningBody) {
+    this.#sources = sources;
+    this.#subscription = subscription;
+    this.begin = begin;
+  }
+
+  /** Places it behind all rules that run by now, and anew among those that wait until a turn has settled. */
+  moveLast(settleOrder: number): void {
+    this.#sources.moveLast(settleOrder);
+  }
+
+  stop(): void {
+    this.#subscription.unsubscribe();
+  }
 }
 
 /** Starts a rule. It observes changes; the values that its sources have already it sees when `begin` is called. */
 export function startRule(plan: RulePlan, runtime: RuleRuntime): StartedRule {
   const { graph, traces } = runtime;
   const sources = new RuleSources(graph, plan.settleOrder);
-  const trace = traces.open({ ...plan, copies: copiedBy(plan, graph) });
+  const trace = traces.open(plan, copiedBy(plan, graph));
   const output = new GraphOutput(plan, runtime, trace);
   const context: RuleContext = { plan, runtime, sources, output, trace };
   const { body } = plan;
   const running: RunningBody =
     'stream' in body ? { subscription: runStream(body, context) } : runExpressions(body, context);
-  const { subscription, begin } = running;
-  subscription.add(trace.close);
-  return {
-    moveLast: (settleOrder) => sources.moveLast(settleOrder),
-    begin,
-    stop: () => subscription.unsubscribe(),
-  };
+  running.subscription.add(trace);
+  return new StartedRule(sources, running);
 }
 
 /** The source of a rule that does nothing but copy. */

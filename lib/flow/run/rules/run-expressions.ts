@@ -17,7 +17,7 @@ export interface RunningBody {
 
 export function runExpressions(body: ExpressionBody, context: RuleContext): RunningBody {
   const { sources, trace } = context;
-  const { copies } = trace.rule;
+  const { copies } = trace;
   if (copies !== undefined) return { subscription: sources.any([copies.address], new Copier(context)) };
 
   const subscription = new Subscription();

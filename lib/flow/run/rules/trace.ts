@@ -2,6 +2,7 @@
 // afford to read the clock: the runs of such rules, and durations, are recorded only while somebody asks for them. The last
 // run of a rule that copies is known anyway, from the last change of its source.
 
+import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/mistake.ts';
 import { describe, HubError } from '../../../model/error.ts';
@@ -19,14 +20,15 @@ export interface TracedRule {
   readonly name: string;
   readonly file: string;
   readonly to: readonly string[];
-  /** The source of a rule that only copies what changes there; undefined for any other rule. */
-  readonly copies: Parameter | undefined;
 }
 
 /** The traces of all rules that run. */
 export interface Traces {
-  /** Opens the trace of a rule; close it when the rule ends. */
-  open(rule: TracedRule): RuleTrace;
+  /**
+   * Opens the trace of a rule; unsubscribe from it when the rule ends. `copies` is the source of a rule that only copies what changes
+   * there; undefined for any other rule.
+   */
+  open(rule: TracedRule, copies: Parameter | undefined): RuleTrace;
   /** The last runs of the rules of this name. Errors: `not-found`, with the nearest name. */
   runsOf(name: string): RuleRuns[];
 }
@@ -35,8 +37,8 @@ export function createTraces(graph: Graph): Traces {
   const traces = new Set<RuleTrace>();
   const places = new RunPlaces();
   return {
-    open(rule) {
-      const trace = new RuleTrace(rule, graph, places, () => traces.delete(trace));
+    open(rule, copies) {
+      const trace = new RuleTrace({ rule, copies, graph, places, traces });
       traces.add(trace);
       return trace;
     },
@@ -51,32 +53,45 @@ export function createTraces(graph: Graph): Traces {
   };
 }
 
+interface TraceParts {
+  readonly rule: TracedRule;
+  readonly copies: Parameter | undefined;
+  readonly graph: Graph;
+  readonly places: RunPlaces;
+  /** All that are open. */
+  readonly traces: Set<RuleTrace>;
+}
+
 /**
  * One rule's last runs; it keeps them itself, since another object would be one more place in memory to wait for. A run: `begin`,
  * then at most one of `stop` and `result`, `fail` where it fails, `end`.
  */
-export class RuleTrace extends KeptRuns {
+export class RuleTrace extends KeptRuns implements Unsubscribable {
   readonly rule: TracedRule;
+  readonly copies: Parameter | undefined;
   /** Ask before `begin`, `result` and `end`: a call that does nothing would still cost too much in a rule that only copies. */
   isRecorded: boolean;
-  readonly close: () => void;
   readonly #graph: Graph;
+  readonly #traces: Set<RuleTrace>;
   readonly #openedAt: number;
   #isOpen = false;
   #isWatched = false;
   #watchedUntil = 0;
   #beganAt = 0;
 
-  constructor(rule: TracedRule, graph: Graph, places: RunPlaces, remove: () => void) {
+  constructor({ rule, copies, graph, places, traces }: TraceParts) {
     super(places);
     this.rule = rule;
-    this.close = () => {
-      remove();
-      this.giveBack();
-    };
+    this.copies = copies;
     this.#graph = graph;
+    this.#traces = traces;
     this.#openedAt = graph.revision;
-    this.isRecorded = rule.copies === undefined;
+    this.isRecorded = copies === undefined;
+  }
+
+  unsubscribe(): void {
+    this.#traces.delete(this);
+    this.giveBack();
   }
 
   /** Begins a run, started by the change that is being told. */
@@ -116,7 +131,7 @@ export class RuleTrace extends KeptRuns {
     this.addDuration((now - this.#beganAt) * 1000);
     if (now < this.#watchedUntil) return;
     this.#isWatched = false;
-    this.isRecorded = this.rule.copies === undefined;
+    this.isRecorded = this.copies === undefined;
   }
 
   /** Copies the runs, newest first, and has the next ones watched. */
@@ -125,13 +140,13 @@ export class RuleTrace extends KeptRuns {
     this.isRecorded = true;
     this.#isWatched = true;
     this.#watchedUntil = performance.now() + watchedMs;
-    const { name, file, to, copies } = this.rule;
-    return { rule: name, file, isAlwaysRecorded: copies === undefined, runs: this.describe(to) };
+    const { name, file, to } = this.rule;
+    return { rule: name, file, isAlwaysRecorded: this.copies === undefined, runs: this.describe(to) };
   }
 
   /** Adds the last run of a rule that copies, unless it has been added, or came before the rule. */
   #addCopied(): void {
-    const change = this.rule.copies?.lastChange;
+    const change = this.copies?.lastChange;
     if (change === undefined || change.revision <= this.#openedAt || change.revision === this.revision) return;
     this.add(change, this.#graph.now);
     this.addResult(change.value);

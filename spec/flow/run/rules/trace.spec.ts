@@ -133,7 +133,7 @@ test('a result outside of a run is one of its own, a run without a result is hel
   const graph = new Graph(() => 1000);
   graph.declare({ kind: 'connection', name: 'desk' }, [{ id: 'a', type: 'I', access: 'read-write' }]);
   const traces = createTraces(graph);
-  const trace = traces.open({ name: 'later', file: 'a.json5', to: ['desk/b'], copies: undefined });
+  const trace = traces.open({ name: 'later', file: 'a.json5', to: ['desk/b'] }, undefined);
   graph.find('desk/a')!.subscribe((value) => {
     if (value === undefined) return;
     trace.begin();
@@ -145,7 +145,7 @@ test('a result outside of a run is one of its own, a run without a result is hel
     { source: 'desk/a', value: 5, outcome: 'wrote', result: 6, to: ['desk/b'] },
     { source: 'desk/a', value: 5, outcome: 'held' },
   ]);
-  trace.close();
+  trace.unsubscribe();
   t.throws(() => traces.runsOf('later'), { message: /^unknown rule "later"/ });
 });
 
