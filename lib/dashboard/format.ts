@@ -8,7 +8,7 @@ import { messageOf } from '../model/error.ts';
 /** How many columns and rows a grid has at most, how many widgets a dashboard, and how many lines a plot. */
 export const maxLines = 48;
 export const maxWidgets = 500;
-export const maxPlotLines = 4;
+const maxPlotLines = 4;
 
 /** What a colour means. The theme decides how it looks. */
 export const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;

@@ -14,7 +14,7 @@ export const limits = {
 };
 
 /** The types of the language by value type; a trigger is whether it fired. */
-export const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
+const celTypes = { S: 'string', B: 'bool', I: 'double', F: 'double', T: 'double' } as const;
 export const valueTypes: Readonly<Record<string, ValueType>> = { string: 'S', bool: 'B', double: 'F' };
 
 /** Functions have names of their own in the language, so that those of CEL that know integers are out of reach. */

@@ -36,7 +36,7 @@ export class StateNode extends ValueSubject<Value | undefined> implements Parame
 }
 
 /** A trigger. Hot, replays nothing, synchronous, never errors; emits 1 each time it fires. */
-export class TriggerNode extends Subject<Value> implements Parameter, Observed {
+class TriggerNode extends Subject<Value> implements Parameter, Observed {
   only: Observed['only'] = undefined;
   readonly address: string;
   readonly type = 'T';

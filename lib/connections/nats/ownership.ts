@@ -1,6 +1,6 @@
 // What this hub owns in its domain at the moment: the hinge between the leases, which decide it, and what is shared and mirrored.
 
-import { NEVER, type Observable } from 'rxjs';
+import type { Observable } from 'rxjs';
 
 export interface Ownership {
   /** The term under which this hub runs its connections and rules; every message carries it, and terms only grow. */
@@ -17,6 +17,3 @@ export interface Ownership {
   /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly changed$: Observable<void>;
 }
-
-/** A hub that has no rival. */
-export const unrivalled: Ownership = { term: 1, isHolder: true, answers: true, owns: () => true, changed$: NEVER };

@@ -11,8 +11,8 @@ import { maxRanks } from './rank-set.ts';
  * How many outputs a core may have: so one evaluation, with the further parameters of blocks, fits into a turn (131,072
  * writes).
  */
-export const maxOutputs = maxRanks;
-export const maxInputs = 32_768;
+const maxOutputs = maxRanks;
+const maxInputs = 32_768;
 
 /** `{type: 'B', expression: 'mic1 || mic2'}` */
 export interface ExpressionOutput {

@@ -5,7 +5,7 @@
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
 /** The steps in which a running timer tells its elapsed time. */
-export const elapsedGridMs = 100;
+const elapsedGridMs = 100;
 /** The longest `pt`: about 24 days. */
 export const longestMs = 2 ** 31 - 1;
 

@@ -3,7 +3,7 @@
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
 /** How many boxes of rules and closed groups are shown unless people open more, and how many at most. */
-export const comfortableBoxes = 60;
+const comfortableBoxes = 60;
 export const maxBoxes = 160;
 
 export interface RuleGroup {

@@ -9,7 +9,7 @@ import { keep, recall } from '../storage.ts';
 const maxSamples = 3000;
 /** How many parameters are recorded at a time. The one that was opened first goes first; pinned ones stay. */
 const maxRecordings = 16;
-export const maxPins = 12;
+const maxPins = 12;
 
 /** Samples in order: the time in milliseconds since 1970, and the value; null: unknown. */
 export interface Samples {

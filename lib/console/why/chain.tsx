@@ -78,7 +78,7 @@ function WhatHappened(props: { readonly change: Cause }) {
 }
 
 /** Shows a rule, a connection or a client, as a link to its view for those who may see that. */
-export function Author(props: { readonly origin: CausedChange['origin'] }) {
+function Author(props: { readonly origin: CausedChange['origin'] }) {
   const link = () => {
     const { kind, name, file } = props.origin;
     if (kind === 'rule') return linkTo('flows', { rule: name, file });

@@ -13,7 +13,7 @@ const calmLookMs = 5000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
 const goneMs = 2 * leaseTimes.expiryMs;
 /** How many Connection IDs a domain may have: the list of them is one message. */
-export const maxClaims = 5000;
+const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
 
 /** What the cell of a domain holds: hub by Connection ID. */

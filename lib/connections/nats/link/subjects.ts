@@ -18,11 +18,6 @@ export function subjectOfAll(domain: string, what: What): string {
   return subjectOf({ domain, hub: '*' }, what);
 }
 
-/** The name of the hub in a subject. */
-export function hubIn(subject: string): string {
-  return subject.split('.')[2]!;
-}
-
 /** Where answers to a hub arrive. */
 export function inboxPrefixOf({ domain, hub }: HubName): string {
   return `patchbay.${domain}.${hub}.inbox`;

@@ -15,9 +15,9 @@ import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import type { RemoteWrites } from './remote-writes.ts';
 
 /** After this long without its owner a mirror is stale. */
-export const staleAfterMs = 3000;
+const staleAfterMs = 3000;
 /** How many messages are kept while something is asked for; beyond, all of them are let go, and it is asked again. */
-export const maxKeptMessages = 4096;
+const maxKeptMessages = 4096;
 
 export interface MirroredHubContext {
   readonly hub: MirrorPort;

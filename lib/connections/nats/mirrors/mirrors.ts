@@ -12,7 +12,7 @@ import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
 
 /** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
-export const maxHubs = 256;
+const maxHubs = 256;
 const lookEveryMs = 250;
 /** When nothing comes over the subscription for so long, although the link is there, it is made anew. */
 const silentMs = 2000;

@@ -11,7 +11,7 @@ import { tellLinks, tellOrigin } from '../wire/causes.ts';
 import { read, writeAnswer } from '../wire/messages.ts';
 
 /** How long a write waits for its answer, and after how long it is sent again. */
-export const writeTimeoutMs = 2000;
+const writeTimeoutMs = 2000;
 const tryMs = 650;
 /** How many requests may wait for their answers at a time. */
 export const maxWaiting = 10_000;

@@ -12,9 +12,9 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 import { answerWalk, tellState } from './walk.ts';
 import { WriteDesk } from './write-desk.ts';
 
-export const heartbeatMs = 500;
+const heartbeatMs = 500;
 /** What comes so soon after a message waits for the next one: each message wakes every mirror. */
-export const messageEveryMs = 2;
+const messageEveryMs = 2;
 
 export interface SharerContext {
   readonly hub: Pick<

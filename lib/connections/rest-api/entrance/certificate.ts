@@ -30,7 +30,7 @@ export const maxPemBytes = 1024 * 1024;
 
 const dayMs = 86_400_000;
 /** The log warns of a certificate so long before its end. Programs that renew certificates have done so by then. */
-export const noticeMs = 30 * dayMs;
+const noticeMs = 30 * dayMs;
 const leastRsaBits = 2048;
 const curves = ['prime256v1', 'secp384r1', 'secp521r1'];
 const keysWanted = `an RSA key of ${leastRsaBits} bits or more, an EC key on P-256, P-384 or P-521, or an Ed25519 key`;

@@ -12,7 +12,7 @@ let free: number | undefined;
 let openFiles = 0;
 
 /** How many descriptors were free when the first REST API started; infinite where the system does not limit them. */
-export function freeDescriptors(): number {
+function freeDescriptors(): number {
   free ??= Math.max(8, descriptorLimit() - openDescriptors());
   return free;
 }

@@ -13,7 +13,7 @@ import { Recorder } from './recorder.ts';
 import type { HistoryRule } from './settings.ts';
 
 /** How often changes are handed over. */
-export const handOverMs = 1000;
+const handOverMs = 1000;
 /** How long pauses are while it is found out what has changed meanwhile. */
 const catchUpMs = 20;
 /** How long a reader waits at most until what has changed is written. */

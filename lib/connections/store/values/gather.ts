@@ -7,8 +7,8 @@ import type { ValueRow } from '../thread/values/messages.ts';
 import type { CausesWriter } from './kept-causes.ts';
 
 /** How much one transaction writes at most; what is left over comes with the next. */
-export const maxBatchValues = 10_000;
-export const maxBatchCharacters = 4 * 1024 * 1024;
+const maxBatchValues = 10_000;
+const maxBatchCharacters = 4 * 1024 * 1024;
 
 export interface Gathered {
   readonly values: readonly ValueRow[];

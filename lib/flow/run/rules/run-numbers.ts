@@ -4,7 +4,7 @@
 /** How many runs of each rule are kept. */
 export const keptRuns = 50;
 /** How many numbers a run has. */
-export const runWidth = 5;
+const runWidth = 5;
 
 /** How many rules share a block. It has memory for all of their runs, which the system gives once they run. */
 const rulesPerBlock = 64;

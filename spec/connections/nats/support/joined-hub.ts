@@ -1,16 +1,18 @@
 // A hub in virtual time that is nothing but a graph, shared with other hubs and mirroring them.
 
 import { randomUUID } from 'node:crypto';
-import type { VirtualTimeScheduler } from 'rxjs';
+import { NEVER, type VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
-import { unrivalled } from '../../../../lib/connections/nats/ownership.ts';
+import type { Ownership } from '../../../../lib/connections/nats/ownership.ts';
 import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import { createPort, type Operation } from '../../../../lib/hub/port.ts';
 import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
+
+const unrivalled: Ownership = { term: 1, isHolder: true, answers: true, owns: () => true, changed$: NEVER };
 
 export class JoinedHub {
   readonly name: string;

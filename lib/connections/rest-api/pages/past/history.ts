@@ -10,7 +10,7 @@ import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const historyPath = '/hub/history';
 /** The histories of a list have so many points together, and so many of them there are at most. */
-export const maxListPoints = 200_000;
+const maxListPoints = 200_000;
 const maxHistories = 10_000;
 const usualPoints = 1000;
 const maxPoints = 10_000;

@@ -4,7 +4,7 @@ import { closeSync, copyFileSync, fsyncSync, openSync, readdirSync, renameSync, 
 import { join } from 'node:path';
 
 /** Damaged files that are set aside: the newest so many stay. */
-export const keptAside = 5;
+const keptAside = 5;
 
 /** The folder, within that of the store, in which copies stand while a backup is made. */
 export const backupWork = 'backup.part';
