@@ -56,9 +56,7 @@ export class Writes {
       return;
     }
     const mistakes = errors.map(([address, reason]) => ({ address: String(address), reason }));
-    waiting?.reject(
-      new WriteError(mistakes.map(({ address, reason }) => `${address}: ${reason}`).join('; '), mistakes),
-    );
+    waiting?.reject(new WriteError(mistakes.map(sentenceOf).join('; '), mistakes));
   }
 
   /** The hub made nothing of the message. */
@@ -83,6 +81,11 @@ export class Writes {
     const bytes = text.length * 3 > maxMessageBytes ? new TextEncoder().encode(text).length : 0;
     return bytes > maxMessageBytes ? `not written: expected at most ${maxMessageBytes} bytes, got ${bytes}` : undefined;
   }
+}
+
+/** Some reasons begin with the address, which nobody reads twice. */
+function sentenceOf({ address, reason }: { readonly address: string; readonly reason: string }): string {
+  return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }
 
 /** The hub answers mistakes in values by address, but a message that makes no sense without saying which it was. */

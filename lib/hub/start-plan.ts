@@ -60,7 +60,8 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const { scheduler = monotonicScheduler, safe: isSafe = false, now, files = () => reportOf(plan, []) } = options;
   const parts = createParts({ log: Journal.of(options.log), scheduler, now, files });
   const { log, graph, keeping, connections, rules, states, duty, port } = parts;
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
+  const ownHub = () => port.mirroring.domain?.().hub;
+  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop, ownHub) });
   const shadow = new Shadow({ graph, scheduler, log });
   const stop = async () => {
     drops.unsubscribe();

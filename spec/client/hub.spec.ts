@@ -76,6 +76,7 @@ test('mistakes are named by address, what is right is written', async (t) => {
     ['desk/x', 'desk/level', 'clock/pulse/1'],
   );
   t.regex(error!.message, /desk\/x: unknown parameter; desk\/level: .*expected a number, got "loud" \(string\)/);
+  t.regex(error!.message, /; clock\/pulse\/1: expected a writable parameter/);
   await t.throwsAsync(client.set('desk/text', 'x'.repeat(65_536)), { message: /at most 65536 bytes, got 655\d\d/ });
   await t.throwsAsync(client.set('desk/text', null as never), { message: /got \["desk\/text",null\]/ });
   await client.set('desk/text', 'x'.repeat(65_500));

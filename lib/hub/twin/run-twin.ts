@@ -49,7 +49,7 @@ export function runTwin(plan: Plan, options: TwinOptions): Twin {
   const log = Journal.ungated(options.log);
   const parts = createParts({ log, scheduler, now, files: noReport });
   const { graph, connections, keeping, rules, states, port } = parts;
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop) });
+  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop, () => undefined) });
   const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? causedAlone(one, graph) : one);
   const twinPlan = { ...plan, connections: plan.connections.map(ticking) };
   connections.declare(twinPlan.connections);

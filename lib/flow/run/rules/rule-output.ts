@@ -3,7 +3,7 @@
 import { resolve } from 'node:path';
 import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
-import { messageOf } from '../../../model/error.ts';
+import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin, RemoteWrite } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { RulePlan } from '../../plan.ts';
@@ -72,7 +72,9 @@ export class GraphOutput implements RuleOutput {
     this.#remotes = undefined;
     for (const [remote, ofOne] of Map.groupBy(writes, ({ parameter }) => parameter.remote!))
       void this.#graph.writeRemote(remote, ofOne, this.#origin).then((results) => {
-        for (const result of results) if (result instanceof Error) this.#reportFault(this.#plan, lineOf(result));
+        for (const [index, result] of results.entries())
+          if (result instanceof Error && !isLoop(result))
+            this.#reportFault(this.#plan, refusalOf(lineOf(result), ofOne[index]!.parameter.address));
       });
   }
 
@@ -89,6 +91,11 @@ export class GraphOutput implements RuleOutput {
       this.fail(error, destination.address);
     }
   }
+}
+
+/** Past the limit of hops a write is told as dropped, on both hubs. */
+function isLoop(error: Error): boolean {
+  return error instanceof HubError && error.code === 'conflict';
 }
 
 /** What a destination has refused; some messages begin with its address. */
