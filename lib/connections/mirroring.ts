@@ -1,7 +1,7 @@
 // What a gateway that joins hubs does with the graph: it shows parameters that another hub owns, and writes what others ask for.
 
 import type { Observable } from 'rxjs';
-import type { Change, Origin, Parameter, ParameterDeclaration, Remote } from '../model/parameter.ts';
+import type { Change, Origin, Parameter, ParameterDeclaration, Remote, ToldChange } from '../model/parameter.ts';
 import type { DomainStatus } from '../model/reports/domain-status.ts';
 import type { Value } from '../model/value.ts';
 
@@ -9,9 +9,6 @@ import type { Value } from '../model/value.ts';
 export interface MirroredDeclaration extends Pick<ParameterDeclaration, 'type' | 'access'> {
   readonly address: string;
 }
-
-/** A change as its owner tells it. */
-export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
 
 /** How many fires of a trigger were lost, by trigger. */
 export type LostFires = ReadonlyMap<Parameter, number>;

@@ -5,7 +5,15 @@
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
 import { HubError, noSuchParameter } from '../model/error.ts';
-import type { Change, Origin, Parameter, ParameterDeclaration, Remote, RemoteWrite } from '../model/parameter.ts';
+import type {
+  Change,
+  Origin,
+  Parameter,
+  ParameterDeclaration,
+  Remote,
+  RemoteWrite,
+  ToldChange,
+} from '../model/parameter.ts';
 import { Durations } from '../model/time/durations.ts';
 import { convert, type Value } from '../model/value.ts';
 import { ChangeSubject } from './change-subject.ts';
@@ -352,9 +360,6 @@ export class Graph {
     this.#delivering = undefined;
   }
 }
-
-/** A change as its owner tells it. */
-export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;
 
 function readOnly({ address }: ParameterNode): HubError {
   return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);

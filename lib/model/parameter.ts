@@ -87,3 +87,6 @@ export interface Change {
   readonly revision: number;
   readonly time: number;
 }
+
+/** A change as its owner tells it. */
+export type ToldChange = Pick<Change, 'value' | 'origin' | 'cause' | 'hop' | 'time'>;

@@ -265,8 +265,7 @@ export const limits = {
     default: 1024,
     unit: 'questions',
     setting: 'fixed',
-    about:
-      'questions about the past of one user, or of one address without one, that wait, or whose answers are not read yet',
+    about: `questions about the past of one user${orAddress}, that wait, or whose answers are not read yet`,
     told: '503 with `Retry-After`',
     isFatal: false,
   },
@@ -274,8 +273,7 @@ export const limits = {
     default: 32 * 1024 * 1024,
     unit: 'bytes',
     setting: 'fixed',
-    about:
-      'answers about the past that clients of one user, or of one address without one, have not read yet; all together four times as much',
+    about: `answers about the past that clients of one user${orAddress}, have not read yet; all together four times as much`,
     told: '503 with `Retry-After`',
     isFatal: false,
   },

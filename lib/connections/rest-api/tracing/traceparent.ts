@@ -16,16 +16,16 @@ const knownFlags = 0b11;
 export function followTrace(origin: Origin, request: HttpRequest): Origin {
   const text = request.getHeader(header);
   if (text === '' || isTwice(request)) return origin;
-  return withTrace(origin, text);
+  return originWithTrace(origin, text);
 }
 
 /** The origin with a trace; where it is malformed, as it is. */
-export function withTrace(origin: Origin, text: unknown): Origin {
+export function originWithTrace(origin: Origin, text: unknown): Origin {
   const trace = readTraceparent(text);
   return trace === undefined ? origin : { ...origin, traceparent: writeTraceparent(trace) };
 }
 
-/** Reads what a client tells, or `withTrace` has kept; undefined: it is malformed. */
+/** Reads what a client tells, or `originWithTrace` has kept; undefined: it is malformed. */
 export function readTraceparent(text: unknown): SpanContext | undefined {
   if (typeof text !== 'string') return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = pattern.exec(text) ?? [];

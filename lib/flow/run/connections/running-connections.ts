@@ -126,7 +126,7 @@ export class RunningConnections {
     this.#holds.all = reason;
     this.#given = undefined;
     this.#follow();
-    if (reason !== undefined) this.#runtime.keeping.forgetLeft(); // another hub goes on with it
+    this.#runtime.keeping.forgetLeft(); // another hub goes on with it
   }
 
   /**

@@ -7,7 +7,7 @@ import { wrongInARow } from '../../limits/limits.ts';
 import { networkOf } from '../../limits/network.ts';
 import { TokenBuckets } from '../../limits/token-buckets.ts';
 
-/** From where how many users have come is remembered. */
+/** Of so many users it is remembered from where they have come. */
 const maxRemembered = 10_000;
 
 /** How long a client that is refused has to wait, in seconds. */

@@ -9,7 +9,7 @@ import type { HubPort } from '../../../../hub-port.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
 import { inSpan } from '../../../tracing/span.ts';
-import { withTrace } from '../../../tracing/traceparent.ts';
+import { originWithTrace } from '../../../tracing/traceparent.ts';
 import type { View } from '../../../users/view.ts';
 import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
@@ -27,7 +27,7 @@ const maxPendingAcks = 1000;
 
 export const handleSet: Handler = (desk, client, message) => {
   const { traceparent } = message;
-  const origin = traceparent === undefined ? client.origin : withTrace(client.origin, traceparent);
+  const origin = traceparent === undefined ? client.origin : originWithTrace(client.origin, traceparent);
   if (origin.traceparent === undefined) void write(desk, client, message, origin);
   else void inSpan(origin, 'set', (own) => write(desk, client, message, own));
   return undefined;
