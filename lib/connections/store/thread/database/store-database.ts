@@ -41,7 +41,7 @@ export function openDatabase(path: string, maxBytes: number, logBytes = keptLogB
   for (const companion of ['-wal', '-shm']) takeRights(path, companion);
   const database = new DatabaseSync(path, { timeout: busyMs });
   try {
-    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`);
+    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
     const { page_size: pageBytes } = database.prepare('PRAGMA page_size').get() as { page_size: number };
     const bytes = logBytesOn(dirname(path), logBytes);
     const pages = Math.floor((bytes * share) / pageBytes);
