@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/connections.ts';
+import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/operation/connections.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
 import { diskBytes, type OnSmallDisk, onSmallDisk } from './small-disk.ts';
 

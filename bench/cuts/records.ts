@@ -8,8 +8,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as after } from 'node:timers/promises';
 import { type Hub, type HubLog, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
-import type { AuditPage } from '../../lib/wire/http/audit.ts';
-import type { History } from '../../lib/wire/http/history.ts';
+import type { AuditPage } from '../../lib/wire/http/past/audit.ts';
+import type { History } from '../../lib/wire/http/past/history.ts';
 import type { Cuts, Started } from './cuts.ts';
 
 export type RecordsName = 'history' | 'audit';

@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import type { Log } from '../../lib/connections/connection.ts';
 import { startHub } from '../../lib/hub.ts';
-import type { History, HistoryList } from '../../lib/wire/http/history.ts';
+import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
 import { studioParameters } from './studio.ts';
 
 export interface Measured {

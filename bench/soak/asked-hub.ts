@@ -1,7 +1,7 @@
 // What a hub that is soaked is asked over HTTP.
 
-import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/connections.ts';
-import type { RuleList } from '../../lib/wire/http/rules.ts';
+import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/operation/connections.ts';
+import type { RuleList } from '../../lib/wire/http/operation/rules.ts';
 
 export class AskedHub {
   readonly #url: string;

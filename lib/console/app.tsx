@@ -2,7 +2,7 @@
 
 import { createEffect, createResource, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
-import type { Health } from '../wire/http/health.ts';
+import type { Health } from '../wire/http/operation/health.ts';
 import { isStale } from './hub.ts';
 import { useKeys } from './keys.ts';
 import { me, signInAgain, signOut } from './me.ts';

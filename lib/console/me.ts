@@ -3,7 +3,7 @@
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
 import { createMatcher } from '../client/pattern.ts';
 import type { Access } from '../model/parameter.ts';
-import type { Me } from '../wire/http/users.ts';
+import type { Me } from '../wire/http/operation/users.ts';
 import { isStale, linkState } from './hub.ts';
 import { getJson, postJson } from './request.ts';
 

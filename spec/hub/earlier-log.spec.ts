@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { type AnyConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import type { KeptLog } from '../../lib/connections/keeping.ts';
 import { connectionTypes } from '../../lib/connections/registry.ts';
-import type { LogPage } from '../../lib/wire/http/log.ts';
+import type { LogPage } from '../../lib/wire/http/operation/log.ts';
 import { ask } from '../support/http.ts';
 import { api, startTestHub } from '../support/hub.ts';
 

@@ -1,6 +1,6 @@
 // `patchbay audit`: prints for people who did what with a running hub.
 
-import type { AuditEntry, AuditPage } from '../../wire/http/audit.ts';
+import type { AuditEntry, AuditPage } from '../../wire/http/past/audit.ts';
 import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
 import { type RemoteOptions, request } from './request.ts';

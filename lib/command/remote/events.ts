@@ -1,7 +1,7 @@
 // `patchbay events`: prints for people what happened to a parameter of a running hub, who did it and what led to it.
 
 import type { Value, ValueType } from '../../model/value.ts';
-import type { EventList, HistoryEvent } from '../../wire/http/events.ts';
+import type { EventList, HistoryEvent } from '../../wire/http/past/events.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';

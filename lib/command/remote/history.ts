@@ -1,6 +1,6 @@
 // `patchbay history`: prints for people what a parameter of a running hub was.
 
-import type { History, HistoryGap } from '../../wire/http/history.ts';
+import type { History, HistoryGap } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import type { Console } from '../console.ts';

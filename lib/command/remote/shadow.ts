@@ -1,7 +1,7 @@
 // `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
-import type { Deviation, DeviationSide, ReloadAnswer, ShadowReport } from '../../wire/http/shadow.ts';
+import type { Deviation, DeviationSide, ReloadAnswer, ShadowReport } from '../../wire/http/operation/shadow.ts';
 import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
 import { type RemoteOptions, request } from './request.ts';

@@ -1,6 +1,6 @@
 // What a plot of a dashboard shows of the time before it was opened, as samples at the times at which it would have taken them.
 
-import type { History } from '../../wire/http/history.ts';
+import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { curveOf, heldAt, isMarks, shift } from '../history/curve.ts';
 import { getJson } from '../request.ts';

@@ -2,9 +2,9 @@
 
 import { createMemo, createSignal } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
-import type { LoadReport } from '../../wire/http/flow-files.ts';
-import type { RuleList, RuleSwitch } from '../../wire/http/rules.ts';
+import type { ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
+import type { LoadReport } from '../../wire/http/operation/flow-files.ts';
+import type { RuleList, RuleSwitch } from '../../wire/http/operation/rules.ts';
 import { type Polled, usePolled } from '../polled.ts';
 import { messageOf, postJson } from '../request.ts';
 import { keyOf } from './rule-groups.ts';

@@ -2,7 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { RuleRun, RuleTraces } from '../../wire/http/trace.ts';
+import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
 import { StateMark } from '../parts/state-mark.tsx';
 import { usePolled } from '../polled.ts';
 import { linkTo } from '../route.ts';

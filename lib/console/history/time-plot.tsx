@@ -2,7 +2,7 @@
 
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
-import type { History } from '../../wire/http/history.ts';
+import type { History } from '../../wire/http/past/history.ts';
 import { listenToKeys, listenToPointers } from '../gestures.ts';
 import { useSize } from '../media.ts';
 import { isDark } from '../theme.ts';

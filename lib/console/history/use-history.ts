@@ -1,7 +1,7 @@
 // Asks the hub for the history that a plot shows: what is in view, at the resolution of the screen.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
-import type { History } from '../../wire/http/history.ts';
+import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { getJson } from '../request.ts';
 import { useInterval, useOneAtATime } from '../timers.ts';

@@ -1,7 +1,7 @@
 // The lines of the log that the console holds: entries of the hub that runs now, after those it saw of earlier runs.
 
 import { isRestart, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
-import type { LogEntry, LogPage } from '../../wire/http/log.ts';
+import type { LogEntry, LogPage } from '../../wire/http/operation/log.ts';
 
 /** How many lines are held. The hub keeps as many entries. */
 export const maxLines = 2000;

@@ -1,7 +1,7 @@
 // The log that the page holds, followed live.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
-import type { LogPage } from '../../wire/http/log.ts';
+import type { LogPage } from '../../wire/http/operation/log.ts';
 import { getJson, messageOf } from '../request.ts';
 import { usePolling } from '../timers.ts';
 import { append, goesOn, type Held, type LogLine, nothingHeld, replace, restart } from './entries.ts';

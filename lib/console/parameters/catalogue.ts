@@ -3,7 +3,7 @@
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
-import type { ConnectionList } from '../../wire/http/connections.ts';
+import type { ConnectionList } from '../../wire/http/operation/connections.ts';
 import { isStale } from '../hub.ts';
 import { mayManage } from '../me.ts';
 import { usePolled } from '../polled.ts';

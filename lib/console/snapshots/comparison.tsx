@@ -1,7 +1,7 @@
 // What a snapshot saved beside what is now, value by value.
 
 import { createSignal, For, Show } from 'solid-js';
-import type { Snapshot } from '../../wire/http/snapshots.ts';
+import type { Snapshot } from '../../wire/http/past/snapshots.ts';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
 import { usePolled } from '../polled.ts';

@@ -1,7 +1,7 @@
 // Audit: who did what, newest first, live; by text, address, user, kind and time.
 
 import { createMemo, For, Show } from 'solid-js';
-import { type AuditEntry, auditKinds } from '../../wire/http/audit.ts';
+import { type AuditEntry, auditKinds } from '../../wire/http/past/audit.ts';
 import { maxHeld } from '../audit/audit-pages.ts';
 import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';

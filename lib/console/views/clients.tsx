@@ -1,7 +1,7 @@
 // Clients: who is connected by WebSocket, slow ones first, and what each listens to.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import type { ClientList, ClientStatus } from '../../wire/http/clients.ts';
+import type { ClientList, ClientStatus } from '../../wire/http/operation/clients.ts';
 import type { Pattern } from '../../wire/pattern.ts';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';

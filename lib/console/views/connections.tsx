@@ -1,7 +1,7 @@
 // Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/connections.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';

@@ -1,7 +1,7 @@
 // Hubs: the domain that this hub is in, which hub has which connections, how old what is mirrored is, the lease and the link.
 
 import { For, Show } from 'solid-js';
-import type { Domain, DomainHub } from '../../wire/http/hubs.ts';
+import type { Domain, DomainHub } from '../../wire/http/operation/hubs.ts';
 import { Since } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';

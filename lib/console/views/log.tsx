@@ -2,7 +2,7 @@
 
 import { createEffect, createMemo, createSignal, For, on, Show } from 'solid-js';
 import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
-import type { LogEntry } from '../../wire/http/log.ts';
+import type { LogEntry } from '../../wire/http/operation/log.ts';
 import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
 import { StateMark } from '../parts/state-mark.tsx';

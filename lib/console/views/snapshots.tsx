@@ -1,7 +1,7 @@
 // Snapshots: what a selection of parameters was, saved under names. People save, compare and recall them.
 
 import { createSignal, For, Show } from 'solid-js';
-import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/snapshots.ts';
+import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past/snapshots.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { hub, isStale } from '../hub.ts';
 import { whyReadOnly } from '../me.ts';

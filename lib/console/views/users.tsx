@@ -1,7 +1,7 @@
 // Users: who may come in and what each of them may do, and the devices that they have signed in with, which can be revoked.
 
 import { createSignal, For, Show } from 'solid-js';
-import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/users.ts';
+import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';

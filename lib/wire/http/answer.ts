@@ -1,21 +1,21 @@
 // All that pages answer with in JSON, but for dashboards, whose format is lib/dashboard/format.ts.
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
-import type { ClientList } from './clients.ts';
-import type { ConnectionList, ConnectionStatus } from './connections.ts';
 import type { DashboardList } from './dashboards.ts';
 import type { Explanation } from './explanation.ts';
-import type { LoadReport } from './flow-files.ts';
-import type { Health, Probe } from './health.ts';
-import type { Domain } from './hubs.ts';
-import type { LogPage } from './log.ts';
 import type { OpenApiDocument } from './open-api.ts';
-import type { RuleList } from './rules.ts';
-import type { ReloadAnswer, ShadowReport } from './shadow.ts';
-import type { Snapshot, SnapshotList } from './snapshots.ts';
-import type { StoreStatus } from './store.ts';
-import type { RuleTraces } from './trace.ts';
-import type { Me, SignedIn, UserActed, UserList } from './users.ts';
+import type { ClientList } from './operation/clients.ts';
+import type { ConnectionList, ConnectionStatus } from './operation/connections.ts';
+import type { LoadReport } from './operation/flow-files.ts';
+import type { Health, Probe } from './operation/health.ts';
+import type { Domain } from './operation/hubs.ts';
+import type { LogPage } from './operation/log.ts';
+import type { RuleList } from './operation/rules.ts';
+import type { ReloadAnswer, ShadowReport } from './operation/shadow.ts';
+import type { RuleTraces } from './operation/trace.ts';
+import type { Me, SignedIn, UserActed, UserList } from './operation/users.ts';
+import type { Snapshot, SnapshotList } from './past/snapshots.ts';
+import type { StoreStatus } from './past/store.ts';
 
 export type Answer =
   | ClientList

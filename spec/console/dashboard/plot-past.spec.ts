@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { pastOf } from '../../../lib/console/dashboard/plot-past.ts';
-import type { History } from '../../../lib/wire/http/history.ts';
+import type { History } from '../../../lib/wire/http/past/history.ts';
 
 const history = (parts: Partial<History>): History => ({
   address: 'desk/level',

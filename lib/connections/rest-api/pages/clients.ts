@@ -1,6 +1,6 @@
 // GET /hub/clients: how each WebSocket client is doing.
 
-import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/clients.ts';
+import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { ConnectedClient } from '../sockets/session.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HubError } from '../../../model/error.ts';
 import * as model from '../../../model/reports/connection-status.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../wire/http/connections.ts';
+import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../wire/http/operation/connections.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';

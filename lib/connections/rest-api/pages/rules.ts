@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { RuleSwitch } from '../../../wire/http/rules.ts';
+import type { RuleSwitch } from '../../../wire/http/operation/rules.ts';
 import { answerPost } from '../http/answer-post.ts';
 import type { Operation } from './operation.ts';
 

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type * as model from '../../../model/reports/shadow-report.ts';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
-import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/http/shadow.ts';
+import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/http/operation/shadow.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';

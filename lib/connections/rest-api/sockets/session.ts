@@ -2,7 +2,7 @@
 
 import type { WebSocket } from '../../../net/uws.ts';
 import type { CloseCode } from '../../../wire/close-codes.ts';
-import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/clients.ts';
+import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import type { Visitor } from '../users/visitor.ts';
 
 export type Socket = WebSocket<Tenant>;

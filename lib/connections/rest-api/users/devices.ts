@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { HubError, messageOf } from '../../../model/error.ts';
-import { type Device, type DeviceKind, deviceKinds } from '../../../wire/http/users.ts';
+import { type Device, type DeviceKind, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
 import { digestOf } from './accounts.ts';

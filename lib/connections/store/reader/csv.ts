@@ -1,7 +1,7 @@
 // Histories as CSV (RFC 4180), for spreadsheets: one line for each point, the same columns whatever is asked for.
 
 import type { Value } from '../../../model/value.ts';
-import type { History } from '../../../wire/http/history.ts';
+import type { History } from '../../../wire/http/past/history.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 
 const columns = ['address', 'time', 'value', 'min', 'mean', 'max', 'count'];

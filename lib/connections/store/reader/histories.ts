@@ -3,7 +3,7 @@
 import { unknownName } from '../../../json5/mistake.ts';
 import { HubError } from '../../../model/error.ts';
 import type { ValueType } from '../../../model/value.ts';
-import type { History, HistoryList } from '../../../wire/http/history.ts';
+import type { History, HistoryList } from '../../../wire/http/past/history.ts';
 import type { AskedParameter, HistoryQuestion } from '../../archive.ts';
 import { csvOf } from './csv.ts';
 import { fireCourse } from './fires.ts';

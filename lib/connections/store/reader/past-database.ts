@@ -3,7 +3,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { HistoryGap } from '../../../wire/http/history.ts';
+import type { HistoryGap } from '../../../wire/http/past/history.ts';
 import type { EventPlace } from '../../archive.ts';
 import { historyTables, hourMs } from '../history/tables.ts';
 import { exists } from '../thread/database/files.ts';

@@ -1,7 +1,7 @@
 // The history as it was: each value, and from when on it held.
 
 import type { Value, ValueType } from '../../../model/value.ts';
-import type { HistoryGap } from '../../../wire/http/history.ts';
+import type { HistoryGap } from '../../../wire/http/past/history.ts';
 import { isDown } from './gaps.ts';
 import { changesIn, type Held, heldBefore, type Moment } from './past.ts';
 import { type ChangeRow, type Series, type Stored, toValue } from './past-database.ts';

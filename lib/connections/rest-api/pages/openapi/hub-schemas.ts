@@ -1,6 +1,6 @@
 // The schemas of what hubs of a domain are to one another.
 
-import type { Domain, DomainHub, Lease, Link, Mirror } from '../../../../wire/http/hubs.ts';
+import type { Domain, DomainHub, Lease, Link, Mirror } from '../../../../wire/http/operation/hubs.ts';
 import { describe, list, object, oneOf, type Schema } from './schema.ts';
 import { count, flag, text, texts, time } from './words.ts';
 

@@ -7,17 +7,21 @@ import type { FileReport } from '../../../../model/reports/load-report.ts';
 import { type LogStatus, logLevels } from '../../../../model/reports/log-entry.ts';
 import type { RuleStatus } from '../../../../model/reports/rule-status.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/clients.ts';
-import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../../../wire/http/connections.ts';
 import type { DashboardList } from '../../../../wire/http/dashboards.ts';
 import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
-import type { LoadReport } from '../../../../wire/http/flow-files.ts';
-import type { ConnectionHealth, Health, Probe } from '../../../../wire/http/health.ts';
-import type { LogEntry, LogPage } from '../../../../wire/http/log.ts';
+import type { ClientList, ClientStatus, ClientSubscription } from '../../../../wire/http/operation/clients.ts';
+import type {
+  ConnectionControl,
+  ConnectionList,
+  ConnectionStatus,
+} from '../../../../wire/http/operation/connections.ts';
+import type { LoadReport } from '../../../../wire/http/operation/flow-files.ts';
+import type { ConnectionHealth, Health, Probe } from '../../../../wire/http/operation/health.ts';
+import type { LogEntry, LogPage } from '../../../../wire/http/operation/log.ts';
+import type { RuleList, RuleSwitch } from '../../../../wire/http/operation/rules.ts';
+import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/operation/trace.ts';
 import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
-import type { RuleList, RuleSwitch } from '../../../../wire/http/rules.ts';
-import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/trace.ts';
 import { type DescribedOfHubs, hubSchemas } from './hub-schemas.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 import { type DescribedOfShadow, shadowSchemas } from './shadow-schemas.ts';

@@ -8,7 +8,7 @@ import type {
   ReloadAnswer,
   ReloadRequest,
   ShadowReport,
-} from '../../../../wire/http/shadow.ts';
+} from '../../../../wire/http/operation/shadow.ts';
 import { describe, list, object, oneOf, type Properties, type Schema } from './schema.ts';
 import { address, count, flag, origin, texts, time, value, valueType } from './words.ts';
 

@@ -2,17 +2,17 @@
 
 import { auditKinds } from '../../../../model/reports/audit-entry.ts';
 import type { Value } from '../../../../model/value.ts';
-import type { AuditEntry, AuditPage } from '../../../../wire/http/audit.ts';
-import type { EventList, HistoryCause, HistoryEvent } from '../../../../wire/http/events.ts';
-import type { History, HistoryGap, HistoryList } from '../../../../wire/http/history.ts';
+import type { AuditEntry, AuditPage } from '../../../../wire/http/past/audit.ts';
+import type { EventList, HistoryCause, HistoryEvent } from '../../../../wire/http/past/events.ts';
+import type { History, HistoryGap, HistoryList } from '../../../../wire/http/past/history.ts';
 import type {
   SavedSnapshot,
   Snapshot,
   SnapshotList,
   SnapshotSelection,
   SnapshotValue,
-} from '../../../../wire/http/snapshots.ts';
-import type { StoreFile, StoreRows, StoreStatus } from '../../../../wire/http/store.ts';
+} from '../../../../wire/http/past/snapshots.ts';
+import type { StoreFile, StoreRows, StoreStatus } from '../../../../wire/http/past/store.ts';
 import { describe, list, object, oneOf, type Schema, schema } from './schema.ts';
 import { address, count, duration, flag, origin, text, time, value, valueType } from './words.ts';
 

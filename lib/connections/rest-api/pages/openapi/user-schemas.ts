@@ -11,7 +11,7 @@ import {
   type UserAction,
   type UserInfo,
   type UserList,
-} from '../../../../wire/http/users.ts';
+} from '../../../../wire/http/operation/users.ts';
 import { describe, list, object, oneOf, type Properties, type Schema } from './schema.ts';
 import { flag, text, texts, time } from './words.ts';
 

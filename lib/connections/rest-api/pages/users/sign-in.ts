@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { Me, SignedIn, SignIn } from '../../../../wire/http/users.ts';
+import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users.ts';
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';

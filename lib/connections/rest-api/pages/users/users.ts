@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { UserActed, UserAction, UserList } from '../../../../wire/http/users.ts';
+import type { UserActed, UserAction, UserList } from '../../../../wire/http/operation/users.ts';
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';

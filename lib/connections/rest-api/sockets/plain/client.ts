@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
-import type { Interests, SessionStatus } from '../../../../wire/http/clients.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/operation/clients.ts';
 import type { PlainRefusal } from '../../../../wire/plain.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';

@@ -1,6 +1,6 @@
 // How a client of patchbay.v1 is doing, for operators.
 
-import type { Interests, SessionStatus } from '../../../../wire/http/clients.ts';
+import type { Interests, SessionStatus } from '../../../../wire/http/operation/clients.ts';
 import { stalledAfterMs } from '../status.ts';
 import type { Client } from './client.ts';
 

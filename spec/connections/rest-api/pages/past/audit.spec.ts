@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import { type AuditOptions, audit } from '../../../../../lib/command/remote/audit.ts';
-import type { AuditPage } from '../../../../../lib/wire/http/audit.ts';
+import type { AuditPage } from '../../../../../lib/wire/http/past/audit.ts';
 import type { Problem } from '../../../../../lib/wire/http/problem.ts';
 import { api, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
 import { install } from '../../../../support/store/store.ts';

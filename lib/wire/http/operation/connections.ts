@@ -1,7 +1,7 @@
 // Connections, and what is done with one by hand.
 
-import type * as model from '../../model/reports/connection-status.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/connection-status.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/connections` answers with `{"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`, as the flow files order them. */
 export interface ConnectionList {

@@ -1,6 +1,6 @@
 // Whether the hub is well.
 
-import type { LogStatus } from '../../model/reports/log-entry.ts';
+import type { LogStatus } from '../../../model/reports/log-entry.ts';
 import type { ConnectionStatus } from './connections.ts';
 
 /** `GET /hub/health` answers with `{"status":"ok","version":"0.1.0","epoch":"1f0c…","revision":7,"uptimeSeconds":12,"log":{…},"connections":[…]}`. */

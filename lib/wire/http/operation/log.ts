@@ -1,7 +1,7 @@
 // The newest entries of the log.
 
-import type * as model from '../../model/reports/log-entry.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/log-entry.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/log?after=7&level=warn` answers with `{"entries":[{"n":9,"time":"2026-…","level":"warn","message":"…"}],"next":9,"count":"…"}`. */
 export interface LogPage {

@@ -1,6 +1,6 @@
 // What a parameter was, as far as the store knows. All times are milliseconds since 1970: a plot wants numbers.
 
-import type { Value, ValueType } from '../../model/value.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
 
 /** `GET /hub/history?filter=desk/` answers with the histories of the parameters whose address matches. */
 export interface HistoryList {

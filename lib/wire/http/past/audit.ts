@@ -1,9 +1,9 @@
 // Who did what: changes that came from outside of the hub, and what operators did with the hub itself.
 
-import type * as model from '../../model/reports/audit-entry.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/audit-entry.ts';
+import type { IsoTime } from '../../time.ts';
 
-export { type AuditKind, auditKinds } from '../../model/reports/audit-entry.ts';
+export { type AuditKind, auditKinds } from '../../../model/reports/audit-entry.ts';
 
 /** `GET /hub/audit?address=desk/*&limit=1` answers with `{"entries":[{"n":9,"time":"2026-…","kind":"change",…}],"next":9}`. */
 export interface AuditPage {

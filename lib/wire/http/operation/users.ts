@@ -1,6 +1,6 @@
 // Who may come in, who is here, and how somebody signs in.
 
-import type { IsoTime } from '../time.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** What somebody may do: globs of addresses, and names of dashboards or globs of them. */
 export interface Grants {

@@ -1,6 +1,6 @@
 // Rules, and the switch of one.
 
-import type { RuleStatus } from '../../model/reports/rule-status.ts';
+import type { RuleStatus } from '../../../model/reports/rule-status.ts';
 
 /** `GET /hub/rules` answers with `[{"name":"lamp off","state":"running",…}]`, as the flow files order them. */
 export type RuleList = readonly RuleStatus[];

@@ -1,8 +1,8 @@
 // What a rule did lately.
 
-import type * as model from '../../model/reports/rule-run.ts';
-import type { Value } from '../../model/value.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/rule-run.ts';
+import type { Value } from '../../../model/value.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/trace?rule=<name>` answers with one of these for each rule of the name. */
 export type RuleTraces = readonly RuleRuns[];

@@ -1,7 +1,7 @@
 // The snapshots that a store keeps.
 
-import type * as model from '../../model/reports/snapshot.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/snapshot.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/snapshots` answers with `{"connection":"store","selections":[{"name":"studio-1","saved":[{"name":"evening",…}],"matches":"evening"}]}`. */
 export interface SnapshotList {

@@ -1,9 +1,9 @@
 // The WebSocket clients of a REST API connection.
 
-import type { Pattern } from '../pattern.ts';
-import type { protocolName } from '../protocol.ts';
-import type { IsoTime } from '../time.ts';
-import type { Delivery } from '../v1/client-messages.ts';
+import type { Pattern } from '../../pattern.ts';
+import type { protocolName } from '../../protocol.ts';
+import type { IsoTime } from '../../time.ts';
+import type { Delivery } from '../../v1/client-messages.ts';
 
 /** `GET /hub/clients` answers with `{"count":2,"clients":[{"id":1,"address":"127.0.0.1","protocol":"plain",…}]}`, slow ones first. */
 export interface ClientList {

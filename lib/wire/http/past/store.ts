@@ -1,6 +1,6 @@
 // The store of a hub, as a whole.
 
-import type { IsoTime } from '../time.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/store` answers with `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`. */
 export interface StoreStatus {

@@ -1,8 +1,8 @@
 // What happened to a parameter, who did it and why, as far as the store knows.
 
-import type { Origin } from '../../model/parameter.ts';
-import type { Value, ValueType } from '../../model/value.ts';
-import type { IsoTime } from '../time.ts';
+import type { Origin } from '../../../model/parameter.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
+import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/events/desk/lamp` answers with `{"address":"desk/lamp","type":"B","events":[…],"next":"1795…-7"}`. */
 export interface EventList {

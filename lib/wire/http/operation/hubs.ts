@@ -1,7 +1,7 @@
 // The hubs of the domain that this one is in.
 
-import type * as model from '../../model/reports/domain-status.ts';
-import type { IsoTime } from '../time.ts';
+import type * as model from '../../../model/reports/domain-status.ts';
+import type { IsoTime } from '../../time.ts';
 
 /**
  * `GET /hub/hubs` answers with

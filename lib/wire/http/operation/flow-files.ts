@@ -1,7 +1,7 @@
 // The flow files.
 
-import type { FileReport } from '../../model/reports/load-report.ts';
-import type { IsoTime } from '../time.ts';
+import type { FileReport } from '../../../model/reports/load-report.ts';
+import type { IsoTime } from '../../time.ts';
 
 /**
  * `GET /hub/files` answers with what the last load or reload said:
