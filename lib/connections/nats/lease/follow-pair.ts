@@ -1,6 +1,7 @@
 // One hub of a pair: it runs connections and rules while it holds the lease, and stands by while it does not.
 
 import { Subscription } from 'rxjs';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { LeaseState } from './lease.ts';
 import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
@@ -42,7 +43,18 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, false);
     else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', true);
   };
+  let isTaking = false;
+  /** A reload adds parameters one by one; those of a hub that stands by are not its own either. */
+  const takeCome = ({ remote }: Parameter) => {
+    if (isRunning || isTaking || remote !== undefined) return;
+    isTaking = true;
+    queueMicrotask(() => {
+      isTaking = false;
+      if (!isRunning && !following.closed) vacancy.begin(timeOfDay());
+    });
+  };
   const following = new Subscription();
+  following.add(hub.declared$.subscribe({ next: takeCome, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
   following.add(() => vacancy.end());

@@ -18,7 +18,7 @@ const lookEveryMs = 250;
 const silentMs = 2000;
 
 export interface MirrorsContext {
-  readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'removed$'>;
+  readonly hub: Pick<HubPort, 'epoch' | 'find' | 'turn' | 'mirroring' | 'declared$' | 'removed$'>;
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
@@ -50,6 +50,7 @@ export class Mirrors {
     const follow = { next: () => this.#own(), error: () => {} };
     this.#running.add(ownership.changed$.subscribe(follow));
     this.#running.add(hub.removed$.subscribe({ next: (parameter) => this.#makeRoom(parameter), error: () => {} }));
+    this.#running.add(hub.declared$.subscribe({ next: (parameter) => this.#entrust(parameter), error: () => {} }));
   }
 
   hubs(): Iterable<MirroredHub> {
@@ -139,6 +140,11 @@ export class Mirrors {
   /** What this hub had for itself is gone: the parameter of another hub may be shown in its place. */
   #makeRoom({ remote }: Parameter): void {
     if (remote === undefined) for (const hub of this.#hubs.values()) hub.lookAgain();
+  }
+
+  /** This hub has come to declare a parameter: while it stands by, it is that of the hub which runs the same connections. */
+  #entrust({ remote }: Parameter): void {
+    if (remote === undefined) this.#hubs.get(this.#context.name.hub)?.lookAgain();
   }
 
   #look(): void {

@@ -1,10 +1,15 @@
 // Main and standby, and who has a Connection ID: real hubs, and a real server that is stopped and goes on.
 
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../../support/deadline.ts';
-import { type HubUnderTest, startTestHub, statusOf, writer } from '../../../support/hub.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../../support/hub.ts';
 import { startNats } from '../../../support/nats/servers.ts';
 import { needs } from '../../../support/programs.ts';
+import { connectClient } from '../../../support/sockets/client.ts';
+import { start as startProcess } from '../../../support/system/process.ts';
 
 needs('nats');
 
@@ -17,31 +22,57 @@ const rules = [
 async function startDomain(t: ExecutionContext) {
   const nats = await startNats();
   t.teardown(() => nats.end());
-  const start = (house: object, flow: object = {}) =>
-    startTestHub(t, {
-      connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', ...house }, ...flow },
-      rules: 'desk' in flow ? rules : [],
-    });
-  return { server: nats.servers[0]!, start };
+  const flowOf = (house: object, connections: object = {}) => ({
+    connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', ...house }, ...connections },
+    rules: 'desk' in connections ? rules : [],
+  });
+  const start = (house: object, connections?: object) => startTestHub(t, flowOf(house, connections));
+  return { server: nats.servers[0]!, start, flowOf };
+}
+
+/** Saves other connections in the flow file of a hub, and reloads. */
+async function reload(hub: HubUnderTest, flow: object): Promise<void> {
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow));
+  await hub.reload();
+}
+
+async function statusAt({ port }: HubUnderTest, path: string): Promise<number> {
+  return (await fetch(`http://127.0.0.1:${port}${path}`)).status;
 }
 
 const valueAt = (hub: HubUnderTest, address: string) => hub.find(address)?.value;
 const runs = (hub: HubUnderTest) => hub.duty.watch !== undefined;
 
 test('the standby mirrors, takes over what was and no rule runs by that; a pair without servers stops and heals', async (t) => {
-  const { start, server } = await startDomain(t);
+  const { start, flowOf, server } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
   const main = await start(pair, { desk });
   await eventually(() => runs(main));
   t.is(valueAt(main, 'desk/starts'), 1);
   const other = await start({ hub: 'edge' });
-  const standby = await start(pair, { desk });
+  const standby = await start(pair, { desk, api });
   await eventually(() => standby.find('desk/in')?.remote !== undefined && valueAt(standby, 'desk/starts') === 1);
   t.like(statusOf(standby, 'desk'), { state: 'disabled' });
   t.regex(statusOf(standby, 'desk').reason, /^stands by for /);
 
-  standby.write('desk/in', 5, writer);
-  await eventually(() => valueAt(standby, 'desk/out') === 5 && valueAt(other, 'desk/out') === 5);
+  const page = connectClient(t, standby.port);
+  const shown: unknown[] = [];
+  page.param('desk/out').subscribe((value) => shown.push(value));
+  await page.whenLive();
+  const states: string[] = [];
+  page.state$.subscribe(({ name }) => states.push(name));
+  t.is(await statusAt(standby, '/hub/'), 200);
+  await page.set('desk/in', 5);
+  await eventually(() => shown.at(-1) === 5 && valueAt(other, 'desk/out') === 5);
+
+  const added = { desk: { ...desk, parameters: [...desk.parameters, 'late,I,0'] } };
+  await reload(standby, flowOf(pair, { ...added, api }));
+  const late = standby.find('desk/late')!;
+  t.is(late.remote?.hub, 'west', 'it is that of who runs the connection, who has not got it yet');
+  await reload(main, flowOf(pair, added));
+  await eventually(() => late.remote !== undefined && late.remote.staleSince === undefined);
+  await page.set('desk/late', 3);
+  t.is(valueAt(main, 'desk/late'), 3);
   await main.stop();
   await eventually(() => runs(standby));
   t.is(standby.duty.watch!.term, 2);
@@ -58,8 +89,10 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.regex(statusOf(standby, 'desk').reason, /the lease could not be renewed in time/);
   const parameter = standby.find('desk/in')!;
   t.not(parameter.remote?.staleSince, undefined);
-  const [refusal] = await standby.writeRemote(parameter.remote!, [{ parameter, input: 1 }], writer);
-  t.regex(String(refusal), /no hub runs the connections of "west"/);
+  await t.throwsAsync(page.set('desk/in', 1), {
+    message: 'desk/in: no hub runs the connections of "west" at the moment',
+  });
+  t.is(await statusAt(standby, '/parameters/desk/out'), 200);
   process.kill(server.pid, 'SIGCONT');
   await eventually(() => runs(standby));
   t.is(standby.duty.watch!.term, 2, 'nobody was between');
@@ -67,12 +100,18 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
     ['in', 'out', 'starts'].map((id) => valueAt(standby, `desk/${id}`)),
     [6, 6, 1],
   );
+  await page.set('desk/in', 7);
+  await eventually(() => shown.at(-1) === 7);
+  t.deepEqual(shown, [0, 5, 6, 7]);
+  t.deepEqual(states, ['live'], 'the page has never lost its hub');
 });
 
-test('a Connection ID is that of one hub, and the next one gets it when it is free; so is the name of a hub', async (t) => {
-  const { start } = await startDomain(t);
-  const west = await start({ hub: 'west' }, { desk });
-  await eventually(() => statusOf(west, 'desk').state === 'running');
+test('a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
+  const { start, flowOf } = await startDomain(t);
+  const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { desk }) });
+  const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
+  const edge = await start({ hub: 'edge' });
+  await eventually(() => edge.find('desk/in')?.remote?.hub === 'west');
   const east = await start({ hub: 'east' }, { desk, shelf: desk });
   await eventually(() => statusOf(east, 'desk').state === 'failed');
   t.is(statusOf(east, 'desk').reason, 'hub "west" has a connection "desk" too');
@@ -84,8 +123,12 @@ test('a Connection ID is that of one hub, and the next one gets it when it is fr
   const second = await start({ hub: 'east' });
   await eventually(() => statusOf(second, 'house').state === 'failed');
   t.regex(statusOf(second, 'house').reason, /^hub "east" of domain "d" is there already, on /);
-  await west.stop();
+  west.process.kill('SIGKILL');
   await eventually(() => statusOf(east, 'desk').state === 'running' && parameter.remote === undefined);
   t.is(east.write('desk/in', 3, writer), 3);
   t.is(statusOf(east, 'house').state, 'running');
+  const north = await start({ hub: 'north' }, { desk });
+  await eventually(() => statusOf(north, 'desk').reason === 'hub "east" has a connection "desk" too');
+  await east.stop();
+  await eventually(() => statusOf(north, 'desk').state === 'running');
 });
