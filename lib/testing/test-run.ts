@@ -151,7 +151,7 @@ export class TestRun {
 
   #fail(address: string, text: string): void {
     this.isFailed = true;
-    const relevant = address === '' ? undefined : upstreamOf(this.#plan, address);
+    const relevant = address === '' ? undefined : upstreamOf(this.#plan, [address]);
     this.timeline.addMark(this.clock.now(), address, text, relevant);
   }
 

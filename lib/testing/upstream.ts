@@ -1,33 +1,41 @@
-// What leads to a parameter: the sources of the rules that write it, and of those that write these, through connections too.
+// What leads to parameters: the sources of the rules that write them, and of those that write these, through connections too.
 
-import { type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
-import { formatAddress, parseAddress } from '../model/address.ts';
+import { type ConnectionPlan, type Plan, type RulePlan, sourcesOf } from '../flow/plan.ts';
+import { formatAddress } from '../model/address.ts';
 
-/** The address, and all that a change of it may come from. */
-export function upstreamOf({ rules, connections }: Plan, address: string): ReadonlySet<string> {
-  const upstream = new Set([address]);
-  const writers = writersByAddress(rules);
-  const seen = new Set<readonly string[]>();
+/** Who makes the values of a plan, by address. */
+interface Makers {
+  readonly rules: ReadonlyMap<string, readonly RulePlan[]>;
+  /** The connections that compute a parameter from others. */
+  readonly connections: ReadonlyMap<string, ConnectionPlan>;
+}
+
+/** Of each plan, for all of its tests. */
+const knownMakers = new WeakMap<Plan, Makers>();
+
+/** The addresses, and all that a change of them may come from. */
+export function upstreamOf(plan: Plan, addresses: Iterable<string>): ReadonlySet<string> {
+  const makers = knownMakers.get(plan) ?? makersOf(plan);
+  knownMakers.set(plan, makers);
+  const upstream = new Set(addresses);
+  const seen = new Set<object>();
+  const isNew = (one: object) => seen.size !== seen.add(one).size;
   for (const at of upstream) {
-    for (const rule of writers.get(at) ?? []) {
-      for (const sources of [sourcesOf(rule), rule.sharedAddresses]) {
-        if (!seen.has(sources)) for (const source of sources) upstream.add(source);
-        seen.add(sources);
-      }
+    for (const rule of makers.rules.get(at) ?? []) {
+      for (const sources of [sourcesOf(rule), rule.sharedAddresses])
+        if (isNew(sources)) for (const source of sources) upstream.add(source);
       for (const one of rule.addresses) if (!rule.to.includes(one)) upstream.add(one);
     }
-    const { connectionId, parameterId } = parseAddress(at);
-    const connection = connections.find(({ id }) => id === connectionId);
-    const isComputed = connection?.parameters.find(({ id }) => id === parameterId)?.access === 'read-only';
-    if (connection === undefined || !isComputed) continue;
+    const connection = makers.connections.get(at);
+    if (connection === undefined || !isNew(connection)) continue;
     for (const input of Object.values(connection.inputs)) upstream.add(input);
     for (const { id, access } of connection.parameters)
-      if (access !== 'read-only') upstream.add(formatAddress(connectionId, id));
+      if (access !== 'read-only') upstream.add(formatAddress(connection.id, id));
   }
   return upstream;
 }
 
-function writersByAddress(rules: readonly RulePlan[]): ReadonlyMap<string, readonly RulePlan[]> {
+function makersOf({ rules, connections }: Plan): Makers {
   const writers = new Map<string, RulePlan[]>();
   for (const rule of rules)
     for (const address of rule.to) {
@@ -35,5 +43,10 @@ function writersByAddress(rules: readonly RulePlan[]): ReadonlyMap<string, reado
       if (known === undefined) writers.set(address, [rule]);
       else known.push(rule);
     }
-  return writers;
+  const computed = connections.flatMap((connection) =>
+    connection.parameters
+      .filter(({ access }) => access === 'read-only')
+      .map(({ id }) => [formatAddress(connection.id, id), connection] as const),
+  );
+  return { rules: writers, connections: new Map(computed) };
 }

@@ -121,6 +121,41 @@ const halves = {
   },
 };
 
+test('a test runs the rules that may lead to what it expects, through connections too, and all of them once it fails', async (t) => {
+  const expecting = (value: number) => [
+    { set: { 'desk/a': 1 }, expect: { 'desk/b': value }, during: 1000, never: { 'desk/sum': 5 } },
+  ];
+  const folder = await createFolder(t, {
+    'flow.json5': {
+      connections: {
+        desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'factor,F,2', 'sum,F', 'loop,F,0', 'other,F'] },
+        core: { type: 'virtual-core', inputs: { a: 'desk/a' }, outputs: { twice: { type: 'F', expression: 'a * 2' } } },
+        idle: {
+          type: 'virtual-core',
+          inputs: { other: 'desk/other' },
+          outputs: { more: { type: 'F', expression: 'other + 1' } },
+        },
+      },
+      rules: [
+        { from: 'core/twice', map: "value * param('desk/factor')", to: 'desk/b' },
+        { from: 'desk/b', to: 'desk/sum' },
+        { name: 'loop', from: 'desk/loop', atStart: true, map: 'value + 1', pipe: [{ delay: 0 }], to: 'desk/loop' },
+      ],
+      tests: [
+        { name: 'without the loop', steps: expecting(4) },
+        { name: 'with all rules', steps: expecting(5) },
+      ],
+    },
+  });
+  const results: FlowTestResult[] = [];
+  for await (const result of runFlowTests([folder])) results.push(result);
+  t.deepEqual(
+    results.map(({ isPassed }) => isPassed),
+    [true, false],
+  );
+  t.regex(results[1]!.timeline, /the time stands still/);
+});
+
 test('files are tested one by one, or together', async (t) => {
   const folder = await createFolder(t, halves);
   const results = [];

@@ -4,7 +4,7 @@
 import type { Change } from '../../../model/parameter.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-run.ts';
 import { toText, type Value } from '../../../model/value.ts';
-import { keptRuns, nowhere, type RunPlaces, runDistance } from './run-numbers.ts';
+import { giveBackPlace, keptRuns, nowhere, runDistance, takePlace } from './run-numbers.ts';
 
 /** Longer texts are kept in part. */
 export const keptLength = 200;
@@ -44,7 +44,6 @@ interface Details {
 
 /** A run is added, and then told more of until the next one is. Before the first, nothing is kept. */
 export abstract class KeptRuns {
-  readonly #places: RunPlaces;
   #numbers = nowhere.numbers;
   /** Where the first run begins, and the newest. */
   #first = nowhere.first;
@@ -55,10 +54,6 @@ export abstract class KeptRuns {
   #sources: (string | undefined)[] | undefined;
   /** By where the run begins. */
   #details: Map<number, Details> | undefined;
-
-  constructor(places: RunPlaces) {
-    this.#places = places;
-  }
 
   /** The revision that started the newest run; 0: none did, or there is no run. */
   protected get revision(): number {
@@ -88,7 +83,7 @@ export abstract class KeptRuns {
   /** The rule has ended: nobody reads its runs any more. */
   protected giveBack(): void {
     if (this.#numbers === nowhere.numbers) return;
-    this.#places.giveBack({ numbers: this.#numbers, first: this.#first });
+    giveBackPlace({ numbers: this.#numbers, first: this.#first });
     this.#numbers = nowhere.numbers;
   }
 
@@ -171,7 +166,7 @@ export abstract class KeptRuns {
 
   /** A rule that never runs needs no place. */
   #begin(): void {
-    const { numbers, first } = this.#places.take();
+    const { numbers, first } = takePlace();
     this.#numbers = numbers;
     this.#first = first;
   }

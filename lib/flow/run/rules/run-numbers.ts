@@ -20,26 +20,24 @@ export interface RunPlace {
 /** Takes what a rule says that has ended, which nobody reads. */
 export const nowhere: RunPlace = { numbers: createBlock(), first: 0 };
 
-/** The places of all rules of a hub. */
-export class RunPlaces {
-  #numbers = nowhere.numbers;
-  #taken = rulesPerBlock;
-  /** Of rules that have ended: never more than there were rules at the same time. */
-  readonly #free: RunPlace[] = [];
+/** Of rules that have ended: never more than there were rules at the same time. */
+const free: RunPlace[] = [];
+let block = nowhere.numbers;
+let taken = rulesPerBlock;
 
-  take(): RunPlace {
-    const free = this.#free.pop();
-    if (free !== undefined) return free;
-    if (this.#taken === rulesPerBlock) {
-      this.#numbers = createBlock();
-      this.#taken = 0;
-    }
-    return { numbers: this.#numbers, first: runWidth * this.#taken++ };
+/** A place for the runs of a rule, of any hub of the process; thousands of tests share what the first of them has made. */
+export function takePlace(): RunPlace {
+  const known = free.pop();
+  if (known !== undefined) return known;
+  if (taken === rulesPerBlock) {
+    block = createBlock();
+    taken = 0;
   }
+  return { numbers: block, first: runWidth * taken++ };
+}
 
-  giveBack(place: RunPlace): void {
-    this.#free.push(place);
-  }
+export function giveBackPlace(place: RunPlace): void {
+  free.push(place);
 }
 
 function createBlock(): Float64Array {

@@ -10,7 +10,6 @@ import type { Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/reports/rule-run.ts';
 import type { Value } from '../../../model/value.ts';
 import { KeptRuns } from './kept-runs.ts';
-import { RunPlaces } from './run-numbers.ts';
 
 /** How long after it was asked for a rule is watched closely. */
 const watchedMs = 300_000;
@@ -35,10 +34,9 @@ export interface Traces {
 
 export function createTraces(graph: Graph): Traces {
   const traces = new Set<RuleTrace>();
-  const places = new RunPlaces();
   return {
     open(rule, copies) {
-      const trace = new RuleTrace({ rule, copies, graph, places, traces });
+      const trace = new RuleTrace({ rule, copies, graph, traces });
       traces.add(trace);
       return trace;
     },
@@ -57,7 +55,6 @@ interface TraceParts {
   readonly rule: TracedRule;
   readonly copies: Parameter | undefined;
   readonly graph: Graph;
-  readonly places: RunPlaces;
   /** All that are open. */
   readonly traces: Set<RuleTrace>;
 }
@@ -79,8 +76,8 @@ export class RuleTrace extends KeptRuns implements Unsubscribable {
   #watchedUntil = 0;
   #beganAt = 0;
 
-  constructor({ rule, copies, graph, places, traces }: TraceParts) {
-    super(places);
+  constructor({ rule, copies, graph, traces }: TraceParts) {
+    super();
     this.rule = rule;
     this.copies = copies;
     this.#graph = graph;
