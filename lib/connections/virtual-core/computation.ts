@@ -2,7 +2,7 @@
 
 import type { Expression } from '../../expression/expression.ts';
 import { convert, type Value, type ValueType } from '../../model/value.ts';
-import { type Logic, RisingEdge } from './logic.ts';
+import { type Logic, RisingEdge } from './blocks/logic.ts';
 
 /**
  * Creates the logic of an expression; its arguments are the identifiers. An output of type T fires when the result becomes true.

@@ -2,7 +2,7 @@
 // which they began.
 
 import type { Memory } from '../keeping.ts';
-import type { Remembered } from './logic.ts';
+import type { Remembered } from './blocks/logic.ts';
 import type { CoreSettings } from './settings.ts';
 import type { Unit } from './unit.ts';
 

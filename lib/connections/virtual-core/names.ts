@@ -8,7 +8,7 @@ import type { ParameterDeclaration } from '../../model/parameter.ts';
 import type { ValueType } from '../../model/value.ts';
 import type { InputTypes } from '../connection.ts';
 import type { SettingMistake } from '../setting.ts';
-import { blockTypes } from './blocks.ts';
+import { blockTypes } from './blocks/blocks.ts';
 import type { CoreSettings, Output } from './settings.ts';
 
 /** What a name stands for: an input, or a parameter of the output that gives it. */

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { expressionPattern } from '../../expression/pattern.ts';
 import { addressShape } from '../../model/address.ts';
 import { type ValueType, valueTypes } from '../../model/value.ts';
-import { blockTypes } from './blocks.ts';
+import { blockTypes } from './blocks/blocks.ts';
 import { maxRanks } from './rank-set.ts';
 
 /**

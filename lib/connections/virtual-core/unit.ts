@@ -2,7 +2,7 @@
 
 import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import type { Logic } from './logic.ts';
+import type { Logic } from './blocks/logic.ts';
 
 /** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
 export class Cell {

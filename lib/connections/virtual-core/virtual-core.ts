@@ -5,7 +5,7 @@
 import { Observable, type Subscriber, Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
-import { createAlarm } from './alarm.ts';
+import { createAlarm } from './blocks/alarm.ts';
 import { Engine } from './engine.ts';
 import { keepMemory } from './keep-memory.ts';
 import { followInputs, parametersOf } from './names.ts';

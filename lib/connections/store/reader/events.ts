@@ -5,7 +5,7 @@ import { originWithoutRule, something } from '../../../wire/http/explanation.ts'
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past/events.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';
-import { unknownParameter } from './histories.ts';
+import { unknownParameter } from './histories/histories.ts';
 import { heldBefore, type Moment } from './past.ts';
 import { type EventRow, type PastDatabase, type Series, toValue } from './past-database.ts';
 import { createSight, type Sees } from './sight.ts';

@@ -2,9 +2,9 @@
 
 import { hourMs, minuteMs } from '../history/tables.ts';
 import type { Deadline } from './deadline.ts';
-import { Gaps } from './gaps.ts';
+import { Gaps } from './histories/gaps.ts';
+import { floorTo } from './histories/steps.ts';
 import type { ChangeRow, Mark, PastDatabase, Series, Span, Stored } from './past-database.ts';
-import { floorTo } from './steps.ts';
 
 /** What all answers to one question share. */
 export interface Moment {

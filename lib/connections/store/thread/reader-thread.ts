@@ -8,7 +8,7 @@ import type { AuditQuestion, EventsQuestion, HistoryQuestion } from '../../archi
 import { AuditFile } from '../reader/audit-file.ts';
 import { Deadline } from '../reader/deadline.ts';
 import { answerEvents } from '../reader/events.ts';
-import { answerHistories } from '../reader/histories.ts';
+import { answerHistories } from '../reader/histories/histories.ts';
 import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';

@@ -1,6 +1,6 @@
 // The function blocks of IEC 61131-3 that remember one bit (SR, RS) or see an edge (R_TRIG, F_TRIG).
 
-import type { Value } from '../../model/value.ts';
+import type { Value } from '../../../model/value.ts';
 import { type Logic, RisingEdge } from './logic.ts';
 
 /** SR: `set`, `reset` → Q; set wins. Q is off before the first set. */

@@ -1,8 +1,8 @@
 // Histories as CSV (RFC 4180), for spreadsheets: one line for each point, the same columns whatever is asked for.
 
-import type { Value } from '../../../model/value.ts';
-import type { History } from '../../../wire/http/past/history.ts';
-import { toIsoTime } from '../../../wire/time.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { History } from '../../../../wire/http/past/history.ts';
+import { toIsoTime } from '../../../../wire/time.ts';
 
 const columns = ['address', 'time', 'value', 'min', 'mean', 'max', 'count'];
 const lineEnd = '\r\n';

@@ -1,7 +1,7 @@
 // The timing diagrams of TON, TOF and TP (IEC 61131-3), a column being 100 ms of virtual time.
 
 import test from 'ava';
-import { drawDiagram, startCore } from '../../support/core.ts';
+import { drawDiagram, startCore } from '../../../support/core.ts';
 
 const timer = (block: string, pt: number | string = 300) => ({ q: { block, in: 'in', pt } });
 

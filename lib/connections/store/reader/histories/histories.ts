@@ -1,17 +1,17 @@
 // Answers a question for the history of one parameter or of several.
 
-import { unknownName } from '../../../json5/mistake.ts';
-import { HubError } from '../../../model/error.ts';
-import type { ValueType } from '../../../model/value.ts';
-import type { History, HistoryList } from '../../../wire/http/past/history.ts';
-import type { AskedParameter, HistoryQuestion } from '../../archive.ts';
+import { unknownName } from '../../../../json5/mistake.ts';
+import { HubError } from '../../../../model/error.ts';
+import type { ValueType } from '../../../../model/value.ts';
+import type { History, HistoryList } from '../../../../wire/http/past/history.ts';
+import type { AskedParameter, HistoryQuestion } from '../../../archive.ts';
+import type { Moment } from '../past.ts';
+import type { PastDatabase, Series } from '../past-database.ts';
+import type { Course, HistoryRange } from '../range.ts';
+import { createSight, type Sees } from '../sight.ts';
 import { csvOf } from './csv.ts';
 import { fireCourse } from './fires.ts';
 import { numberCourse } from './numbers.ts';
-import type { Moment } from './past.ts';
-import type { PastDatabase, Series } from './past-database.ts';
-import type { Course, HistoryRange } from './range.ts';
-import { createSight, type Sees } from './sight.ts';
 import { textCourse } from './states.ts';
 
 type CourseOf = (moment: Moment, series: Series, range: HistoryRange) => Course;

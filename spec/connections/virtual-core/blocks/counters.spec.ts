@@ -1,7 +1,7 @@
 // The timing diagrams of CTU, CTD and CTUD (IEC 61131-3), and the ends of their range.
 
 import test from 'ava';
-import { drawDiagram, startCore } from '../../support/core.ts';
+import { drawDiagram, startCore } from '../../../support/core.ts';
 
 const diagram = test.macro((t, desk: string[], q: object, rows: Record<string, string>) =>
   drawDiagram(t, desk, { q }, rows),

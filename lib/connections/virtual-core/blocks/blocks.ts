@@ -2,8 +2,8 @@
 // checks and parameters follow from this table.
 
 import { z } from 'zod';
-import { parseDurationMs } from '../../model/time/duration.ts';
-import type { Value, ValueType } from '../../model/value.ts';
+import { parseDurationMs } from '../../../model/time/duration.ts';
+import type { Value, ValueType } from '../../../model/value.ts';
 import { createCtd, createCtu, createCtud } from './counters.ts';
 import { createFTrig, createRs, createRTrig, createSr } from './latches.ts';
 import type { Logic } from './logic.ts';

@@ -1,7 +1,7 @@
 // The timing diagrams of SR, RS, R_TRIG and F_TRIG (IEC 61131-3).
 
 import test from 'ava';
-import { drawDiagram } from '../../support/core.ts';
+import { drawDiagram } from '../../../support/core.ts';
 
 const diagram = test.macro((t, desk: string[], q: object, rows: Record<string, string>) =>
   drawDiagram(t, desk, { q }, rows),

@@ -1,8 +1,8 @@
 // What buckets are made of: hours and minutes that are put together already, as far as they are there and still kept, and changes.
 
-import { hourMs, minuteMs } from '../history/tables.ts';
-import type { Moment, Range } from './past.ts';
-import type { Series, Span } from './past-database.ts';
+import { hourMs, minuteMs } from '../../history/tables.ts';
+import type { Moment, Range } from '../past.ts';
+import type { Series, Span } from '../past-database.ts';
 import { floorTo, stepOf } from './steps.ts';
 
 /** More changes are not put together for one answer: longer buckets are made of minutes or hours, where these are kept. */

@@ -1,9 +1,9 @@
 // The history of a number or a boolean: as it was where that is few enough points, else in buckets.
 
+import { heldBefore, type Moment } from '../past.ts';
+import type { Series } from '../past-database.ts';
+import type { Course, HistoryRange } from '../range.ts';
 import { Buckets } from './buckets.ts';
-import { heldBefore, type Moment } from './past.ts';
-import type { Series } from './past-database.ts';
-import type { Course, HistoryRange } from './range.ts';
 import { chooseStep, completeTables, countAtLeast, tell } from './sources.ts';
 import { stateCourse } from './states.ts';
 import { floorTo } from './steps.ts';

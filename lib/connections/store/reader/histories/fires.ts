@@ -1,8 +1,8 @@
 // The history of a trigger: when it fired, or how often in each bucket.
 
-import { changesIn, type Moment } from './past.ts';
-import type { Series, Span } from './past-database.ts';
-import type { Course, HistoryRange } from './range.ts';
+import { changesIn, type Moment } from '../past.ts';
+import type { Series, Span } from '../past-database.ts';
+import type { Course, HistoryRange } from '../range.ts';
 import { chooseStep, completeTables, countAtLeast, type Sink, tell } from './sources.ts';
 import { floorTo } from './steps.ts';
 

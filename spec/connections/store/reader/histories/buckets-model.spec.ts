@@ -3,14 +3,14 @@
 import { join } from 'node:path';
 import test from 'ava';
 import * as fc from 'fast-check';
-import { downReason, hourMs, minuteMs } from '../../../../lib/connections/store/history/tables.ts';
-import { Deadline } from '../../../../lib/connections/store/reader/deadline.ts';
-import { answerHistories } from '../../../../lib/connections/store/reader/histories.ts';
-import { momentOf } from '../../../../lib/connections/store/reader/past.ts';
-import { PastDatabase } from '../../../../lib/connections/store/reader/past-database.ts';
-import type { History } from '../../../../lib/wire/http/past/history.ts';
-import { createFolder } from '../../../support/folder.ts';
-import { type Kept, Timeline, type TimelineGap, writeTimeline } from './timeline.ts';
+import { downReason, hourMs, minuteMs } from '../../../../../lib/connections/store/history/tables.ts';
+import { Deadline } from '../../../../../lib/connections/store/reader/deadline.ts';
+import { answerHistories } from '../../../../../lib/connections/store/reader/histories/histories.ts';
+import { momentOf } from '../../../../../lib/connections/store/reader/past.ts';
+import { PastDatabase } from '../../../../../lib/connections/store/reader/past-database.ts';
+import type { History } from '../../../../../lib/wire/http/past/history.ts';
+import { createFolder } from '../../../../support/folder.ts';
+import { type Kept, Timeline, type TimelineGap, writeTimeline } from '../timeline.ts';
 
 const start = Date.UTC(2026, 10, 1, 2);
 const hours = 5;

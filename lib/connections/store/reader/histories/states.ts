@@ -1,11 +1,11 @@
 // The history as it was: each value, and from when on it held.
 
-import type { Value, ValueType } from '../../../model/value.ts';
-import type { HistoryGap } from '../../../wire/http/past/history.ts';
+import type { Value, ValueType } from '../../../../model/value.ts';
+import type { HistoryGap } from '../../../../wire/http/past/history.ts';
+import { changesIn, type Held, heldBefore, type Moment } from '../past.ts';
+import { type ChangeRow, type Series, type Stored, toValue } from '../past-database.ts';
+import type { Course, HistoryRange } from '../range.ts';
 import { isDown } from './gaps.ts';
-import { changesIn, type Held, heldBefore, type Moment } from './past.ts';
-import { type ChangeRow, type Series, type Stored, toValue } from './past-database.ts';
-import type { Course, HistoryRange } from './range.ts';
 
 /** Numbers and booleans; undefined: there are too many of them. */
 export function stateCourse(moment: Moment, series: Series, range: HistoryRange): Course | undefined {

@@ -1,9 +1,9 @@
 // Puts what a number was together to buckets of equal length: the least, the greatest, the mean weighed by time, and how many changes
 // there were. It is told single changes, and minutes and hours that are put together already, in the order of time.
 
-import type { HistoryGap } from '../../../wire/http/past/history.ts';
+import type { HistoryGap } from '../../../../wire/http/past/history.ts';
+import type { Span } from '../past-database.ts';
 import { isDown } from './gaps.ts';
-import type { Span } from './past-database.ts';
 import type { Sink } from './sources.ts';
 
 export interface BucketColumns {

@@ -1,8 +1,8 @@
 // When nothing was recorded. After the hub was down nothing is known until something is recorded; after any other gap that holds
 // which was recorded before, unless there is something newer.
 
-import type { HistoryGap } from '../../../wire/http/past/history.ts';
-import { downReason } from '../history/tables.ts';
+import type { HistoryGap } from '../../../../wire/http/past/history.ts';
+import { downReason } from '../../history/tables.ts';
 
 export class Gaps {
   readonly list: readonly HistoryGap[];

@@ -1,6 +1,6 @@
 // What function blocks and computed outputs have in common: values go in, values come out, and each has a memory of its own.
 
-import type { Value } from '../../model/value.ts';
+import type { Value } from '../../../model/value.ts';
 
 /** A piece of logic with its memory. It knows nothing of parameters or of the clock that drives it. */
 export interface Logic {

@@ -1,7 +1,7 @@
 // The counters of IEC 61131-3: CTU, CTD and CTUD. They count rising edges, and stop at ±(2^53−1), the bounds of an integer
 // parameter. A reset goes before a load, and a load before counting. An edge up and an edge down at the same time cancel out.
 
-import type { Value } from '../../model/value.ts';
+import type { Value } from '../../../model/value.ts';
 import { type Logic, RisingEdge } from './logic.ts';
 
 const most = Number.MAX_SAFE_INTEGER;
