@@ -1,9 +1,9 @@
 // Evaluates a compiled core. A value that changes marks the outputs that read it, and marked outputs are evaluated in the order
 // of their dependencies, each of them once. So a change costs as much as it affects, however many outputs there are.
 
+import { Heap } from '../../model/heap.ts';
 import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import { Heap } from './heap.ts';
 import { RankSet } from './rank-set.ts';
 import type { Cell, Unit } from './unit.ts';
 
@@ -14,13 +14,19 @@ export interface EngineListener {
   onFault(name: string, error: unknown): void;
 }
 
+/** When a unit asked to be woken; it counts as long as the unit has not asked for another time. */
+interface Wake {
+  readonly at: number;
+  readonly unit: Unit;
+}
+
 export class Engine {
   /** How many times an output has been evaluated. */
   evaluations = 0;
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
-  readonly #wakes = new Heap<Unit>();
+  readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
   /** Triggers of inputs that have fired since the last evaluation. */
   #fired: Cell[] = [];
   /** Triggers that are true in this evaluation. */
@@ -61,14 +67,15 @@ export class Engine {
 
   /** When the next unit wants to be woken; Infinity when none does. */
   get nextWakeAt(): number {
-    while (this.#wakes.size > 0 && this.#wakes.first!.wakeAt !== this.#wakes.firstKey) this.#wakes.pop();
-    return this.#wakes.firstKey;
+    let first = this.#wakes.first;
+    for (; first !== undefined && first.unit.wakeAt !== first.at; first = this.#wakes.first) this.#wakes.take();
+    return first?.at ?? Infinity;
   }
 
   /** Marks the units whose time has come. */
   wake(now: number): void {
     while (this.nextWakeAt <= now) {
-      const unit = this.#wakes.pop()!;
+      const { unit } = this.#wakes.take()!;
       unit.wakeAt = Infinity;
       unit.because = unit.wakeBecause;
       this.#marked.add(unit.rank);
@@ -108,7 +115,7 @@ export class Engine {
     if (wakeAt >= unit.wakeAt) return;
     unit.wakeAt = wakeAt;
     unit.wakeBecause = unit.because;
-    this.#wakes.push(wakeAt, unit);
+    this.#wakes.add({ at: wakeAt, unit });
   }
 
   #raise(): void {
