@@ -49,10 +49,14 @@ export const settingsSchema = z.strictObject({
         .regex(/^(SU[A-Z2-7]{56})?$/, { error: 'the seed of a user: SU and 56 characters A-Z and 2-7' })
         .default('')
         .describe('The seed of an nkey (SU…) in place of a user; empty: none'),
+      file: z
+        .string({ error: 'the path of a file' })
+        .default('')
+        .describe('A file of credentials (.creds: a JWT and its seed) in place of a user; empty: none'),
     })
     .prefault({})
-    .refine(({ user, token, nkey }) => [user, token, nkey].filter((one) => one !== '').length <= 1, {
-      error: 'expected one of user, token and nkey, got several',
+    .refine(({ user, token, nkey, file }) => [user, token, nkey, file].filter((one) => one !== '').length <= 1, {
+      error: 'expected one of user, token, nkey and file, got several',
     })
     .describe('How this hub signs in at the servers; left out: it does not'),
   tls: z

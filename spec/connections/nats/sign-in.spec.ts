@@ -101,3 +101,66 @@ test('a seed that is none is a mistake', async (t) => {
   const house = { type: 'nats', domain: 'd', hub: 'west', credentials: { nkey: 'SUnothing' } };
   await t.throwsAsync(startTestHub(t, { connections: { house } }), { message: /expected the seed of a user: SU and/ });
 });
+
+type Pair = ReturnType<typeof nkeys.createUser>;
+
+/** A JWT of NATS, signed by whoever issues it. */
+function jwtOf(issuer: Pair, sub: string, name: string, claims: object): string {
+  const part = (value: object | Uint8Array) =>
+    Buffer.from(value instanceof Uint8Array ? value : JSON.stringify(value)).toString('base64url');
+  const iat = Math.floor(Date.now() / 1000);
+  const body = { jti: name, iat, iss: issuer.getPublicKey(), name, sub, nats: { ...claims, version: 2 } };
+  const signed = `${part({ typ: 'JWT', alg: 'ed25519-nkey' })}.${part(body)}`;
+  return `${signed}.${part(issuer.sign(new TextEncoder().encode(signed)))}`;
+}
+
+function credsOf(jwt: string, seed: string): string {
+  const block = (what: string, text: string, dashes: string) =>
+    `-----BEGIN ${what}-----\n${text}\n${dashes}END ${what}${dashes}\n\n`;
+  return block('NATS USER JWT', jwt, '------') + block('USER NKEY SEED', seed, '------');
+}
+
+test('by a file of credentials, at a server that knows nobody but its operator', async (t) => {
+  const operator = nkeys.createOperator();
+  const [account, system] = [nkeys.createAccount(), nkeys.createAccount()];
+  const [user, stranger] = [nkeys.createUser(), nkeys.createUser()];
+  const unlimited = { subs: -1, data: -1, payload: -1, conn: -1, leaf: -1, imports: -1, exports: -1, wildcards: true };
+  const storage = { mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 };
+  const accountOf = (pair: Pair, name: string, limits: object) =>
+    `${pair.getPublicKey()}: ${jwtOf(operator, pair.getPublicKey(), name, { type: 'account', limits })}`;
+  const userJwt = jwtOf(account, user.getPublicKey(), 'west', {
+    type: 'user',
+    pub: {},
+    sub: {},
+    subs: -1,
+    data: -1,
+    payload: -1,
+  });
+  const nats = await startNats(1, {
+    configuration: `
+      operator: ${jwtOf(operator, operator.getPublicKey(), 'operator', { type: 'operator' })}
+      resolver: MEMORY
+      system_account: ${system.getPublicKey()}
+      resolver_preload: {
+        ${accountOf(system, 'system', unlimited)}
+        ${accountOf(account, 'house', { ...unlimited, ...storage })}
+      }`,
+  });
+  t.teardown(() => nats.end());
+  const folder = await createFolder(t, {
+    'hub.creds': credsOf(userJwt, seedOf(user)),
+    'other.creds': credsOf(userJwt, seedOf(stranger)),
+    'no.creds': 'secret',
+  });
+  const of = (name: string) => ({ credentials: { file: join(folder, name) } });
+  await expectStates(t, nats.urls, [
+    [of('hub.creds'), /^running/],
+    [of('other.creds'), refused],
+    [
+      of('no.creds'),
+      /: credentials\.file: expected a file of credentials, got ".+\/no\.creds", which has no JWT and seed of a user$/,
+    ],
+    [of('none'), /: credentials\.file: expected a file of credentials, got ".+\/none" \(ENOENT/],
+    [{}, refused],
+  ]);
+});

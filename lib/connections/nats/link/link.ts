@@ -8,6 +8,7 @@ import { Backoff } from '../../../model/time/backoff.ts';
 import type { Log } from '../../connection.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
+import { readCredentials } from './credentials-file.ts';
 import { createTransport } from './nats-transport.ts';
 import { inboxPrefixOf } from './subjects.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -100,7 +101,7 @@ export function openLink(context: LinkContext): Link {
 /** Opens a connection to one server. Errors: why there is none. */
 async function dial({ settings, resolvePath }: LinkContext, server: string): Promise<NatsConnection> {
   const { domain, hub, credentials, tls } = settings;
-  const { user, password, token, nkey } = credentials;
+  const { user, password, token, nkey, file } = credentials;
   const { connect, nkeyAuthenticator } = await import('@nats-io/transport-node');
   const { hostname } = new URL(server.replace(/^\w+:/, 'http:'));
   const isTls = tls !== undefined || server.startsWith('tls:');
@@ -118,6 +119,7 @@ async function dial({ settings, resolvePath }: LinkContext, server: string): Pro
     ...(user !== '' && { user, pass: password }),
     ...(token !== '' && { token }),
     ...(nkey !== '' && { authenticator: nkeyAuthenticator(new TextEncoder().encode(nkey)) }),
+    ...(file !== '' && { authenticator: await readCredentials(file, resolvePath) }),
     // a certificate of an IP address is compared with that of the server only if the address is given
     ...(isTls && { tls: { ...files, host: hostname.replace(/^\[|\]$/g, '') } as TlsOptions }),
   };
