@@ -1,13 +1,14 @@
 // Keeps on the disk who did what, and the log: every 100 ms what has come since is written in one transaction. While it cannot be
 // written it waits, up to a bound.
 
-import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
+import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { Pause } from '../pause.ts';
 import { RowRate } from '../row-rate.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
@@ -75,6 +76,8 @@ class AuditKeeper implements RecordedArchive {
   /** The time of the oldest entry. */
   #oldest: number | undefined;
   #isOpen = false;
+  /** Whether there was nothing to write. */
+  #isIdle = false;
   /** Whether the hub has just started, and not only this connection. */
   #isStart: boolean;
   /** Whether somebody has found damage in the database. */
@@ -84,12 +87,15 @@ class AuditKeeper implements RecordedArchive {
   #isEnding = false;
   /** Who waits until what has come up to now is written. */
   #flushing: (() => void)[] = [];
-  #wake = () => {};
+  readonly #pause: Pause;
+  readonly #happens$: Observable<unknown>;
 
   constructor(options: KeepAuditOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
     this.#tell = tell;
     this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
+    this.#pause = new Pause(options.scheduler);
+    this.#happens$ = merge(options.hub.changes$, options.hub.keeping.deeds$);
     this.#isStart = options.opened !== undefined;
     this.#listening = listen(options.hub, options.isSelected, this.#queue, () => {
       this.#isHubEnding = true;
@@ -110,13 +116,13 @@ class AuditKeeper implements RecordedArchive {
     if (this.#isEnding || this.#trouble !== undefined) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#flushing.push(resolve);
-    this.#wake();
+    this.#pause.wake();
     await within(promise, flushDeadlineMs);
   }
 
   async check(): Promise<void> {
     this.#openAnew(true);
-    this.#wake();
+    this.#pause.wake();
   }
 
   async keep(): Promise<void> {
@@ -132,9 +138,14 @@ class AuditKeeper implements RecordedArchive {
       else for (const resolve of flushing) resolve();
       if (this.#isOpen && copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
+      const isIdle = this.#isIdle && this.#queue.length + this.#flushing.length === 0;
+      if (isIdle && this.#trouble === undefined && !this.#isEnding) {
+        await this.#pause.untilAfter(this.#happens$, tickMs);
+        continue;
+      }
       const isUrgent = this.#flushing.length > 0;
       const pauseMs = this.#trouble !== undefined ? this.#backoff.next() : isUrgent || isBehind ? 0 : tickMs;
-      await this.#pause(startedAt + pauseMs - scheduler.now());
+      await this.#pause.for(startedAt + pauseMs - scheduler.now());
     }
   }
 
@@ -142,7 +153,7 @@ class AuditKeeper implements RecordedArchive {
   async end(kept: Promise<unknown>): Promise<void> {
     this.#listening.unsubscribe();
     this.#isEnding = true;
-    this.#wake();
+    this.#pause.wake();
     await kept;
     try {
       while (this.#isOpen && (await this.#write(true)));
@@ -190,7 +201,8 @@ class AuditKeeper implements RecordedArchive {
     const isBehind = this.#queue.length > 0;
     const isClean = isLast && !isBehind && this.#isHubEnding;
     const seen = Date.now();
-    if (this.#pending.length + log.length === 0 && !isClean && seen - this.#seenAt < seenEveryMs) return false;
+    this.#isIdle = this.#pending.length + log.length === 0 && !isClean && seen - this.#seenAt < seenEveryMs;
+    if (this.#isIdle) return false;
     const batch = { rows: this.#pending, log, run: { seen, isClean, count: this.#place.count } };
     const { written, oldest } = await this.#disk.watch(writer.write(batch));
     this.#trouble = written.state === 'written' ? undefined : `entries are not written: ${written.reason}`;
@@ -222,15 +234,5 @@ class AuditKeeper implements RecordedArchive {
     if (reason === this.#told || this.#isEnding) return;
     this.#told = reason;
     this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
-      this.#wake = () => {
-        action.unsubscribe();
-        resolve();
-      };
-    });
   }
 }

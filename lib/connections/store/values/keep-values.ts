@@ -1,4 +1,4 @@
-// Keeps the values on the disk those of the hub: every 100 ms what has changed since is written in one transaction. What
+// Keeps the values on the disk those of the hub: 100 ms after a change what has changed is written in one transaction. What
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
 
 import { Observable, type SchedulerLike } from 'rxjs';
@@ -8,6 +8,7 @@ import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
+import { Pause } from '../pause.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, Written } from '../thread/values/messages.ts';
@@ -71,14 +72,17 @@ class ValuesKeeper {
   #written: number;
   readonly #progress: Progress;
   #isOpen = false;
+  /** Whether there was nothing to write. */
+  #isIdle = false;
   #isEnding = false;
-  #wake = () => {};
+  readonly #pause: Pause;
 
   constructor(options: KeepValuesOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
     this.#tell = tell;
     this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
     this.#memories = new Memories(options.hub.keeping);
+    this.#pause = new Pause(options.scheduler);
     this.#written = options.hub.revision;
     this.#progress = new Progress(options.hub, () => options.scheduler.now());
   }
@@ -88,7 +92,7 @@ class ValuesKeeper {
   }
 
   async keep(): Promise<void> {
-    const { opened, scheduler } = this.#options;
+    const { opened, scheduler, hub } = this.#options;
     if (opened === undefined) this.#renew();
     else this.#take(await opened);
     while (!this.#isEnding) {
@@ -97,8 +101,12 @@ class ValuesKeeper {
       const isBehind = this.#isOpen && !this.#isEnding && (await this.#write());
       if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
+      if (this.#isIdle && this.#trouble === undefined && !this.#isEnding && this.#written === hub.revision) {
+        await this.#pause.untilAfter(hub.changes$, tickMs);
+        continue;
+      }
       const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();
-      await this.#pause(startedAt + pauseMs - scheduler.now());
+      await this.#pause.for(startedAt + pauseMs - scheduler.now());
     }
   }
 
@@ -106,7 +114,7 @@ class ValuesKeeper {
   async end(kept: Promise<unknown>): Promise<void> {
     const wasOpen = this.#isOpen; // what another hub frees meanwhile is not ours
     this.#isEnding = true;
-    this.#wake();
+    this.#pause.wake();
     await kept;
     try {
       while (wasOpen && this.#isOpen && (await this.#write()));
@@ -160,6 +168,7 @@ class ValuesKeeper {
     const memories = this.#memories.take();
     const snapshots = this.#options.snapshots.take();
     const isEmpty = values.length + memories.length === 0 && snapshots === undefined;
+    this.#isIdle = isEmpty;
     if (!isEmpty && !(await this.#commit({ values, memories, snapshots }))) return false;
     this.#written = revision;
     this.#progress.wrote(values.length, revision);
@@ -211,15 +220,5 @@ class ValuesKeeper {
       this.#wanted.set(parameter, isWanted);
     }
     return isWanted;
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
-      this.#wake = () => {
-        action.unsubscribe();
-        resolve();
-      };
-    });
   }
 }
