@@ -1,7 +1,8 @@
 // Reads a dashboard: its text, every widget by the schema of its type, and the place of each widget. It finds all mistakes at once,
 // each with line, column and the nearest name.
 
-import { formatMistake, MistakeList, type SettingPath, unknownName } from '../json5/mistake.ts';
+import { formatMistake, MistakeList, type SettingPath } from '../json5/mistake.ts';
+import { unknownName } from '../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../json5/read.ts';
 import { describe, HubError } from '../model/error.ts';
 import { isJsonObject } from '../model/json-object.ts';

@@ -2,7 +2,7 @@
 // `param` and `known` become names that the runtime fills in. What is no function is told here, with the nearest one.
 
 import type { Environment } from '@marcbachmann/cel-js';
-import { nearestName } from '../json5/mistake.ts';
+import { nearestName } from '../json5/nearest-name.ts';
 import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';

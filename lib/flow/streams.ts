@@ -2,7 +2,7 @@
 // runs. Each stream knows its addresses from the start.
 
 import { Observable, type Subscriber, type Subscription } from 'rxjs';
-import { nearestName } from '../json5/mistake.ts';
+import { nearestName } from '../json5/nearest-name.ts';
 import { describe } from '../model/error.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Hearing, On } from './define-flow.ts';

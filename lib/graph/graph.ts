@@ -23,7 +23,7 @@ import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
 import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
-import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn } from './turn-limits.ts';
+import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn, tooManyHops } from './turn-limits.ts';
 
 /** One turn of so many is timed. */
 const timedEvery = 64;
@@ -363,11 +363,4 @@ export class Graph {
 
 function readOnly({ address }: ParameterNode): HubError {
   return new HubError('read-only', `${address}: expected a writable parameter, this one is read-only`);
-}
-
-function tooManyHops(address: string): HubError {
-  return new HubError(
-    'conflict',
-    `${address}: expected at most ${maxHops} hops, the rules that led to this write loop`,
-  );
 }

@@ -1,5 +1,6 @@
 // The limits of a turn: they end rules that write one another for ever, and rules that multiply.
 
+import { HubError } from '../model/error.ts';
 import type { Change, Parameter } from '../model/parameter.ts';
 
 /** How many changes may follow from one another within a turn. */
@@ -23,4 +24,12 @@ export function droppedBy(limit: TurnLimit, write: Change): DroppedWrite {
   for (let link: Change | undefined = write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
     chain.unshift(link);
   return { limit, parameter: write.parameter, chain };
+}
+
+/** The error of a write past the limit of hops. */
+export function tooManyHops(address: string): HubError {
+  return new HubError(
+    'conflict',
+    `${address}: expected at most ${maxHops} hops, the rules that led to this write loop`,
+  );
 }

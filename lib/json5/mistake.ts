@@ -1,13 +1,9 @@
 // Mistakes in files that people write. Each is told with file, line and path, what was expected, what came, and the nearest name.
 
-import { closest, distance } from 'fastest-levenshtein';
 import { z } from 'zod';
 import { describe } from '../model/error.ts';
+import { nearestName, unknownName } from './nearest-name.ts';
 import type { Position } from './positions.ts';
-
-/** A client may ask for any name. With these bounds a comparison takes some milliseconds at most. */
-const maxComparedLength = 400;
-const maxComparedCharacters = 200_000;
 
 export type SettingPath = readonly (string | number)[];
 
@@ -149,29 +145,6 @@ export function lineAt(file: CheckedFile, path: SettingPath, message: string, po
   const { line, column } = position ?? {};
   const shown = file.withoutSecrets?.(path, message) ?? message;
   return formatMistake({ file: written.file, path: formatPath(written.path), message: shown, line, column });
-}
-
-/** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
-export function unknownName(what: string, name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  const list = known.length <= 20 ? `, expected one of ${known.join(', ')}` : '';
-  return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
-}
-
-/**
- * The nearest of the known names, or the shortest that begins with it; undefined: none is near. It compares names of about the
- * same length, unless they are too many.
- */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const farthest = name.length < 4 ? Math.min(1, name.length - 1) : Math.max(2, name.length / 3);
-  if (name.length > maxComparedLength) return undefined;
-  const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);
-  if (candidates.length * name.length > maxComparedCharacters) return undefined;
-  const nearest = candidates.length === 0 ? undefined : closest(name, candidates);
-  if (nearest !== undefined && distance(name, nearest) <= farthest) return nearest;
-  const letters = (word: string) => [...word].sort().join('');
-  if (name.length < 4) return candidates.find((one) => letters(one) === letters(name));
-  return known.filter((one) => one.startsWith(name)).sort((a, b) => a.length - b.length)[0];
 }
 
 function formatPath(path: SettingPath): string {

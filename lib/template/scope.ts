@@ -1,6 +1,6 @@
 // The variables that a part of a template knows: those of its instance, and those of each `each` around it.
 
-import { nearestName } from '../json5/mistake.ts';
+import { nearestName } from '../json5/nearest-name.ts';
 import { isJsonObject } from '../model/json-object.ts';
 
 const shownLength = 40;

@@ -8,7 +8,8 @@ import { checkGiven, checkSteps } from '../flow/check/tests/tests.ts';
 import type { FlowFile } from '../flow/files/flow-file.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { Assignment, TestedParameter, TestStep } from '../flow/test-plan.ts';
-import { formatMistake, MistakeList, unknownName } from '../json5/mistake.ts';
+import { formatMistake, MistakeList } from '../json5/mistake.ts';
+import { unknownName } from '../json5/nearest-name.ts';
 import { formatAddress, parseAddress } from '../model/address.ts';
 import { HubError } from '../model/error.ts';
 

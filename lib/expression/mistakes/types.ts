@@ -1,7 +1,7 @@
 // Tells what does not fit in an expression to people who do not program: names, operators, functions and results, each with
 // what to write instead.
 
-import { nearestName } from '../../json5/mistake.ts';
+import { nearestName } from '../../json5/nearest-name.ts';
 import type { ValueType } from '../../model/value.ts';
 import { functionTypes } from '../functions/functions.ts';
 import { authorsName } from '../language.ts';

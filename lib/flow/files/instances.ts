@@ -2,7 +2,8 @@
 // template and the variables of the instance. Paths in it start from the folder of the file that has the instances.
 
 import { resolve } from 'node:path';
-import { type MistakeList, nearestName, type SettingPath } from '../../json5/mistake.ts';
+import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { nearestName } from '../../json5/nearest-name.ts';
 import { isJsonObject } from '../../model/json-object.ts';
 import { Budget } from '../../template/budget.ts';
 import { expand, type Unknown } from '../../template/expand.ts';

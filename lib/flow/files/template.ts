@@ -2,7 +2,8 @@
 
 import { readFileSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { type MistakeList, type SettingPath, unknownName } from '../../json5/mistake.ts';
+import type { MistakeList, SettingPath } from '../../json5/mistake.ts';
+import { unknownName } from '../../json5/nearest-name.ts';
 import { Json5Error, readJson5 } from '../../json5/read.ts';
 import { describe, messageOf } from '../../model/error.ts';
 import { isJsonObject } from '../../model/json-object.ts';

@@ -1,7 +1,7 @@
 // The part of a store that keeps snapshots: for each selection the parameters `save`, `recall`, `forget` and `matches`.
 
 import { Observable, Subscription } from 'rxjs';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Change, Origin, ParameterDeclaration } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';

@@ -1,7 +1,7 @@
 // A selection of parameters with its snapshots: it saves, recalls, forgets and compares them, and knows whether the present values
 // are those of the one that was last saved or recalled.
 
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';

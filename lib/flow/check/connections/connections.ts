@@ -1,7 +1,7 @@
 // Checks the connections of all flow files: IDs, types, settings, claims, and then what they listen to.
 
 import type { AnyConnectionType } from '../../../connections/connection.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { connectionIdMistake } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';

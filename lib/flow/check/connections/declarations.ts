@@ -1,7 +1,7 @@
 // The parameters that all connections declare, by address.
 
 import type { Remotes } from '../../../connections/connection.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { formatAddress, parseAddress } from '../../../model/address.ts';
 import type { ParameterDeclaration } from '../../../model/parameter.ts';
 import { hubId, hubParameters } from '../../plan.ts';

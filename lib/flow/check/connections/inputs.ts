@@ -2,7 +2,7 @@
 // the types of its inputs, finds cycles across connections, and orders those that listen to one another.
 
 import type { AnyConnectionType } from '../../../connections/connection.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { formatCycle, sortByDependency } from '../../../model/dependency-order.ts';
 import type { ValueType } from '../../../model/value.ts';
 import type { ConnectionInputs } from '../../plan.ts';

@@ -4,7 +4,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { env } from 'node:process';
 import type { z } from 'zod';
-import { nearestName, type SettingPath, unreadable } from '../../../json5/mistake.ts';
+import { type SettingPath, unreadable } from '../../../json5/mistake.ts';
+import { nearestName } from '../../../json5/nearest-name.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { Spot } from '../spot.ts';
 import { resolver, type SecretFile } from './found-connection.ts';

@@ -1,6 +1,6 @@
 // Checks the steps of `pipe`: each against the type of what the step before gives out.
 
-import { nearestName, unknownName } from '../../../json5/mistake.ts';
+import { nearestName, unknownName } from '../../../json5/nearest-name.ts';
 import { describe } from '../../../model/error.ts';
 import { isJsonObject } from '../../../model/json-object.ts';
 import type { ValueType } from '../../../model/value.ts';

@@ -5,7 +5,7 @@ import type { SchedulerLike } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { ConnectionAction, ConnectionStatus } from '../../../model/reports/connection-status.ts';

@@ -7,7 +7,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import { addListener, type Listener, removeListener } from '../../../graph/observers.ts';
 import type { ParameterNode } from '../../../graph/parameter-node.ts';
 import { SettleCall, type SettlePlace, type SettleTask } from '../../../graph/settle-queue.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Value } from '../../../model/value.ts';
 import type { Hearer, NamedValues, Sources } from '../../plan.ts';

@@ -3,7 +3,7 @@
 // What was switched by hand stays so until its flow file is another.
 
 import { Subscription } from 'rxjs';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/reports/rule-run.ts';

@@ -4,7 +4,7 @@
 
 import type { Unsubscribable } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
-import { unknownName } from '../../../json5/mistake.ts';
+import { unknownName } from '../../../json5/nearest-name.ts';
 import { describe, HubError } from '../../../model/error.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { RuleRuns } from '../../../model/reports/rule-run.ts';

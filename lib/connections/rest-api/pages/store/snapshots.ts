@@ -1,6 +1,6 @@
 // GET /hub/snapshots: the snapshots of a store, and one of them beside the present values.
 
-import { unknownName } from '../../../../json5/mistake.ts';
+import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { Snapshot, SnapshotList } from '../../../../wire/http/past/snapshots.ts';
 import { toIsoTime } from '../../../../wire/time.ts';

@@ -1,6 +1,6 @@
 // Answers a question for the history of one parameter or of several.
 
-import { unknownName } from '../../../../json5/mistake.ts';
+import { unknownName } from '../../../../json5/nearest-name.ts';
 import { HubError } from '../../../../model/error.ts';
 import type { ValueType } from '../../../../model/value.ts';
 import type { History, HistoryList } from '../../../../wire/http/past/history.ts';

@@ -1,0 +1,30 @@
+// Which known name is nearest to one that nobody knows.
+
+import { closest, distance } from 'fastest-levenshtein';
+
+/** A client may ask for any name. With these bounds a comparison takes some milliseconds at most. */
+const maxComparedLength = 400;
+const maxComparedCharacters = 200_000;
+
+/** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
+export function unknownName(what: string, name: string, known: readonly string[]): string {
+  const nearest = nearestName(name, known);
+  const list = known.length <= 20 ? `, expected one of ${known.join(', ')}` : '';
+  return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
+}
+
+/**
+ * The nearest of the known names, or the shortest that begins with it; undefined: none is near. It compares names of about the
+ * same length, unless they are too many.
+ */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  const farthest = name.length < 4 ? Math.min(1, name.length - 1) : Math.max(2, name.length / 3);
+  if (name.length > maxComparedLength) return undefined;
+  const candidates = known.filter(({ length }) => Math.abs(length - name.length) <= farthest);
+  if (candidates.length * name.length > maxComparedCharacters) return undefined;
+  const nearest = candidates.length === 0 ? undefined : closest(name, candidates);
+  if (nearest !== undefined && distance(name, nearest) <= farthest) return nearest;
+  const letters = (word: string) => [...word].sort().join('');
+  if (name.length < 4) return candidates.find((one) => letters(one) === letters(name));
+  return known.filter((one) => one.startsWith(name)).sort((a, b) => a.length - b.length)[0];
+}
