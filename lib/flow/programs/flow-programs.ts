@@ -61,11 +61,11 @@ export class FlowPrograms {
         const tried = await this.#trials.run(path, name);
         code = codeOf(name, path, tried.imports);
         this.#watch(path, tried.imports);
+        this.#protectFrom(code);
         if (this.#isLeftOut(code)) return { exported: { connections: tried.connections }, version: code.version };
       }
       const { version } = code;
-      this.#flows.set(path, code);
-      this.#options.protect?.([...this.#flows.values()]);
+      this.#protectFrom(code);
       imported.set(key, code);
       const exported = await importFlow(path, code);
       if (typeof exported === 'object' && exported !== null) return { exported, version };
@@ -93,6 +93,13 @@ export class FlowPrograms {
 
   close(): void {
     this.#trials.close();
+  }
+
+  /** Also from a flow that is left out, so that its next save has to wait for nothing. */
+  #protectFrom(code: FlowCode): void {
+    if (this.#flows.get(code.path) === code) return;
+    this.#flows.set(code.path, code);
+    this.#options.protect?.([...this.#flows.values()]);
   }
 
   #watch(path: string, imports: Imports): void {
