@@ -32,9 +32,17 @@ export interface Side {
   readonly own: ReadonlySet<string>;
 }
 
-/** Replays a recording on flows as they are, and as they would be. Errors: those of the recording; what was done by then is lost. */
-export async function replay({ start, values, turns }: ReadRecording, flows: Plan, changed: Plan): Promise<Replayed> {
-  const deviations = new Deviations({ most: keptDeviations, momentMs: 0 });
+/**
+ * Replays a recording on flows as they are, and as they would be; `most` deviations are kept. Errors: those of the recording; what was
+ * done by then is lost.
+ */
+export async function replay(
+  { start, values, turns }: ReadRecording,
+  flows: Plan,
+  changed: Plan,
+  most = keptDeviations,
+): Promise<Replayed> {
+  const deviations = new Deviations({ most, momentMs: 0 });
   const setting = { time: start.time, values };
   const heard = new Heard(deviations);
   const done = startSide(flows, flows, setting, (graph) => heard.follow('done', graph));

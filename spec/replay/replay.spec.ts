@@ -11,6 +11,7 @@ import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compar
 import { changes } from '../../bench/shadow/studio.ts';
 import { record, replay } from '../../lib/command/remote/record.ts';
 import { maxRecordings, maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
+import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
@@ -93,6 +94,30 @@ test('a recording of a running hub tells what a change would have done; damage i
   });
   await writeFile(file, all.slice(1).join('\n'));
   await t.throwsAsync(doReplay(), { message: /recording:1: expected the first line of a recording/ });
+});
+
+test('of more deviations than are kept it says how many are left out', async (t) => {
+  const folder = await createFolder(t, {
+    'flow.json5': { connections: { desk }, rules: [rule] },
+    'changed.json5': { connections: { desk }, rules: [{ ...rule, map: '!value' }] },
+  });
+  const turns = Array.from({ length: 7 }, (_, t) => ({ t, w: [['desk/mic', t % 2 === 0, 'client', 'a']] as const }));
+  const file = join(folder, 'a.recording');
+  await writeFile(file, [{ recording: 1, hub: 'a', time: 0, values: 0 } as const, ...turns].map(encodeLine).join(''));
+  const lines: string[] = [];
+  const console = { print: (line: string) => void lines.push(line), printError: t.fail };
+  const options = { flows: [join(folder, 'changed.json5')], limit: '2', most: 3 };
+  t.is(await replay(file, [join(folder, 'flow.json5')], options, console), 0);
+  t.is(lines[0], 'the first 4 deviations are left out: 3 are kept, the newest');
+  t.deepEqual(
+    lines.slice(1, 3).map((line) => Number(/\.(\d{3})/.exec(line)![1])),
+    [4, 5],
+  );
+  t.deepEqual(lines.slice(3), [
+    '… and 1 more',
+    'desk/lamp: 7 deviations, and it differs at the end',
+    '7 deviations in 0 s, 7 turns and 7 writes from outside',
+  ]);
 });
 
 test('a recording is bounded; what ends it is said, and what there is by then can be replayed', async (t) => {

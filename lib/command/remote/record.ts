@@ -66,24 +66,31 @@ export interface ReplayOptions {
   /** The flow files as they would be. */
   readonly flows: readonly string[];
   readonly limit: string;
+  /** How many deviations are kept; left out: 100,000. */
+  readonly most?: number;
 }
 
 /** Prints where flows as they would be differ from those that are, on a recording. Errors: mistakes, and the line that is damaged. */
 export async function replay(
   file: string,
   paths: readonly string[],
-  { flows, limit }: ReplayOptions,
+  { flows, limit, most }: ReplayOptions,
   console: Console,
 ): Promise<number> {
   if (!/^[1-9]\d*$/.test(limit)) throw new Error(`--limit: expected a number from 1, got "${limit}"`);
   const plan = await loadFlows(paths);
   const changed = await loadFlows(flows);
   const recording = await openRecording(file);
-  const { deviations, lastedMs, turns, writes, unknown } = await replayRecording(recording, plan, changed);
-  const shown = deviations.list().slice(0, Number(limit));
+  const { deviations, lastedMs, turns, writes, unknown } = await replayRecording(recording, plan, changed, most);
+  const kept = deviations.list();
+  const shown = kept.slice(0, Number(limit));
+  const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
+  const asText = (count: number) => count.toLocaleString('en');
+  if (lost > 0)
+    console.print(`the first ${asText(lost)} deviations are left out: ${asText(kept.length)} are kept, the newest`);
   for (const { time, address, ...rest } of shown)
     console.print(describeDeviation({ time: toIsoTime(time), parameter: address, ...rest }));
-  if (deviations.count > shown.length) console.print(`… and ${deviations.count - shown.length} more`);
+  if (more > 0) console.print(`… and ${more} more`);
   for (const { address, count, differs } of deviations.counts())
     console.print(`${address}: ${count} deviations${differs ? ', and it differs at the end' : ''}`);
   if (unknown > 0) console.print(`${unknown} writes were to parameters that neither has`);
