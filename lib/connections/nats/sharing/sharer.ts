@@ -15,6 +15,9 @@ import { WriteDesk } from './write-desk.ts';
 const heartbeatMs = 500;
 /** What comes so soon after a message waits for the next one: each message wakes every mirror. */
 const messageEveryMs = 2;
+/** Above so many changes in a millisecond it waits longer: then it is the number of messages that costs. */
+const busyPerMs = 5;
+const busyMessageEveryMs = 8;
 
 export interface SharerContext {
   readonly hub: Pick<
@@ -48,6 +51,9 @@ export class Sharer {
   #transport: Transport | undefined;
   #isFlushDue = false;
   #sentAtMs = Number.NEGATIVE_INFINITY;
+  /** How many changes were told since then, and how long after it the next message is sent. */
+  #changes = 0;
+  #pauseMs = messageEveryMs;
   /** Of which it is not known yet whether they are shared. */
   #came: Parameter[] = [];
   /** Other hubs have been told everything up to this revision. */
@@ -129,6 +135,7 @@ export class Sharer {
     if (number === undefined) return;
     if (parameter.type === 'T') this.#fires.set(parameter, (this.#fires.get(parameter) ?? 0) + 1);
     if (this.#transport === undefined) return;
+    this.#changes++;
     const full = this.#writer.add(number, change, this.#context.hub.mirroring.turnNumber);
     if (full !== undefined) this.#send(full);
     this.#flushSoon();
@@ -141,7 +148,7 @@ export class Sharer {
     const flush = () => {
       if (this.#isFlushDue) this.flush();
     };
-    const waitMs = this.#sentAtMs + messageEveryMs - scheduler.now();
+    const waitMs = this.#sentAtMs + this.#pauseMs - scheduler.now();
     if (waitMs <= 0) soon(flush);
     else scheduler.schedule(flush, waitMs);
   }
@@ -154,7 +161,10 @@ export class Sharer {
 
   #publish(rev: number, turns: string): void {
     const { name, ownership, scheduler } = this.#context;
-    this.#sentAtMs = scheduler.now();
+    const nowMs = scheduler.now();
+    this.#pauseMs = this.#changes > busyPerMs * (nowMs - this.#sentAtMs) ? busyMessageEveryMs : messageEveryMs;
+    this.#sentAtMs = nowMs;
+    this.#changes = 0;
     const prev = this.#told;
     this.#told = Math.max(prev, rev);
     const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}`;
