@@ -9,7 +9,8 @@ const maxComparedCharacters = 200_000;
 /** Says that a name is unknown and which known one is nearest: `unknown setting "prt", did you mean "port"?` */
 export function unknownName(what: string, name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
-  const list = known.length <= 20 ? `, expected one of ${known.join(', ')}` : '';
+  const isShort = known.length > 0 && known.length <= 20;
+  const list = isShort ? `, expected one of ${known.join(', ')}` : '';
   return `unknown ${what} "${name}"${nearest === undefined ? list : `, did you mean "${nearest}"?`}`;
 }
 

@@ -11,6 +11,7 @@ import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
 import { Directory } from '../../../../lib/connections/rest-api/users/directory.ts';
+import { eventually } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
@@ -102,6 +103,8 @@ async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, o
 test('status, headers, tags, lengths, acks, numbers and revisions are the same whether or not there is an address', async (t) => {
   const hub = await startTestHub(t, flow({}));
   await toldOf(t, hub, absent, 'desk/open/1'); // all numbers of parameters are given by then
+  const past = `GET /hub/history/${absent}?from=2020-01-01T00:00Z`;
+  await eventually(async () => (await ask(t, hub.port, past, { headers: ann })).text.includes('desk/open/3'), 'a history');
   const [one, other] = [await toldOf(t, hub, there, 'desk/open/2'), await toldOf(t, hub, absent, 'desk/open/2')];
   t.deepEqual(one, other);
   t.true(one.every((text) => !text.includes('403')));
