@@ -16,7 +16,6 @@ interface Asked {
   readonly id: string;
   readonly log: Log;
   readonly kept: Promise<Kept>;
-  readonly askedAt: number;
 }
 
 /** Asks the stores of a plan for what they have kept. */
@@ -27,16 +26,16 @@ export function askStores({ connections }: Plan, log: Journal): Asked[] {
   return connections.flatMap(({ id, enabled, type, settings, secrets, folder }) => {
     if (!enabled || !type.isGateway || type.restore === undefined) return [];
     if (isHeldBack && type.followsWork?.(settings)) return []; // it gives back once the work begins
-    const askedAt = performance.now();
     const logOfStore = secretLog(log.child({ connection: id }), () => secrets);
     const resolvePath = (path: string) => resolve(folder, path);
-    return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }), askedAt }];
+    return [{ id, log: logOfStore, kept: type.restore({ id, settings, log: logOfStore, resolvePath }) }];
   });
 }
 
 /** Gives the parameters what a store has kept, which are declared by now, and the journal its earlier entries as soon as they come. */
 export async function restoreFrom(asked: Asked, { graph, keeping, log }: Parts): Promise<void> {
-  const { id, log: logOfStore, askedAt } = asked;
+  const { id, log: logOfStore } = asked;
+  const beganMs = performance.now();
   const kept = await asked.kept;
   if (kept.log !== undefined) log.goOnLater(kept.log);
   const origin: Origin = { kind: 'restored', name: id };
@@ -54,6 +53,6 @@ export async function restoreFrom(asked: Asked, { graph, keeping, log }: Parts):
     }
   }
   keeping.recall(kept.memories);
-  const ms = Math.round(performance.now() - askedAt);
+  const ms = Math.round(performance.now() - beganMs);
   logOfStore.info({ values: restored, ms }, `restored ${restored} values in ${ms} ms`);
 }

@@ -37,6 +37,8 @@ export interface StartOptions {
   readonly files?: HubPort['files'];
   /** Is given the graph with all parameters, before anything runs: what it sets there fires nothing. */
   readonly prepare?: (graph: Graph) => void;
+  /** Is awaited while stores read from the disk what they have kept. */
+  readonly warmUp?: () => Promise<void>;
 }
 
 /** A hub that runs a plan. */
@@ -75,6 +77,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
     const stores = askStores(plan, log);
     connections.declare(plan.connections);
     keeping.plan(plan);
+    await options.warmUp?.();
     for (const store of stores) await restoreFrom(store, parts);
     options.prepare?.(graph);
     swapPlan(parts, plan, isSafe);

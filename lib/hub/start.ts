@@ -27,6 +27,8 @@ export interface HubOptions {
   readonly safe?: boolean;
   /** Watches over flows in TypeScript: those of a process that they must not end. */
   readonly guard?: FlowGuard;
+  /** Is awaited while stores read from the disk what they have kept. */
+  readonly warmUp?: () => Promise<void>;
 }
 
 export interface Hub extends HubPort {

@@ -53,9 +53,11 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   const log = createLog(logLevel, logFormat, output);
   globalThis.console = createConsole(log);
   const stopped = untilStopped();
-  if (options.warmUp) await warmUpAndTell(log);
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
-  const hub = await startHub({ paths, log, watch, safe, guard });
+  const hub = await startHub({
+    ...{ paths, log, watch, safe, guard },
+    ...(options.warmUp && { warmUp: () => warmUpAndTell(log) }),
+  });
   giveBackWhenCalm();
   onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   supervisor.ready();

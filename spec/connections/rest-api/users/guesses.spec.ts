@@ -104,7 +104,10 @@ test('status, headers, tags, lengths, acks, numbers and revisions are the same w
   const hub = await startTestHub(t, flow({}));
   await toldOf(t, hub, absent, 'desk/open/1'); // all numbers of parameters are given by then
   const past = `GET /hub/history/${absent}?from=2020-01-01T00:00Z`;
-  await eventually(async () => (await ask(t, hub.port, past, { headers: ann })).text.includes('desk/open/3'), 'a history');
+  await eventually(
+    async () => (await ask(t, hub.port, past, { headers: ann })).text.includes('desk/open/3'),
+    'a history',
+  );
   const [one, other] = [await toldOf(t, hub, there, 'desk/open/2'), await toldOf(t, hub, absent, 'desk/open/2')];
   t.deepEqual(one, other);
   t.true(one.every((text) => !text.includes('403')));
