@@ -125,8 +125,8 @@ export class PastDatabase {
     return this.#all<Span>(`${select} ORDER BY time ${orderOf(which)} LIMIT 1`, id, from, to)[0];
   }
 
-  /** The beginnings of the hours that overlap the range and have changes which are kept, oldest first. */
-  changedHours({ id }: Series, from: number, to: number): number[] {
+  /** The beginnings of the hours that overlap the range and have changes which are kept: at most so many, oldest first. */
+  changedHours({ id }: Series, from: number, to: number, limit = -1): number[] {
     const [[oldest, newest] = [Number.NaN, Number.NaN]] = this.#all<[number, number]>(
       'SELECT (SELECT min(hour) FROM change), (SELECT max(hour) FROM change)',
     );
@@ -135,8 +135,8 @@ export class PastDatabase {
     if (!(first <= last)) return [];
     const select = `WITH RECURSIVE hours (n) AS (
       SELECT CAST(? AS INTEGER) UNION ALL SELECT n + 1 FROM hours WHERE n < ?
-    ) SELECT n FROM hours WHERE EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?)`;
-    return this.#all<[number]>(select, first, last, id).map(([hour]) => hour * hourMs);
+    ) SELECT n FROM hours WHERE EXISTS (SELECT 1 FROM change WHERE hour = n AND parameter = ?) LIMIT ?`;
+    return this.#all<[number]>(select, first, last, id, limit).map(([hour]) => hour * hourMs);
   }
 
   /** Changes of one hour, within the range: the first or the last so many of them, oldest first. */

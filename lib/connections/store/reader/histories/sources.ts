@@ -29,7 +29,7 @@ export interface Sink {
 export function completeTables({ database, mark }: Moment, series: Series, { from, to }: Range): Set<TableName> {
   const start = floorTo(hourMs, from);
   const firsts = new Map<TableName, number | undefined>([
-    ['change', database.changedHours(series, start, to + 1)[0]],
+    ['change', database.changedHours(series, start, to + 1, 1)[0]],
     ['minute', database.span('minute', 'first', series, start, to + 1)?.[0]],
     ['hour', database.span('hour', 'first', series, start, to + 1)?.[0]],
   ]);
