@@ -56,9 +56,10 @@ export class PastDatabase {
   /** Errors: those of SQLite and of the file system, `DamagedError`; nothing is open then. */
   constructor(path: string) {
     this.#path = path;
-    this.#database = exists(path) ? readDatabase(path) : emptyDatabase();
+    const isThere = exists(path); // asked once: it may come to be at any moment
+    this.#database = isThere ? readDatabase(path) : emptyDatabase();
     try {
-      this.#file = exists(path) ? new OpenFile(path) : undefined;
+      this.#file = isThere ? new OpenFile(path) : undefined;
     } catch (error) {
       this.#database.close();
       throw error;
