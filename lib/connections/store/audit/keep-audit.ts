@@ -1,4 +1,4 @@
-// Keeps on the disk who did what, and the log: every 100 ms what has come since is written in one transaction. While it cannot be
+// Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one transaction. While it cannot be
 // written it waits, up to a bound.
 
 import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';

@@ -11,7 +11,7 @@ import { connectionKey } from '../key.ts';
 import { connectionSchema } from '../schema.ts';
 import type { FindDeclaration, Spot } from '../spot.ts';
 import { ClaimCheck } from './claims.ts';
-import { Declarations, type Declared } from './declarations.ts';
+import { Declarations, Declared } from './declarations.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 import { hintsOf } from './hints.ts';
 import { checkInputs } from './inputs.ts';
@@ -50,7 +50,7 @@ export class ConnectionCheck {
     }
     const known = findKnown(this.#known, id, data, spot.file);
     if (known !== undefined) {
-      this.#add({ ...known.connection, spot }, known.byId);
+      this.#add(known.declared.at(spot));
       this.#keys.set(id, known.key);
       return;
     }
@@ -72,13 +72,14 @@ export class ConnectionCheck {
       parameters: withStatus(type.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
       folder,
     };
-    this.#add(found);
+    this.#add(new Declared(found));
   }
 
-  #add(found: FoundConnection, byId?: Declared['byId']): void {
+  #add(declared: Declared): void {
+    const found = declared.connection;
     this.#found.push(found);
     this.#addRemotes(found);
-    this.#declarations.add(found, byId);
+    this.#declarations.add(declared);
     if (found.enabled) this.#claims.add(found);
   }
 
@@ -106,9 +107,9 @@ export class ConnectionCheck {
 
   /** What another check may know of this one, once it has finished. */
   get known(): KnownConnections {
-    const known = Array.from(this.#declarations.all, ({ connection, byId }): [string, KnownConnection] => {
-      const { id, data, spot } = connection;
-      return [id, { connection, byId, data, file: spot.file.name, key: this.#keys.get(id)! }];
+    const known = Array.from(this.#declarations.all, (declared): [string, KnownConnection] => {
+      const { id, data, spot } = declared.connection;
+      return [id, { declared, data, file: spot.file.name, key: this.#keys.get(id)! }];
     });
     return new Map(known);
   }

@@ -8,10 +8,39 @@ import { hubId, hubParameters } from '../../plan.ts';
 import type { Spot } from '../spot.ts';
 import { type FoundConnection, resolver } from './found-connection.ts';
 
-/** A connection with its parameters by their IDs. */
-export interface Declared {
+/** A connection and its parameters by their IDs, which takes memory only once something asks for one of them. */
+export class Declared {
   readonly connection: FoundConnection;
-  readonly byId: Map<string, ParameterDeclaration>;
+  #byId: Map<string, ParameterDeclaration> | undefined;
+
+  constructor(connection: FoundConnection) {
+    this.connection = connection;
+  }
+
+  /** The same, at the spot where another reading found it. */
+  at(spot: Spot): Declared {
+    const moved = new Declared({ ...this.connection, spot });
+    moved.#byId = this.#byId;
+    return moved;
+  }
+
+  /** Finds a parameter, also one that its connection presumes, since the file that would tell it is broken. */
+  find(parameterId: string): ParameterDeclaration | undefined {
+    const { type, settings, folder, parameters } = this.connection;
+    this.#byId ??= new Map(parameters.map((declaration) => [declaration.id, declaration]));
+    const found = this.#byId.get(parameterId);
+    if (found !== undefined) return found;
+    const presumed = type.presume?.(settings, parameterId, resolver(folder));
+    if (presumed === undefined) return undefined;
+    parameters.push(presumed);
+    this.#byId.set(parameterId, presumed);
+    return presumed;
+  }
+
+  *addresses(): Generator<string> {
+    const { id: connectionId, parameters } = this.connection;
+    for (const { id } of parameters) yield formatAddress(connectionId, id);
+  }
 }
 
 export class Declarations {
@@ -44,9 +73,8 @@ export class Declarations {
     return first;
   }
 
-  /** `byId` are its parameters, where they are known. */
-  add(connection: FoundConnection, byId = parametersById(connection)): void {
-    this.#declared.set(connection.id, { connection, byId });
+  add(declared: Declared): void {
+    this.#declared.set(declared.connection.id, declared);
   }
 
   /** The connections without mistakes, in the order in which they were added. */
@@ -61,9 +89,8 @@ export class Declarations {
   }
 
   *#addresses(connectionId: string | undefined): Generator<string> {
-    for (const [id, { byId }] of this.#declared)
-      if (connectionId === undefined || connectionId === id)
-        for (const parameterId of byId.keys()) yield formatAddress(id, parameterId);
+    for (const [id, declared] of this.#declared)
+      if (connectionId === undefined || connectionId === id) yield* declared.addresses();
     for (const { id } of hubParameters) yield formatAddress(hubId, id);
     yield* this.#remotes?.known.keys() ?? [];
   }
@@ -95,11 +122,8 @@ export class Declarations {
     }
     const declared = this.#declared.get(connectionId);
     if (declared === undefined) return undefined;
-    const found = declared.byId.get(parameterId) ?? presume(declared, parameterId);
-    if (found === undefined) {
-      const known = [...declared.byId.keys()].map((id) => formatAddress(connectionId, id));
-      spot.add(unknownName('parameter', address, known));
-    }
+    const found = declared.find(parameterId);
+    if (found === undefined) spot.add(unknownName('parameter', address, [...declared.addresses()]));
     return found;
   }
 
@@ -126,18 +150,4 @@ export class Declarations {
     if (found === undefined) spot.add(unknownName('parameter', address, known));
     return found;
   }
-}
-
-function parametersById({ parameters }: FoundConnection): Declared['byId'] {
-  return new Map(parameters.map((declaration) => [declaration.id, declaration]));
-}
-
-/** Declares a parameter that its connection presumes, since the file that would tell it is broken. */
-function presume({ connection, byId }: Declared, parameterId: string): ParameterDeclaration | undefined {
-  const { type, settings, folder, parameters } = connection;
-  const declaration = type.presume?.(settings, parameterId, resolver(folder));
-  if (declaration === undefined) return undefined;
-  parameters.push(declaration);
-  byId.set(parameterId, declaration);
-  return declaration;
 }

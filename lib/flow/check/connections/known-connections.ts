@@ -4,7 +4,8 @@ import type { FlowFile } from '../../files/flow-file.ts';
 import type { Declared } from './declarations.ts';
 import type { FoundConnection } from './found-connection.ts';
 
-export interface KnownConnection extends Declared {
+export interface KnownConnection {
+  readonly declared: Declared;
   readonly file: string;
   /** Its settings as the file has them, as the same object. */
   readonly data: unknown;
@@ -23,7 +24,7 @@ export function findKnown(
 ): KnownConnection | undefined {
   const found = known?.get(id);
   if (found === undefined || found.data !== data || found.file !== file.name) return undefined;
-  const { type, secrets, folder } = found.connection;
+  const { type, secrets, folder } = found.declared.connection;
   const readsNothing = type.files === undefined && type.presume === undefined && type.remotes === undefined;
   const isAlone = readsNothing && secrets.length === 0;
   return isAlone && folder === file.folder ? found : undefined;
@@ -37,7 +38,7 @@ export function declareTheSame(known: KnownConnections | undefined, found: reado
   if (known === undefined || known.size !== found.length) return false;
   const before = known.values();
   return found.every((connection) => {
-    const other = before.next().value!.connection;
+    const other = before.next().value!.declared.connection;
     if (connection.type.remotes !== undefined) return false;
     return other.id === connection.id && areSame(other.parameters, connection.parameters);
   });
