@@ -5,7 +5,7 @@ import { Subscription } from 'rxjs';
 import { take } from 'rxjs/operators';
 
 /** How long who waits for something to happen waits at most: what nobody tells is found then. */
-export const idleMs = 500;
+const idleMs = 200;
 
 export class Pause {
   readonly #scheduler: SchedulerLike;

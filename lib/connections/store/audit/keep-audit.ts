@@ -1,5 +1,5 @@
-// Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one transaction. While it cannot be
-// written it waits, up to a bound.
+// Keeps on the disk who did what, and the log: 100 ms after something has happened what has come since is written in one
+// transaction. While it cannot be written it waits, up to a bound.
 
 import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
