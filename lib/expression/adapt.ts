@@ -26,7 +26,7 @@ export type TypeOf = (address: string, offset: number) => ValueType | undefined;
 export class Adaptation {
   /** In the order in which they stand in the expression, each of them once. */
   readonly lookedUp = new Map<string, LookedUp>();
-  /** Where their addresses stand in the text, with the name that each of them has got. */
+  /** Where their addresses stand in the text, with the names that stand for them. */
   readonly #spans: { readonly start: number; readonly end: number; readonly name: string }[] = [];
   readonly #environment: Environment;
   readonly #typeOf: TypeOf | undefined;
@@ -114,13 +114,15 @@ export class Adaptation {
       return;
     }
     const value = this.#nameOf('value', address, type);
-    this.#spans.push({ start, end, name: value });
-    if (otherwise === undefined) replacePart(part, this.#environment, 'x', { x: value });
-    else {
-      this.adapt(otherwise);
-      const known = this.#nameOf('known', address, 'B');
-      replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
+    if (otherwise === undefined) {
+      this.#spans.push({ start, end, name: value });
+      replacePart(part, this.#environment, 'x', { x: value });
+      return;
     }
+    this.adapt(otherwise);
+    const known = this.#nameOf('known', address, 'B');
+    this.#spans.push({ start, end, name: `${known} ${value}` });
+    replacePart(part, this.#environment, 'known ? x : otherwise', { known, x: value, otherwise });
   }
 
   /** The name in the scope: one that no author can write. All expressions over the same variables share a few of them. */

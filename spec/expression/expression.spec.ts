@@ -158,6 +158,24 @@ test('the same expression is compiled once, unless it is over other variables, o
   t.is(found("param('a/b')", { 'a/b': 'F' }).type, 'F');
 });
 
+test('expressions of one text with other addresses each look up their own, whichever of them are the same', (t) => {
+  const ids = ['a', 'b', 'c'];
+  const given: Record<string, number> = { a: 5, c: 7 }; // b is unknown
+  for (const one of ids)
+    for (const two of ids)
+      for (const three of ids) {
+        const text = `known('d/${one}') ? 1 : param('d/${two}', param('d/${three}', 2))`;
+        const { evaluate, lookedUp } = compileExpression(text, {}, undefined, () => 'F');
+        const scope: Record<string, Value> = {};
+        for (const { name, address, asks } of lookedUp) {
+          const value = given[address.slice(2)];
+          if (asks === 'known') scope[name] = value !== undefined;
+          else if (value !== undefined) scope[name] = value;
+        }
+        t.is(evaluate(scope), given[one] === undefined ? (given[two] ?? given[three] ?? 2) : 1, text);
+      }
+});
+
 test('a trigger has no value that param could read', (t) => {
   t.like(
     t.throws(() => found("1 + param('a/go')"), { message: /"a\/go" is a trigger/ }),
