@@ -1,7 +1,7 @@
 // A network as a flow file, as its author would write it.
 
 import type { Network } from './network.ts';
-import { digits, isList, isTrigger, type NetworkRule, type Term, threshold } from './rule.ts';
+import { digits, isList, isTrigger, type NetworkRule, nudge, type Term, threshold } from './rule.ts';
 
 /** The flow file, before `each` is expanded. */
 export function asFlow({ ids, defaults, studios, others }: Network): object {
@@ -58,7 +58,7 @@ function asPipe({ startWith, step }: NetworkRule): object[] {
   if (step === undefined) return first;
   const { is, overMs, everyMs } = step;
   const setting = everyMs === undefined ? `${overMs}ms` : { over: overMs, every: `${everyMs}ms` };
-  return [...first, { [is]: setting }, { map: `round(value, ${digits})` }];
+  return [...first, { [is]: setting }, { map: `round(value + ${nudge.toFixed(9)}, ${digits})` }];
 }
 
 function textOf(term: Term): string {

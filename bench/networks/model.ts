@@ -4,7 +4,7 @@
 import { createStep, ModelClock, type ModelStep } from './model-clock.ts';
 import type { Network } from './network.ts';
 import { ordersOf } from './order.ts';
-import { digits, isAsItCame, isList, isTrigger, type NetworkRule, type Term, threshold } from './rule.ts';
+import { digits, isAsItCame, isList, isTrigger, type NetworkRule, nudge, type Term, threshold } from './rule.ts';
 
 type Scope = Readonly<Record<string, number | undefined>>;
 
@@ -26,8 +26,6 @@ interface ModelRule {
 }
 
 const maxHops = 64;
-/** So that what lies between two numbers is rounded up, however it was computed. */
-const smallest = 1e-12;
 /** A network of which one turn has more writes is not followed any further: they come near to the limit of the hub. */
 const wildWrites = 20_000;
 
@@ -107,7 +105,7 @@ export class Model {
 
   /** What a step tells at once belongs to the turn, and what it tells later is a turn of its own. */
   #tellStep(rule: NetworkRule, value: number): void {
-    const shown = Math.round((value + smallest) * 10 ** digits) / 10 ** digits;
+    const shown = Math.round((value + nudge) * 10 ** digits) / 10 ** digits;
     this.#emit(rule, { value: shown }, shown);
     if (!this.#isInTurn) this.#settle();
   }

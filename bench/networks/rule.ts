@@ -23,6 +23,8 @@ export interface GradualStep {
 
 /** Of what gradual steps tell, so many digits count. */
 export const digits = 6;
+/** Is added before they are rounded, so that what lies between two of them is rounded up, however it was computed. */
+export const nudge = 1e-9;
 
 export interface NetworkRule {
   readonly name: string;
