@@ -88,7 +88,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ],
   ['flow/load.ts', ['model/', 'json5/', ...contract, 'flow/files/', 'flow/programs/', 'flow/check/', 'flow/plan.ts']],
   ['flow/run/', ['model/', 'graph/', 'json5/', ...contract, ...hinge, 'flow/steps/step.ts', 'rxjs']],
-  ['flow/rxjs.ts', ['flow/run/rules/stream-operators.ts', 'rxjs']],
+  ['flow/rxjs.ts', ['flow/run/rules/streams/stream-operators.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
   ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/registry.ts', 'rxjs']],

@@ -12,4 +12,4 @@ export {
   switchMap,
   throttle,
   throttleTime,
-} from './run/rules/stream-operators.ts';
+} from './run/rules/streams/stream-operators.ts';

@@ -4,11 +4,11 @@ import type { Subscription } from 'rxjs';
 import type { Graph } from '../../../graph/graph.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { RulePlan } from '../../plan.ts';
+import { type RunningBody, runExpressions } from './expressions/run-expressions.ts';
 import type { RuleContext, RuleRuntime } from './rule-context.ts';
 import { GraphOutput } from './rule-output.ts';
 import { RuleSources } from './rule-sources.ts';
-import { type RunningBody, runExpressions } from './run-expressions.ts';
-import { runStream } from './run-stream.ts';
+import { runStream } from './streams/run-stream.ts';
 
 /** A rule that was started. */
 export class StartedRule {

@@ -1,14 +1,14 @@
 // What runs a rule in JSON5: a change of any of its sources, or a turn in which named ones changed. Both return what runs it when
 // it starts, in its place of the turn and with what is known then, unless a change has run it before.
 
-import type { Graph } from '../../../graph/graph.ts';
-import type { ParameterNode } from '../../../graph/parameter-node.ts';
-import type { SettleTask } from '../../../graph/settle-queue.ts';
-import { KeptResults } from '../../../model/kept-results.ts';
-import type { Change } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
-import type { Hearer, Source } from '../../plan.ts';
-import { createFired, type Fired, readNamed, type Scope } from './named-sources.ts';
+import type { Graph } from '../../../../graph/graph.ts';
+import type { ParameterNode } from '../../../../graph/parameter-node.ts';
+import type { SettleTask } from '../../../../graph/settle-queue.ts';
+import { KeptResults } from '../../../../model/kept-results.ts';
+import type { Change } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { Hearer, Source } from '../../../plan.ts';
+import { createFired, type Fired, readNamed, type Scope } from '../named-sources.ts';
 import { RuleRunner, type RunnerParts } from './rule-runner.ts';
 
 export function hearAny({ any }: Extract<Source, { any: unknown }>, parts: RunnerParts): () => void {

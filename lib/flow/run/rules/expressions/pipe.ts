@@ -2,13 +2,13 @@
 // ends in one, so that a run finds what it needs in one place.
 
 import { Observable, Subscriber, type Subscription } from 'rxjs';
-import { createCausalScheduler } from '../../../graph/causal-scheduler.ts';
-import type { Graph } from '../../../graph/graph.ts';
-import type { Change } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
-import type { PreparedStep, StepRuntime } from '../../steps/step.ts';
+import { createCausalScheduler } from '../../../../graph/causal-scheduler.ts';
+import type { Graph } from '../../../../graph/graph.ts';
+import type { Change } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { PreparedStep, StepRuntime } from '../../../steps/step.ts';
+import type { RuleContext } from '../rule-context.ts';
 import { bindExpression, type ExpressionRuntime } from './bind-expression.ts';
-import type { RuleContext } from './rule-context.ts';
 
 /** Where values go. */
 export interface ValueWriter {

@@ -2,14 +2,14 @@
 // object more is one more place in memory to wait for.
 
 import type { Subscription } from 'rxjs';
-import type { Value } from '../../../model/value.ts';
-import type { ExpressionBody } from '../../plan.ts';
-import type { BoundExpression } from '../../rule-expression.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { ExpressionBody } from '../../../plan.ts';
+import type { BoundExpression } from '../../../rule-expression.ts';
+import type { RuleContext } from '../rule-context.ts';
+import type { RuleTrace } from '../trace.ts';
 import { bindExpression } from './bind-expression.ts';
 import type { ExpressionLookup } from './expression-lookup.ts';
 import { Pipe, type ValueWriter } from './pipe.ts';
-import type { RuleContext } from './rule-context.ts';
-import type { RuleTrace } from './trace.ts';
 
 export interface RunnerParts {
   readonly body: ExpressionBody;

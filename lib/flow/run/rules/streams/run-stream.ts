@@ -1,9 +1,9 @@
 // The body of a rule in TypeScript: a stream. When it fails, it is subscribed to again, with backoff.
 
 import { defer, retry, Subscription, timer } from 'rxjs';
-import { Backoff } from '../../../model/time/backoff.ts';
-import type { StreamBody } from '../../plan.ts';
-import type { RuleContext } from './rule-context.ts';
+import { Backoff } from '../../../../model/time/backoff.ts';
+import type { StreamBody } from '../../../plan.ts';
+import type { RuleContext } from '../rule-context.ts';
 import { StreamCauses } from './stream-causes.ts';
 import { streamSources } from './stream-sources.ts';
 

@@ -1,9 +1,9 @@
 // What the expressions of one rule look up, and why they have no result.
 
-import type { Parameter } from '../../../model/parameter.ts';
-import { missingName } from '../../rule-expression.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import { missingName } from '../../../rule-expression.ts';
+import type { RuleContext } from '../rule-context.ts';
 import type { ExpressionRuntime } from './bind-expression.ts';
-import type { RuleContext } from './rule-context.ts';
 
 export class ExpressionLookup implements ExpressionRuntime {
   readonly #context: RuleContext;

@@ -3,10 +3,10 @@
 
 import { resolve } from 'node:path';
 import { Subscription } from 'rxjs';
-import type { Sources, StreamBody } from '../../plan.ts';
-import { ownName } from '../../programs/flow-code.ts';
-import { formatPlace, placeIn } from '../../programs/stack.ts';
-import type { RuleContext } from './rule-context.ts';
+import type { Sources, StreamBody } from '../../../plan.ts';
+import { ownName } from '../../../programs/flow-code.ts';
+import { formatPlace, placeIn } from '../../../programs/stack.ts';
+import type { RuleContext } from '../rule-context.ts';
 import type { StreamCauses } from './stream-causes.ts';
 
 /** How often the streams of a rule may be subscribed to at the same time. */

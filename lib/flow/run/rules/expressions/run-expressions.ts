@@ -2,11 +2,11 @@
 // expressions of its destinations, where they have some.
 
 import { Subscription } from 'rxjs';
-import type { Value } from '../../../model/value.ts';
-import type { ExpressionBody, Hearer } from '../../plan.ts';
+import type { Value } from '../../../../model/value.ts';
+import type { ExpressionBody, Hearer } from '../../../plan.ts';
+import type { RuleContext, RuleOutput } from '../rule-context.ts';
 import { ExpressionLookup } from './expression-lookup.ts';
 import { hearAny, hearNamed } from './hear.ts';
-import type { RuleContext, RuleOutput } from './rule-context.ts';
 
 /** The body of a rule that runs. */
 export interface RunningBody {

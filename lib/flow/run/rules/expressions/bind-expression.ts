@@ -1,8 +1,8 @@
 // Binds the expressions of a rule to what they look up while it runs.
 
-import type { Parameter } from '../../../model/parameter.ts';
-import type { Value } from '../../../model/value.ts';
-import { type BoundExpression, missingName, type RuleExpression } from '../../rule-expression.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { Value } from '../../../../model/value.ts';
+import { type BoundExpression, missingName, type RuleExpression } from '../../../rule-expression.ts';
 
 /** What expressions look up, and whom they tell why they have no result. */
 export interface ExpressionRuntime {

@@ -2,8 +2,8 @@
 // that work runs on behalf of the change. What comes later in another way, such as from a promise, has the change that went in last.
 
 import { asyncScheduler, type SchedulerAction } from 'rxjs';
-import type { Graph } from '../../../graph/graph.ts';
-import type { Change } from '../../../model/parameter.ts';
+import type { Graph } from '../../../../graph/graph.ts';
+import type { Change } from '../../../../model/parameter.ts';
 
 /** The change that scheduled work, or that renewed it: `debounceTime` keeps its timer and looks at the clock again. */
 interface Held {
