@@ -10,7 +10,11 @@ export class Deadline {
   }
 
   get isOver(): boolean {
-    return performance.now() >= this.#endMs;
+    return this.leftMs <= 0;
+  }
+
+  get leftMs(): number {
+    return this.#endMs - performance.now();
   }
 
   /** Errors: `unavailable` when it is over. */

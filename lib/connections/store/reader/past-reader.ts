@@ -12,7 +12,10 @@ import { QuestionQueue, type Waiting } from './question-queue.ts';
 
 /** So many questions wait at most. */
 export const maxQuestions = 4096;
-/** The thread is handed so many at once; what it has not come to soon waits for its turn again. */
+/**
+ * The thread is handed half of those that wait at once, but no more than so many: while the first half is on its way to who asked, it
+ * reads the second. What it has not come to soon waits for its turn again.
+ */
 const maxHanded = 64;
 /** After so long without a question the thread ends. */
 const idleMs = 60_000;
@@ -104,10 +107,13 @@ export class PastReader implements PastArchive {
   async #work(): Promise<void> {
     this.#isBusy = true;
     this.#idle?.unsubscribe();
-    for (let some = this.#queue.takeSome(maxHanded); some.length > 0; some = this.#queue.takeSome(maxHanded))
-      await this.#answer(some);
+    for (let some = this.#takeHalf(); some.length > 0; some = this.#takeHalf()) await this.#answer(some);
     this.#isBusy = false;
     if (!this.#isEnded) this.#idle = this.#options.scheduler.schedule(() => this.#giveUp(), idleMs);
+  }
+
+  #takeHalf(): Question[] {
+    return this.#queue.takeSome(Math.min(maxHanded, Math.ceil(this.#queue.size / 2)));
   }
 
   async #answer(some: readonly Question[]): Promise<void> {

@@ -13,6 +13,7 @@ import type { ReadAnswer, ReadRequest } from '../reader/messages.ts';
 import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { PastDatabase } from '../reader/past-database.ts';
+import { SecondReader } from '../reader/second-reader.ts';
 import { troubleOf } from './database/trouble.ts';
 
 /** How long one question may take. */
@@ -23,6 +24,7 @@ const turnMs = 20;
 const port = parentPort!;
 const history = new Opened((path) => new PastDatabase(path));
 const audit = new Opened((path) => new AuditFile(path));
+const second = new SecondReader();
 
 port.on('message', (requests: readonly ReadRequest[]) => {
   const answers: ReadAnswer[] = [];
@@ -55,8 +57,10 @@ function answerTo({ path, question }: ReadRequest): ReadAnswer {
 function readHistory(path: string, question: HistoryQuestion | EventsQuestion, deadline: Deadline): string {
   const database = history.at(path);
   return database.read(() => {
-    const moment = momentOf(database, Date.now(), deadline);
-    return question.ask === 'history' ? answerHistories(moment, question) : answerEvents(moment, question);
+    const now = Date.now();
+    const moment = momentOf(database, now, deadline);
+    if (question.ask === 'events') return answerEvents(moment, question);
+    return answerHistories(moment, question, () => second.read(path, now, moment, question));
   });
 }
 

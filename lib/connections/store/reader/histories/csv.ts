@@ -7,19 +7,22 @@ import { toIsoTime } from '../../../../wire/time.ts';
 const columns = ['address', 'time', 'value', 'min', 'mean', 'max', 'count'];
 const lineEnd = '\r\n';
 
+/** The first line. */
+export const csvHead = columns.join(',') + lineEnd;
+
 /** Columns that a point does not have are empty, and so is a value that is unknown. */
-export function csvOf(histories: readonly History[]): string {
-  const lines = [columns.join(',')];
+export function csvLinesOf(histories: readonly History[]): string {
+  const lines: string[] = [];
   for (const history of histories) {
     const { address, type, times, values, min, mean, max, counts } = history;
     const name = field(address);
     for (const [index, time] of times.entries()) {
       const value = values?.[index] ?? (type === 'T' && counts === undefined ? 1 : null);
       const figures = [min, mean, max, counts].map((column) => column?.[index] ?? '');
-      lines.push([name, toIsoTime(time), field(value), ...figures].join(','));
+      lines.push([name, toIsoTime(time), field(value), ...figures].join(',') + lineEnd);
     }
   }
-  return lines.join(lineEnd) + lineEnd;
+  return lines.join('');
 }
 
 /**

@@ -1,0 +1,119 @@
+// A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
+// first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
+
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import type { HistoryQuestion } from '../../archive.ts';
+import { programOf, quiet } from '../store-thread.ts';
+import { type Piece, piecesOf, readPiece } from './histories/pieces.ts';
+import type { Moment } from './past.ts';
+import {
+  awaitHanded,
+  closeDesk,
+  countHanded,
+  createDesk,
+  type Desk,
+  hasEnded,
+  type SharedPiece,
+  type ShareRequest,
+  takePlace,
+} from './sharing.ts';
+
+/** A list of fewer parameters is read by the first thread alone. */
+const longList = 100;
+/** The first thread waits for a piece no longer than it takes to read it. */
+const patienceMs = 50;
+
+export class SecondReader {
+  #worker: Worker | undefined;
+  #port: MessagePort | undefined;
+  #number = 0;
+  #handed = 0;
+  /** Of the question before: until the second thread is done with it, it is asked nothing else. */
+  #desk: Desk | undefined;
+
+  /** How many pieces the second thread has handed over. */
+  get handed(): number {
+    return this.#handed;
+  }
+
+  /** Reads the pieces of a list, up to one that is cut; `now` is that of the moment. Errors: those of reading a piece. */
+  read(path: string, now: number, moment: Moment, question: HistoryQuestion): Piece[] {
+    const count = piecesOf(question);
+    const desk = createDesk();
+    const isShared = question.parameters.length >= longList && this.#isFree;
+    if (isShared)
+      this.#ask({
+        number: ++this.#number,
+        path,
+        question,
+        now,
+        mark: moment.mark,
+        leftMs: moment.deadline.leftMs,
+        desk,
+      });
+    const pieces: (Piece | undefined)[] = new Array(count);
+    const read = (place: number) => {
+      const isFirst = !pieces.some((piece) => piece !== undefined && piece.text !== '');
+      const piece = readPiece(moment, question, place, isFirst);
+      pieces[place] = piece;
+      return piece;
+    };
+    try {
+      for (let place = takePlace(desk); place < count; place = takePlace(desk)) if (read(place).isCut) break;
+    } finally {
+      closeDesk(desk, count);
+    }
+    if (isShared) this.#collect(desk, pieces);
+    for (let place = 0; place < count; place++)
+      if ((pieces[place] ?? read(place)).isCut) return pieces.slice(0, place + 1) as Piece[];
+    return pieces as Piece[];
+  }
+
+  /** Ends the thread, if it is there. */
+  end(): void {
+    void this.#worker?.terminate();
+    this.#forget();
+  }
+
+  get #isFree(): boolean {
+    return this.#desk === undefined || hasEnded(this.#desk);
+  }
+
+  #ask(request: ShareRequest): void {
+    this.#port ??= this.#start();
+    this.#desk = request.desk;
+    this.#port.postMessage(request);
+  }
+
+  #start(): MessagePort {
+    const { port1, port2 } = new MessageChannel();
+    const options = { name: 'store second-reader-thread', workerData: port2, transferList: [port2], execArgv: quiet };
+    const worker = new Worker(programOf('second-reader-thread'), options);
+    worker.once('exit', () => {
+      if (worker === this.#worker) this.#forget();
+    });
+    worker.on('error', () => {}); // the first thread reads alone, and a long list brings another one
+    this.#worker = worker;
+    return port1;
+  }
+
+  #forget(): void {
+    this.#port?.close();
+    [this.#worker, this.#port, this.#desk] = [undefined, undefined, undefined];
+  }
+
+  /** Takes what is handed over, and waits for what the second thread has taken. */
+  #collect(desk: Desk, pieces: (Piece | undefined)[]): void {
+    for (;;) {
+      const [handed, isOver] = [countHanded(desk), hasEnded(desk)];
+      for (let got = receiveMessageOnPort(this.#port!); got !== undefined; got = receiveMessageOnPort(this.#port!)) {
+        const { number, place, text } = got.message as SharedPiece;
+        if (number !== this.#number) continue; // it came too late
+        pieces[place] = { text, isCut: false };
+        this.#handed++;
+      }
+      const isWhole = isOver || !pieces.includes(undefined);
+      if (isWhole || !awaitHanded(desk, handed, patienceMs)) return;
+    }
+  }
+}

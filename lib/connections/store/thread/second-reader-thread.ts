@@ -1,0 +1,44 @@
+// The second thread that reads: it helps with what the first is asked. What is wrong it tells nobody, as the first one reads it, too.
+
+import { type MessagePort, workerData } from 'node:worker_threads';
+import { Deadline } from '../reader/deadline.ts';
+import { piecesOf, readPiece } from '../reader/histories/pieces.ts';
+import { Opened } from '../reader/opened.ts';
+import { momentOf } from '../reader/past.ts';
+import { type Mark, PastDatabase } from '../reader/past-database.ts';
+import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/sharing.ts';
+import { yieldToHub } from './yield-to-hub.ts';
+
+const port = workerData as MessagePort;
+const history = new Opened((path) => new PastDatabase(path));
+
+yieldToHub();
+port.on('message', (request: ShareRequest) => {
+  try {
+    help(request);
+  } catch {
+    history.close();
+  } finally {
+    tellEnded(request.desk);
+  }
+});
+
+function help({ number, path, question, now, mark, leftMs, desk }: ShareRequest): void {
+  const deadline = new Deadline(leftMs);
+  const database = history.at(path);
+  database.read(() => {
+    const moment = momentOf(database, now, deadline);
+    if (!isSame(moment.mark, mark)) return; // meanwhile something was written
+    const count = piecesOf(question);
+    for (let place = takePlace(desk); place < count; place = takePlace(desk)) {
+      const { text, isCut } = readPiece(moment, question, place, false);
+      if (isCut) return;
+      port.postMessage({ number, place, text } satisfies SharedPiece);
+      tellHanded(desk);
+    }
+  });
+}
+
+function isSame(a: Mark, b: Mark): boolean {
+  return a.seen === b.seen && a.minutes === b.minutes && a.hours === b.hours;
+}
