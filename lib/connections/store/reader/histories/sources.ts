@@ -81,26 +81,24 @@ export function tell(
   ] as const) {
     if (stepMs < unitMs || !complete.has(table) || at >= mark) continue;
     const end = Math.min(to, mark);
-    tellSpans(moment, series, moment.database.spans(table, series, at, end), unitMs, sink);
+    moment.database.tellSpans(table, series, at, end, (span) => tellSpan(moment, series, span, unitMs, sink));
     at = Math.max(at, end);
   }
   if (at < to) tellChanges(moment, series, at, to, sink);
 }
 
 /** A span does not say in which part of it something was known: then what it was made of is told, if that is still kept. */
-function tellSpans(moment: Moment, series: Series, spans: readonly Span[], unitMs: number, sink: Sink): void {
-  for (const span of spans) {
-    const [start, , , , , count] = span;
-    if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
-    else if (unitMs === hourMs) {
-      const minutes = moment.database.spans('minute', series, start, start + unitMs);
-      if (countOf(minutes) === count) tellSpans(moment, series, minutes, minuteMs, sink);
-      else sink.span(span, unitMs);
-    } else {
-      const rows = moment.database.changes(series, start, start, start + unitMs, 'first', count);
-      if (rows.length < count) sink.span(span, unitMs);
-      else for (const [time, value] of rows) sink.change(time, value as number);
-    }
+function tellSpan(moment: Moment, series: Series, span: Span, unitMs: number, sink: Sink): void {
+  const [start, , , , , count] = span;
+  if (sink.isKnownThrough(start, start + unitMs)) sink.span(span, unitMs);
+  else if (unitMs === hourMs) {
+    const minutes = moment.database.spans('minute', series, start, start + unitMs);
+    if (countOf(minutes) !== count) sink.span(span, unitMs);
+    else for (const minute of minutes) tellSpan(moment, series, minute, minuteMs, sink);
+  } else {
+    const rows = moment.database.changes(series, start, start, start + unitMs, 'first', count);
+    if (rows.length < count) sink.span(span, unitMs);
+    else for (const [time, value] of rows) sink.change(time, value as number);
   }
 }
 
