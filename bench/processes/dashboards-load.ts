@@ -9,14 +9,14 @@ import { PictureReader } from '../load/received/picture.ts';
 import { Dashboard, type DashboardSettings } from '../load/sockets/dashboard.ts';
 import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
 import { Watch } from '../load/watch.ts';
-import { EvenWriter } from '../load/writes/even-writer.ts';
+import { EvenWriter, type Written } from '../load/writes/even-writer.ts';
 import { runTask } from './task.ts';
 
 export interface DashboardsTask {
   /** The hubs that have dashboards, each as many of them. */
   readonly hubs: readonly { readonly port: number; readonly pid: number }[];
-  /** Where values are written. */
-  readonly writtenPort: number;
+  /** Where values are written, the same to each. */
+  readonly writtenPorts: readonly number[];
   /** Of all hubs together. */
   readonly dashboards: number;
   readonly parameters: number;
@@ -67,9 +67,11 @@ await runTask(async (task: DashboardsTask): Promise<DashboardsResult> => {
   const settings = { parameters, rate, arrival, nowMs };
   const readers = new Map(hubs.map(({ port }) => [port, new PictureReader()]));
   const dashboards = await openDashboards(task, readers, settings, watch);
-  const reader = readers.get(task.writtenPort) ?? (await lookOnce(task.writtenPort, settings, watch));
+  const written: Written[] = [];
+  for (const port of task.writtenPorts)
+    written.push({ port, reader: readers.get(port) ?? (await lookOnce(port, settings, watch)) });
   for (const { pid } of hubs) keepApart(pid);
-  const writer = await EvenWriter.open(task.writtenPort, reader, { ...task, nowMs }, watch);
+  const writer = await EvenWriter.open(written, { ...task, nowMs }, watch);
   await watch.pass(warmUpMs);
   const memoryBefore = tellsMemory ? await memoryOf(serverPid) : undefined;
   if (tellsMemory) await watch.pass(settleMs);

@@ -50,7 +50,7 @@ await runTask(async (task: SoakTask): Promise<Record<string, never>> => {
     const opening = Array.from({ length: count }, () => Dashboard.open(task.port, reader, settings, watch.fail));
     dashboards.push(...(await watch.within(openMs, 'dashboards to be complete', Promise.all(opening))));
   }
-  const writer = await EvenWriter.open(task.port, reader, { ...task, nowMs }, watch);
+  const writer = await EvenWriter.open([{ port: task.port, reader }], { ...task, nowMs }, watch);
   const ending = new AbortController();
   const stalling = stallAgain(dashboards.slice(0, task.stalled), task, ending.signal);
   process.on('message', (message) => {

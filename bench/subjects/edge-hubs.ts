@@ -1,26 +1,31 @@
 // Dashboards on hubs that own nothing and only serve: what two of them do with a second of processor time, beside one hub that has
-// all dashboards and all parameters.
+// all dashboards and all parameters. Two hubs that know nothing of one another tell what it costs to be two processes at all.
 
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Options } from '../harness/options.ts';
 import { performTask, type ServerProcess, startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
 import { type Flow, inDomain } from './domain.ts';
-import { measureServer, missingNats, waitedMetric } from './servers.ts';
+import { missingNats, waitedMetric } from './servers.ts';
 
 const edgeHubs = 2;
 const oneHub = 'one hub';
 const dashboardsFactor = 4;
-/** Hubs run for weeks: what V8 has compiled after some seconds is what counts. */
-const warmUpFactor = 15;
+/**
+ * Hubs run for weeks: what V8 has compiled after some seconds is what counts. All dashboards come at once, and after such a burst
+ * a hub saves memory for 20 s, which takes some percent of a core from each process; that is over as well.
+ */
+const warmUpFactor = 45;
 /** What one core serves to two thousand dashboards, and another one can read. */
 const load = { parameters: 1000, changesPerSecond: 10, rate: 30 };
 
 export const edges: Subject = {
   name: 'edge-hubs',
   about: 'dashboards on two edge hubs, which mirror a third one over a NATS server, beside all of them on one hub',
-  rounds: 5,
+  rounds: 3,
   async cases(options, folder) {
     const dashboards = options.dashboards * dashboardsFactor;
     const missing = missingNats();
@@ -45,7 +50,12 @@ export const edges: Subject = {
           missing === undefined
             ? [
                 { name: 'two edge hubs', role: 'hub', measure: () => measureEdges(dashboards, options, folder) },
-                { name: oneHub, role: 'ceiling', measure: () => measureOne(dashboards, options, folder) },
+                { name: oneHub, role: 'ceiling', measure: () => measureAlone(1, dashboards, options, folder) },
+                {
+                  name: 'two hubs alone',
+                  role: 'peer',
+                  measure: () => measureAlone(edgeHubs, dashboards, options, folder),
+                },
               ]
             : [],
         notes: missing === undefined ? [] : [missing],
@@ -54,23 +64,31 @@ export const edges: Subject = {
   },
 };
 
-/** One hub, without a domain, has all parameters and all dashboards. */
-async function measureOne(dashboards: number, options: Options, folder: string): Promise<Measurement> {
-  const start = () => startHub(plantOf(load.parameters), folder, options);
-  const task = (hub: ServerProcess) => taskOf(hub, [hub], dashboards, options);
-  return figuresOf(await measureServer<DashboardsResult>(start, 'dashboards-load', task));
+/** Hubs without a domain have all parameters each, are written the same, and share the dashboards. */
+async function measureAlone(count: number, dashboards: number, options: Options, folder: string): Promise<Measurement> {
+  const hubs: ServerProcess[] = [];
+  try {
+    while (hubs.length < count) {
+      const own = join(folder, `alone-${hubs.length}`);
+      await mkdir(own, { recursive: true });
+      hubs.push(await startHub(plantOf(load.parameters), own, options));
+    }
+    return figuresOf(await performTask<DashboardsResult>('dashboards-load', taskOf(hubs, hubs, dashboards, options)));
+  } finally {
+    await Promise.allSettled(hubs.map((hub) => hub.stop()));
+  }
 }
 
 /** A hub that owns and is written to, and hubs with dashboards. */
 function measureEdges(dashboards: number, options: Options, folder: string): Promise<Measurement> {
   const flows: Flow[] = [plantOf(load.parameters), ...Array.from({ length: edgeHubs }, () => ({ connections: {} }))];
   return inDomain(options, folder, flows, async ([owner, ...hubs]) =>
-    figuresOf(await performTask<DashboardsResult>('dashboards-load', taskOf(owner!, hubs, dashboards, options))),
+    figuresOf(await performTask<DashboardsResult>('dashboards-load', taskOf([owner!], hubs, dashboards, options))),
   );
 }
 
 function taskOf(
-  written: ServerProcess,
+  written: readonly ServerProcess[],
   hubs: readonly ServerProcess[],
   dashboards: number,
   { warmUpMs, measureMs }: Options,
@@ -78,7 +96,7 @@ function taskOf(
   return {
     ...load,
     hubs: hubs.map(({ port, pid }) => ({ port, pid })),
-    writtenPort: written.port,
+    writtenPorts: written.map(({ port }) => port),
     dashboards,
     stalled: 0,
     tellsMemory: false,

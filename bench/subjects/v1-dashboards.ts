@@ -96,7 +96,7 @@ export const v1Stalled: Subject = {
 };
 
 async function measure(
-  task: Omit<DashboardsTask, 'hubs' | 'writtenPort'>,
+  task: Omit<DashboardsTask, 'hubs' | 'writtenPorts'>,
   options: Options,
   folder: string,
 ): Promise<Measurement> {
@@ -104,7 +104,7 @@ async function measure(
   const result = await measureServer<DashboardsResult>(
     () => startHub(plantOf(task.parameters), folder, options, nodeOptions),
     'dashboards-load',
-    ({ port, pid }): DashboardsTask => ({ ...task, hubs: [{ port, pid }], writtenPort: port }),
+    ({ port, pid }): DashboardsTask => ({ ...task, hubs: [{ port, pid }], writtenPorts: [port] }),
   );
   const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, shown, values, growth, spared } = result;
   return {
