@@ -1,6 +1,7 @@
 // What people see of other hubs, with a real NATS server: the view of the hubs, and what is stale, in the list, on the page of a
 // parameter and on a dashboard, where a control refuses and says why.
 
+import { hostname } from 'node:os';
 import test from 'ava';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { openConsole, phone } from '../support/browser/console.ts';
@@ -40,6 +41,7 @@ test('hubs, their link and what they own are shown; what is stale is marked in w
   const row = hubs.locator('[data-hub=west]');
   await row.getByText('fresh').waitFor();
   await row.getByRole('link', { name: 'desk' }).waitFor();
+  await row.getByText(`on ${hostname()}`).waitFor();
   const panel = await openConsole(t, browser, east.port, '#/dashboards?name=wall');
   const mic = panel.getByRole('button', { name: 'Mic' });
   await mic.click();

@@ -104,6 +104,7 @@ function stateOf(mirror: MirroredHub | undefined): DomainHub['state'] {
   return mirror.staleSince === undefined ? 'fresh' : 'stale';
 }
 
-function mirrorStatusOf({ term, lagMs, staleSince, counts }: MirroredHub): MirrorStatus {
-  return { term, lagMs: Math.round(lagMs), staleSince, gaps: counts.gaps, lostFires: counts.lostFires };
+function mirrorStatusOf({ term, heartbeat, lagMs, staleSince, counts }: MirroredHub): MirrorStatus {
+  const machine = heartbeat?.term === term ? heartbeat.machine : undefined;
+  return { term, machine, lagMs: Math.round(lagMs), staleSince, gaps: counts.gaps, lostFires: counts.lostFires };
 }

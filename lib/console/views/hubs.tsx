@@ -93,6 +93,7 @@ function Row(props: { readonly hub: DomainHub }) {
       </td>
       <td class="wide">
         <strong>{props.hub.hub}</strong>
+        <Show when={mirror()?.machine}>{(machine) => <span class="muted"> on {machine()}</span>}</Show>
         <div class="muted">
           <For each={props.hub.connections} fallback="no connections">
             {(id, index) => (

@@ -53,6 +53,8 @@ export interface DomainHub {
 export interface MirrorStatus {
   /** Whose turn it is to run it, as it told last. */
   readonly term: number;
+  /** The machine of who runs it, of a pair that of the active one, as it told last; undefined: it has not told in this term yet. */
+  readonly machine?: string | undefined;
   /** For how long not all that it tells is here: half a second at most while all is well. */
   readonly lagMs: number;
   /** Since when nothing is heard of it; undefined: it is fresh. */

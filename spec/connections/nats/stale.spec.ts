@@ -135,7 +135,7 @@ test('what a hub is not heard of is stale: told at once, to whom comes then, ove
   const { lease, link, hubs } = await expectDescribed(t, port);
   t.like(lease, { state: 'held', term: 1, holder: hostname() });
   t.like(link, { isUp: true, text: nats.urls[0]!.slice('nats://'.length), reconnects: 1 });
-  t.like(hubs[1], { state: 'fresh', mirror: { lostFires: 3, staleSince: undefined } });
+  t.like(hubs[1], { state: 'fresh', mirror: { machine: hostname(), lostFires: 3, staleSince: undefined } });
   const { text: metrics } = await ask(t, port, 'GET /hub/metrics');
   for (const line of [
     'link_reconnects_total{connection="house"} 1',

@@ -34,6 +34,8 @@ export interface MirroredHubContext {
 export class MirroredHub implements Remote {
   readonly hub: string;
   staleSince: number | undefined;
+  /** The last one, which names the machine of who told it. */
+  heartbeat: Pick<Told, 'term' | 'machine'> | undefined;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
@@ -95,6 +97,7 @@ export class MirroredHub implements Remote {
       return;
     }
     this.#term = told.term;
+    if (told.machine !== undefined) this.heartbeat = told;
     if (this.#isMending) this.#keep(told);
     else this.#follow(told);
   }

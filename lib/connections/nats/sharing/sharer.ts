@@ -1,6 +1,7 @@
 // Shares the parameters of this hub: tells their changes in whole turns, at once or with those of the next milliseconds, and every
 // half a second how far it has told.
 
+import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -12,6 +13,7 @@ import { TurnWriter, type Written } from './turn-writer.ts';
 import { answerWalk, tellState } from './walk.ts';
 import { WriteDesk } from './write-desk.ts';
 
+const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
 /** What comes so soon after a message waits for the next one: each message wakes every mirror. */
 const messageEveryMs = 2;
@@ -167,7 +169,8 @@ export class Sharer {
     this.#changes = 0;
     const prev = this.#told;
     this.#told = Math.max(prev, rev);
-    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}`;
+    const machine = turns === '' ? `,"machine":${machineText}` : '';
+    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}${machine}`;
     this.#transport?.publish(
       subjectOf(name, 'turns'),
       `{${head},"prev":${prev},"rev":${this.#told},"turns":[${turns}]}`,

@@ -51,6 +51,8 @@ export interface Told {
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (ToldTurn | ToldStructure)[];
+  /** The machine of who tells it; heartbeats have it. */
+  readonly machine?: string | undefined;
 }
 const numbersOfTold = ['term', 'structure', 'prev', 'rev'] as const;
 
@@ -116,7 +118,8 @@ export function readTold(data: Uint8Array): Told {
     isName(told.hub) &&
     isName(told.epoch) &&
     numbersOfTold.every((key) => Number.isSafeInteger(told[key]) && told[key] >= 0) &&
-    Array.isArray(told.turns);
+    Array.isArray(told.turns) &&
+    (told.machine === undefined || isName(told.machine));
   if (!isTold) throw new Error('expected whole turns of a hub');
   return told;
 }

@@ -28,7 +28,7 @@ export interface DomainHub extends Omit<model.DomainHub, 'mirror'> {
   readonly mirror?: Mirror | undefined;
 }
 
-/** `{"term":1,"lagMs":212,"gaps":0,"lostFires":0}`. */
+/** `{"term":1,"machine":"studio-pc","lagMs":212,"gaps":0,"lostFires":0}`. */
 export interface Mirror extends Omit<model.MirrorStatus, 'staleSince'> {
   readonly staleSince?: IsoTime | undefined;
 }

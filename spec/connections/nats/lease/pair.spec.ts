@@ -1,8 +1,10 @@
 // Main and standby, and who has a Connection ID: real hubs, and a real server that is stopped and goes on.
 
 import { writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import type { Domain } from '../../../../lib/wire/http/operation/hubs.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { api, type HubUnderTest, startTestHub, statusOf, writer } from '../../../support/hub.ts';
@@ -49,7 +51,13 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   const main = await start(pair, { desk });
   await eventually(() => runs(main));
   t.is(valueAt(main, 'desk/starts'), 1);
-  const other = await start({ hub: 'edge' });
+  const other = await start({ hub: 'edge' }, { api });
+  const seen = async () => {
+    const { hubs } = JSON.parse(await (await fetch(`http://127.0.0.1:${other.port}/hub/hubs`)).text()) as Domain;
+    const mirror = hubs.find(({ hub }) => hub === 'west')?.mirror;
+    return `${mirror?.machine} ${mirror?.term}`;
+  };
+  await eventually(async () => (await seen()) === `${hostname()} 1`);
   const standby = await start(pair, { desk, api });
   await eventually(() => standby.find('desk/in')?.remote !== undefined && valueAt(standby, 'desk/starts') === 1);
   t.like(statusOf(standby, 'desk'), { state: 'disabled' });
@@ -76,6 +84,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   await main.stop();
   await eventually(() => runs(standby));
   t.is(standby.duty.watch!.term, 2);
+  await eventually(async () => (await seen()) === `${hostname()} 2`);
   t.deepEqual(
     ['in', 'out', 'starts'].map((id) => valueAt(standby, `desk/${id}`)),
     [5, 5, 1],

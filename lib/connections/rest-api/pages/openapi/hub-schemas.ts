@@ -15,7 +15,13 @@ const mirror = object<Mirror>(
     gaps: describe(count, 'How often something was missing'),
     lostFires: count,
   },
-  { staleSince: describe(time, 'Since when nothing is heard of it') },
+  {
+    machine: describe(
+      text,
+      'The machine of who runs it, of a pair that of the active one; left out until it has told in this term',
+    ),
+    staleSince: describe(time, 'Since when nothing is heard of it'),
+  },
 );
 
 export const hubSchemas: { readonly [Name in keyof DescribedOfHubs]: Schema<DescribedOfHubs[Name]> } = {
