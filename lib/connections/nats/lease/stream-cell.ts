@@ -11,6 +11,7 @@ const answerMs = 1000;
 const replicas = 3;
 /** What the server says when the stream is there with other settings, such as one from the time before there was a cluster. */
 const hasOtherSettings = 10_058;
+const nothing = { sequence: 0, value: undefined };
 
 export interface StreamCellOptions<T> {
   /** The present connection; undefined: there is none. */
@@ -25,11 +26,14 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
+  /** Whether the stream is known to have a message: then nobody is having it created. */
+  isThere: boolean;
 }
 
 /**
- * Creates a cell. It creates its stream where a server says that there is none, and asks for no more than it needs: a stream may
- * have a leader while the cluster, which creates streams, has none.
+ * Creates a cell. In a cluster it creates its stream where a server says that there is none, and asks for no more than it needs: a stream
+ * may have a leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one
+ * that crashes when it is asked for a message of a stream that somebody else is having created at this moment.
  */
 export function createStreamCell<T>({ connection, stream, subject, parse }: StreamCellOptions<T>): Cell<T> {
   let last: Opened | undefined;
@@ -53,14 +57,18 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
     async read(): Promise<Held<T>> {
       const session = await opened();
       const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
+      const isAlone = session.connection.info?.cluster === undefined;
+      if (isAlone && !session.isThere && (await create(session, stream, subject)) === 0) return nothing;
       try {
         const message = await session.streams.getMessage(stream, { last_by_subj: subject });
-        if (message !== null) return { sequence: message.seq, value: parse(message.json()) };
+        session.isThere = message !== null;
+        return message === null ? nothing : { sequence: message.seq, value: parse(message.json()) };
       } catch (error) {
         if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound) throw error;
+        session.isThere = false;
         await create(session, stream, subject);
+        return nothing;
       }
-      return { sequence: 0, value: undefined };
     },
     async replace(value, sequence) {
       const session = await opened();
@@ -68,6 +76,7 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
       try {
         const expect = { lastSequence: sequence };
         const { seq } = await session.client.publish(subject, JSON.stringify(value), { expect, timeout: answerMs });
+        session.isThere = true;
         return seq;
       } catch (error) {
         const isNewer = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
@@ -82,7 +91,7 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
 async function open(connection: NatsConnection): Promise<Opened> {
   const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
   const { streams } = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
-  return { connection, streams, client: jetstream(connection, { timeout: answerMs }) };
+  return { connection, streams, client: jetstream(connection, { timeout: answerMs }), isThere: false };
 }
 
 /** Whether nobody listens: the stream is gone, or has no leader at the moment. */
@@ -91,11 +100,11 @@ async function isUnheard(error: unknown): Promise<boolean> {
   return error instanceof Error && error.cause instanceof RequestError && error.cause.isNoResponders();
 }
 
-/** Creates the stream; one that is there stays as it is. */
-async function create({ connection, streams }: Opened, stream: string, subject: string): Promise<void> {
+/** Creates the stream; one that is there stays as it is. Returns the sequence of its last message; undefined: that is not known. */
+async function create({ connection, streams }: Opened, stream: string, subject: string): Promise<number | undefined> {
   const { JetStreamApiError } = await import('@nats-io/jetstream');
   try {
-    await streams.add({
+    const { state } = await streams.add({
       name: stream,
       subjects: [subject],
       retention: 'limits' satisfies `${RetentionPolicy}` as RetentionPolicy,
@@ -105,7 +114,9 @@ async function create({ connection, streams }: Opened, stream: string, subject: 
       num_replicas: connection.info?.cluster === undefined ? 1 : replicas,
       allow_direct: false,
     });
+    return state.last_seq;
   } catch (error) {
     if (!(error instanceof JetStreamApiError) || error.code !== hasOtherSettings) throw error;
+    return undefined;
   }
 }

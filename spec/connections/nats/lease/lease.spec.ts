@@ -208,3 +208,21 @@ test('a cell has its stream created where there is none, and asks for that at no
   await t.throwsAsync(cell.replace(value, 2));
   await eventually(async () => (await cell.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
 });
+
+test('a server survives that many ask at once for what nobody has had created yet', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const connections = await Promise.all(Array.from({ length: 6 }, () => connect({ servers: [...nats.urls] })));
+  t.teardown(() => Promise.allSettled(connections.map((connection) => connection.close())));
+  for (let race = 0; race < 40; race++) {
+    const place = { stream: `race-${race}`, subject: `race.${race}` };
+    const cells = connections.map((connection) =>
+      createStreamCell({ connection: () => connection, ...place, parse: parseLease }),
+    );
+    const held = await Promise.all(cells.map((cell) => cell.read()));
+    t.true(held.every(({ sequence }) => sequence === 0));
+    const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
+    const told = await Promise.all(cells.map((cell) => cell.replace(value, 0)));
+    t.is(told.filter((one) => one !== undefined).length, 1);
+  }
+});
