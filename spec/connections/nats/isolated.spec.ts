@@ -70,7 +70,7 @@ test('without servers each hub does its own work, a pair only if it is told to, 
   await nats.servers[0]!.start();
   await eventually(() => stops.duty.watch !== undefined);
   stops.write('stops/in', 7, writer);
-  await eventually(() => knowAll(7) && valueAt(other, 'late/out') === 7);
+  await eventually(() => knowAll(7) && valueAt(other, 'late/out') === 7 && valueAt(late, 'stops/in') === 7);
   t.is(await write(other, 'alone/in', 8), 8);
   t.is(await write(other, 'goes-on/in', 8), 8);
   t.is(await write(late, 'stops/in', 8), 8);
