@@ -131,7 +131,10 @@ test('what a hub is not heard of is stale: told at once, to whom comes then, ove
   await eventually(() => !lamp.isStale && lamp.staleSince === undefined);
   t.deepEqual(isStale.slice(-2), [true, false]);
   await eventually(() => some.picture.stale.size === 0);
-  await eventually(async () => (await expectDescribed(t, port)).lease.state === 'held', 'the lease');
+  await eventually(async () => {
+    const { lease, hubs } = await expectDescribed(t, port);
+    return lease.state === 'held' && hubs[1]?.mirror?.machine !== undefined;
+  }, 'the lease, and a heartbeat');
   const { lease, link, hubs } = await expectDescribed(t, port);
   t.like(lease, { state: 'held', term: 1, holder: hostname() });
   t.like(link, { isUp: true, text: nats.urls[0]!.slice('nats://'.length), reconnects: 1 });

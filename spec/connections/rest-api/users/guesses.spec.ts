@@ -141,14 +141,14 @@ test('a wrong password takes as long for a name that nobody has as for one with 
   };
   const hub = { find: () => undefined } as unknown as HubPort;
   const directory = new Directory({ username: '', password: '', token: '', users }, hub);
-  const costs: number[] = [];
-  for (const name of ['hashed', 'hashed', 'plain', 'device', 'nobody']) {
-    const before = cpuUsage();
-    for (let times = 0; times < 3; times++) t.is(await directory.withPassword(name, 'wrong'), undefined);
-    costs.push(cpuUsage(before).user);
-  }
-  const [, expected, ...others] = costs as [number, number, ...number[]];
-  for (const cost of others) t.true(cost > expected / 3, `${costs} µs`);
+  const costs = new Map<string, number>();
+  for (let round = 0; round < 5; round++)
+    for (const name of ['hashed', 'plain', 'device', 'nobody']) {
+      const before = cpuUsage();
+      t.is(await directory.withPassword(name, 'wrong'), undefined);
+      costs.set(name, Math.min(costs.get(name) ?? Number.POSITIVE_INFINITY, cpuUsage(before).user)); // whatever else runs only adds
+    }
+  for (const cost of costs.values()) t.true(cost > costs.get('hashed')! / 3, `${[...costs]} µs`);
   for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim'))?.name, name);
   t.is(await directory.withPassword('device', ''), undefined);
 });
