@@ -1,6 +1,8 @@
 // Rows on their way to a thread: numbers in buffers that are handed over, and all texts in one. To have each row copied holds the
 // hub's own thread for longer.
 
+import { giveWay } from './thread/give-way.ts';
+
 export type Cell = string | number | boolean | undefined;
 
 /** Rows of equal length, cell after cell. */
@@ -43,7 +45,7 @@ export function buffersOf({ kinds, numbers }: PackedRows): ArrayBuffer[] {
   return [kinds.buffer, numbers.buffer];
 }
 
-/** The rows as they were packed. */
+/** The rows as they were packed; called by the thread that writes them. */
 export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][] {
   const width = kinds.length / rows;
   let start = 0;
@@ -54,7 +56,8 @@ export function unpackRows({ rows, kinds, numbers, texts }: PackedRows): Cell[][
     start += number;
     return texts.slice(start - number, start);
   };
-  return Array.from({ length: rows }, (_, row) =>
-    Array.from({ length: width }, (_, cell) => cellAt(row * width + cell)),
-  );
+  return Array.from({ length: rows }, (_, row) => {
+    giveWay();
+    return Array.from({ length: width }, (_, cell) => cellAt(row * width + cell));
+  });
 }

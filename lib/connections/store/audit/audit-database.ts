@@ -16,6 +16,7 @@ import {
 import { storedText } from '../thread/database/stored-text.ts';
 import { troubleOf } from '../thread/database/trouble.ts';
 import { WrittenFiles } from '../thread/database/written-files.ts';
+import { giveWay } from '../thread/give-way.ts';
 import type { AuditBatch, AuditRow, HeldAudit, OpenAudit, Run } from './messages.ts';
 import { keptLogEntries, logBytes, readLogEntries } from './tables.ts';
 
@@ -113,7 +114,10 @@ export class AuditDatabase {
 
   #put({ rows, log, run }: AuditBatch): void {
     inTransaction(this.#database, () => {
-      for (const row of rows) this.#putRow(row);
+      for (const row of rows) {
+        giveWay();
+        this.#putRow(row);
+      }
       for (const { n, time, level, connection = null, rule = null, message } of log)
         this.#putLog.run(BigInt(n), BigInt(Math.trunc(time)), level, connection, rule, message);
       this.#putRun.run(BigInt(Math.trunc(run.seen)), run.isClean ? 1n : 0n, run.count);

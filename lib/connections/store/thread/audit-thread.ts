@@ -7,10 +7,12 @@ import { openAudit } from '../audit/open-audit.ts';
 import { rowOfCells } from '../audit/rows.ts';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
+import { neverInterrupt } from './give-way.ts';
 
 const port = parentPort!;
 const written = new WrittenDatabase<HeldAudit, AuditDatabase>();
 
+neverInterrupt();
 port.on('message', (request: AuditRequest) => port.postMessage(answer(request)));
 
 function answer(request: AuditRequest): AuditAnswer {

@@ -3,7 +3,7 @@
 import { parentPort } from 'node:worker_threads';
 import { HistoryKeeping } from '../history/database/keeping.ts';
 import type { HistoryAnswer, HistoryRequest } from '../history/messages.ts';
-import { yieldToHub } from './yield-to-hub.ts';
+import { yieldToHub } from './give-way.ts';
 
 const port = parentPort!;
 const keeping = new HistoryKeeping();

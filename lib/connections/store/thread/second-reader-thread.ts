@@ -7,7 +7,7 @@ import { Opened } from '../reader/opened.ts';
 import { momentOf } from '../reader/past.ts';
 import { type Mark, PastDatabase } from '../reader/past-database.ts';
 import { type SharedPiece, type ShareRequest, takePlace, tellEnded, tellHanded } from '../reader/sharing.ts';
-import { yieldToHub } from './yield-to-hub.ts';
+import { yieldToHub } from './give-way.ts';
 
 const port = workerData as MessagePort;
 const history = new Opened((path) => new PastDatabase(path));

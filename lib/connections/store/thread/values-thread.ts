@@ -4,6 +4,7 @@
 import { parentPort } from 'node:worker_threads';
 import { unpackRows } from '../packed-rows.ts';
 import { WrittenDatabase } from './database/written-database.ts';
+import { neverInterrupt } from './give-way.ts';
 import type { Answer, Batch, Held, PackedBatch, Request, ValueRow } from './values/messages.ts';
 import { openValues } from './values/open-values.ts';
 import type { ValuesDatabase } from './values/values-database.ts';
@@ -11,6 +12,7 @@ import type { ValuesDatabase } from './values/values-database.ts';
 const port = parentPort!;
 const written = new WrittenDatabase<Held, ValuesDatabase>();
 
+neverInterrupt();
 port.on('message', (request: Request) => port.postMessage(answer(request)));
 
 function answer(request: Request): Answer {

@@ -2,6 +2,7 @@
 
 import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../../thread/database/stored-text.ts';
+import { giveWay } from '../../thread/give-way.ts';
 import { Columns, columnRows } from '../columns.ts';
 import type { Changes, WriterRow } from '../messages.ts';
 import { hourMs } from '../tables.ts';
@@ -69,6 +70,7 @@ export class Batch {
     let parameter = 0;
     let met = 0;
     for (; this.#written < last; this.#written++) {
+      giveWay();
       const place: number = this.#order[this.#written]!;
       const columns = this.columns[Math.floor(place / columnRows)]!;
       const row = place % columnRows;
@@ -84,6 +86,7 @@ export class Batch {
     add: (rule: number, id: number, time: number, value: number) => void,
   ): void {
     for (let row = 0; row < length; row++) {
+      giveWay();
       const { id, type, rule } = this.#parameters[parameter[row]!]!;
       add(rule, id, Math.floor(time[row]!), type === 'S' || type === 'T' ? Number.NaN : value[row]!);
     }
@@ -92,17 +95,20 @@ export class Batch {
   /** Gives all parameters and writers their keys, and sorts. */
   #prepare(database: HistoryDatabase): Uint32Array {
     this.#writerIds = [0, ...this.#writers.map(([kind, name, file]) => database.writerId(kind, name, file))];
-    const order: number[] = [];
-    const keys = new Float64Array(this.columns.length * columnRows);
+    const places = new Map<number, number[]>();
     for (const [index, { parameter, cause, time, length }] of this.columns.entries())
       for (let row = 0, place = index * columnRows; row < length; row++, place++) {
+        giveWay();
         const known = this.#named(parameter[row]!, database);
         if (cause[row] !== 0) this.#named(cause[row]!, database);
         if (!this.#isKept(known.rule)) continue;
-        keys[place] = Math.floor(time[row]! / hourMs) * mostParameters + known.id;
-        order.push(place);
+        const key = Math.floor(time[row]! / hourMs) * mostParameters + known.id;
+        const same = places.get(key);
+        if (same === undefined) places.set(key, [place]);
+        else same.push(place);
       }
-    return new Uint32Array(order).sort((a, b) => keys[a]! - keys[b]! || a - b);
+    const keys = [...places.keys()].sort((a, b) => a - b);
+    return Uint32Array.from(keys.flatMap((key) => places.get(key)!));
   }
 
   #named(number: number, database: HistoryDatabase): KnownParameter {

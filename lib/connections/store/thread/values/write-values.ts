@@ -3,6 +3,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { ValueType } from '../../../../model/value.ts';
 import { storedText } from '../database/stored-text.ts';
+import { giveWay } from '../give-way.ts';
 import { checksumOf } from './checksum.ts';
 import type { Batch } from './messages.ts';
 import { writeSnapshots } from './snapshot-tables.ts';
@@ -30,6 +31,7 @@ export class RowWriter {
   /** To be called in a transaction. Errors: those of SQLite. */
   write({ values, memories, snapshots }: Batch): void {
     for (const [address, type, value, time, causes] of values) {
+      giveWay();
       const number = typeof value === 'boolean' ? Number(value) : value;
       const checksum = checksumOf([address, type, number, time, causes]);
       this.#putValue.run(address, type, stored(type, number), BigInt(time), causes, checksum);

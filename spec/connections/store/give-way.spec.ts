@@ -1,0 +1,48 @@
+// Threads of the store leave the core to the hub's own.
+
+import { readdirSync, readFileSync } from 'node:fs';
+import test from 'ava';
+import { AuditWriter } from '../../../lib/connections/store/audit/audit-writer.ts';
+import { HistoryWriter } from '../../../lib/connections/store/history/history-writer.ts';
+import { giveWay } from '../../../lib/connections/store/thread/give-way.ts';
+import { ValuesWriter } from '../../../lib/connections/store/values/values-writer.ts';
+import { eventually } from '../../support/deadline.ts';
+
+const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip;
+/** SCHED_BATCH of Linux. */
+const batch = 3;
+
+/** The policy of each thread of this process, and its priority: 20 is that of all. */
+function threads(): { policy: number; priority: number }[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const fields = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8')
+      .replace(/^.*\) /, '')
+      .split(' ');
+    return { policy: Number(fields[38]), priority: Number(fields[15]) };
+  });
+}
+
+onLinux('the threads that write interrupt nobody; that of the history has a lower priority, too', async (t) => {
+  const writers = [new ValuesWriter(), new AuditWriter(), new HistoryWriter()];
+  t.teardown(() => Promise.all(writers.map((writer) => writer.end())));
+  const found = () => threads().filter(({ policy }) => policy === batch);
+  await eventually(() => found().length === writers.length, 'three threads with SCHED_BATCH');
+  t.deepEqual(
+    found()
+      .map(({ priority }) => priority)
+      .sort(),
+    [20, 20, 30],
+  );
+});
+
+onLinux('a thread that works for long rests again and again, and works most of the time', (t) => {
+  const rests = () =>
+    Number(/^voluntary_ctxt_switches:\s*(\d+)/m.exec(readFileSync('/proc/thread-self/status', 'utf8'))![1]);
+  const before = rests();
+  const { user, system } = process.threadCpuUsage();
+  const startedAt = performance.now();
+  while (rests() - before < 100) for (let row = 0; row < 100; row++) giveWay();
+  const used = process.threadCpuUsage({ user, system });
+  t.log(`${used.user + used.system} us of work, ${Math.round((performance.now() - startedAt) * 1000)} us in all`);
+  t.true(used.user + used.system > 100 * 100, 'more than 100 us of work for each rest');
+});
