@@ -9,15 +9,17 @@ import { deskFlow, levelAddress } from './fan-out.ts';
 import { measureServer } from './servers.ts';
 
 const kibibyte = 1024;
-/** Files that a process opens besides its sockets, and sockets that are opened before it is measured. */
-const otherFiles = 300;
+/** Which part of the open files that the system allows a hub gives to the connections of one address (`connectionsPerAddress`). */
+const shareOfOneAddress = 3 / 8;
+/** Sockets that are opened before it is measured, and some to spare. */
+const otherSockets = 300;
 
 export const idle: Subject = {
   name: 'idle',
   about: 'patchbay.v1 clients with one subscription, idle, against idle sockets of raw uWebSockets.js',
   rounds: 3,
   async cases(options, folder) {
-    const clients = Math.min(options.idleClients, openFilesLimit() - otherFiles);
+    const clients = Math.min(options.idleClients, Math.floor(openFilesLimit() * shareOfOneAddress) - otherSockets);
     const isLimited = clients < options.idleClients;
     const measure = (start: () => Promise<ServerProcess>, include: string | undefined) =>
       measureServer<IdleResult>(
@@ -68,7 +70,7 @@ export const idle: Subject = {
         ],
         notes: isLimited
           ? [
-              `${options.idleClients.toLocaleString('en')} clients need more open files than this system allows (ulimit -Hn)`,
+              `${options.idleClients.toLocaleString('en')} clients of one address need more open files than this system allows (ulimit -Hn)`,
             ]
           : [],
       },
