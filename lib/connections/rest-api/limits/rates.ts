@@ -16,6 +16,13 @@ export interface Writer {
   readonly id: string | undefined;
 }
 
+let writers = 0;
+
+/** The `id` of a WebSocket client that has come. */
+export function newWriterId(): string {
+  return `${++writers}`;
+}
+
 export interface Rates {
   /** Errors: `too-many-requests`. */
   readonly request: ((share: string) => void) | undefined;

@@ -2,7 +2,6 @@
 // too slowly, it keeps one number: the revision up to which it has seen everything. It is sent the newest values since then, as
 // fast as it reads, and is live again.
 
-import { randomUUID } from 'node:crypto';
 import { HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
@@ -13,7 +12,7 @@ import type { HubPort } from '../../../hub-port.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
-import type { Rates } from '../../limits/rates.ts';
+import { newWriterId, type Rates } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { View } from '../../users/view.ts';
@@ -62,7 +61,7 @@ export class PlainClient implements Session, Task {
   readonly #view: View;
   readonly address: string;
   readonly share: string;
-  readonly id = randomUUID();
+  readonly id = newWriterId();
   #socket!: Socket;
   /** Everything up to this revision has been sent; undefined while the client is live. */
   #seen: number | undefined;

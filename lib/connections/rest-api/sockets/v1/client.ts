@@ -1,9 +1,9 @@
 // A socket of patchbay.v1 as the hub sees it: what it subscribed to, how far it has been sent that, and whether it reads.
 
-import { randomUUID } from 'node:crypto';
 import type { Origin } from '../../../../model/parameter.ts';
 import type { CloseCode } from '../../../../wire/close-codes.ts';
 import { limits } from '../../limits/limits.ts';
+import { newWriterId } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
@@ -34,7 +34,7 @@ export class Client {
   /** Names this run of the hub, as those see it who may see the same. */
   readonly epoch: string;
   /** Tells clients apart. */
-  readonly id = randomUUID();
+  readonly id = newWriterId();
   subscriptions: readonly Subscription[] = [];
   /** Assigned by `members/members.ts` alone. */
   membership: Membership = { name: 'idle' };

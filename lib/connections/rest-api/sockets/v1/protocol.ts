@@ -72,15 +72,15 @@ export function serveV1({
     groups,
     readSubscription: createSubscriptionReader(boundOf, fanOut),
   };
-  const shared = { desk, hits, pace, tasks, sessions, stalls };
+  const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits } });
+  const shared = { desk, hits, pace, tasks, sessions, stalls, greetingOf };
 
   return {
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
       const client = new Client(comer, epochOf(epoch, comer.visitor), (one) => stalls.add(one));
-      const hello = { epoch: client.epoch, hub: `patchbay ${hub.version}`, limits };
-      return new V1Session(shared, client, encode({ hello }));
+      return new V1Session(shared, client);
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {

@@ -27,20 +27,19 @@ export interface Shared {
   readonly tasks: TaskQueue;
   readonly sessions: Set<V1Session>;
   readonly stalls: StallWatch<Client>;
+  /** The first message. */
+  greetingOf(client: Client): string;
 }
 
 export class V1Session implements Session, Task {
   readonly #shared: Shared;
   readonly #client: Client;
-  /** The first message. */
-  readonly #hello: string;
   /** How many of its last messages made no sense, one after the other. */
   #mistakes = 0;
   /** What is left to do of its last message. */
   #rest: Rest | undefined = undefined;
 
-  constructor(shared: Shared, client: Client, hello: string) {
-    this.#hello = hello;
+  constructor(shared: Shared, client: Client) {
     this.#shared = shared;
     this.#client = client;
   }
@@ -52,7 +51,7 @@ export class V1Session implements Session, Task {
   open(socket: Socket): void {
     this.#client.open(socket);
     this.#shared.sessions.add(this);
-    this.#client.send(this.#hello);
+    this.#client.send(this.#shared.greetingOf(this.#client));
   }
 
   receive(message: ArrayBuffer, isBinary: boolean): void {
