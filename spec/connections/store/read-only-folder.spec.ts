@@ -3,17 +3,14 @@
 
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { statusOf, writer } from '../../support/hub.ts';
 import { install } from '../../support/store/store.ts';
+import { asNobody } from '../../support/system/nobody.ts';
 
 const files = ['values.db', 'hub.lock', 'audit.db', 'audit.lock'];
-const nobody = 65534;
-const isAdministrator = process.getuid?.() === 0;
-if (isAdministrator) process.seteuid?.(nobody);
-test.after.always(() => isAdministrator && process.seteuid?.(0));
+const testAsNobody = asNobody();
 
-test('a folder that is read-only for a while costs nothing', async (t) => {
+testAsNobody('a folder that is read-only for a while costs nothing', async (t) => {
   const installation = await install(t, { desk: { type: 'dummy', parameters: ['a,I', 'b,I'] } });
   const before = await installation.start();
   before.write('desk/a', 1, writer);
@@ -39,7 +36,7 @@ test('a folder that is read-only for a while costs nothing', async (t) => {
   t.deepEqual([next.find('desk/a')!.value, next.find('desk/b')!.value], [1, 2]);
 });
 
-test('a database that is read-only for a while costs nothing', async (t) => {
+testAsNobody('a database that is read-only for a while costs nothing', async (t) => {
   const installation = await install(t, { desk: { type: 'dummy', parameters: ['a,I', 'b,I'] } });
   const before = await installation.start();
   before.write('desk/a', 1, writer);

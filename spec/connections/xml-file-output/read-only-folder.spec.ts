@@ -3,13 +3,10 @@
 
 import { chmodSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import test from 'ava';
 import { isConnected, startHubFrom, writer } from '../../support/hub.ts';
+import { asNobody } from '../../support/system/nobody.ts';
 
-const nobody = 65534;
-const isAdministrator = process.getuid?.() === 0;
-if (isAdministrator) process.seteuid?.(nobody);
-test.after.always(() => isAdministrator && process.seteuid?.(0));
+const testAsNobody = asNobody();
 
 const onair = {
   type: 'xml-file-output',
@@ -18,7 +15,7 @@ const onair = {
   statusParameter: true,
 };
 
-test('a folder that is read-only for a while delays the newest values and loses none', async (t) => {
+testAsNobody('a folder that is read-only for a while delays the newest values and loses none', async (t) => {
   const hub = await startHubFrom(t, { 'flow.json5': { connections: { onair } }, 'target/onair.xml': '' });
   const target = join(hub.folder, 'target');
   const read = () => readFileSync(join(target, 'onair.xml'), 'utf8');

@@ -47,6 +47,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
   const guarded =
     (handler: Handler, purpose: Purpose): PlainHandler =>
     (response, request) => {
+      outliveDroppedBody(response);
       if (admission.isRefused(response, request, purpose.act)) return;
       if (postponed.hasTime(request)) {
         // For each read the library gathers 16 KB of answers. After that it hands every piece to the system by itself.
@@ -57,6 +58,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
 
   return {
     admit(response, request, purpose, handler) {
+      outliveDroppedBody(response);
       if (!admission.isRefused(response, request, purpose.act)) admission.answer(response, request, purpose, handler);
     },
     add(route) {
@@ -70,6 +72,7 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
       if (post !== undefined) app.post(path, guarded(post, { act: 'write', need }));
       app.options(path, (response, request) => {
         if (!guard.isPreflight(request)) return refuse(response, request);
+        outliveDroppedBody(response);
         if (admission.isRefused(response, request, 'write')) return;
         openAnswer(response, request);
         replyPreflight(response, request, methods);
@@ -77,6 +80,17 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
       app.any(path, refuse);
     },
   };
+}
+
+const nothing = () => {};
+
+/**
+ * Keeps the hub alive when the library drops a body: `end` does so within a cork when the connection takes nothing just then. When the handler
+ * returns, the library would find a request that nobody answers, and end the process. With this it cuts the connection after 10 s, or when
+ * the next request comes.
+ */
+function outliveDroppedBody(response: HttpResponse): void {
+  response.onAborted(nothing);
 }
 
 /** Sends no body, but its length if it comes in one piece (RFC 9110 section 9.3.2). */
