@@ -1,5 +1,6 @@
 // The past in the console, of a store that was prepared: who did what last night, plots that reach back, and what the page sees now.
 
+import '../support/browser/daytime.ts';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -25,14 +25,13 @@ function threads(): { policy: number; priority: number }[] {
 onLinux('the threads that write interrupt nobody; that of the history has a lower priority, too', async (t) => {
   const writers = [new ValuesWriter(), new AuditWriter(), new HistoryWriter()];
   t.teardown(() => Promise.all(writers.map((writer) => writer.end())));
-  const found = () => threads().filter(({ policy }) => policy === batch);
-  await eventually(() => found().length === writers.length, 'three threads with SCHED_BATCH');
-  t.deepEqual(
-    found()
+  const found = () =>
+    threads()
+      .filter(({ policy }) => policy === batch)
       .map(({ priority }) => priority)
-      .sort(),
-    [20, 20, 30],
-  );
+      .sort();
+  await eventually(() => found().join() === '20,20,30', 'three threads with SCHED_BATCH, one of a lower priority');
+  t.pass();
 });
 
 onLinux('a thread that works for long rests again and again, and works most of the time', (t) => {

@@ -9,6 +9,8 @@ import { setPriority } from 'node:os';
 /** After so much work a thread rests for so long. */
 const workMs = 0.25;
 const restMs = 0.05;
+/** A thread that was not heard of for so long has waited for work, and only begins. */
+const pauseMs = 20;
 /** Of -20 (first) to 19 (last). */
 const niceness = 10;
 
@@ -20,8 +22,9 @@ let restedAt = 0;
  * begun go on for up to 4 ms, whatever its priority, before another gets the core.
  */
 export function giveWay(): void {
-  if (performance.now() - restedAt < workMs) return;
-  Atomics.wait(nothing, 0, 0, restMs);
+  const workedMs = performance.now() - restedAt;
+  if (workedMs < workMs) return;
+  if (workedMs < pauseMs) Atomics.wait(nothing, 0, 0, restMs);
   restedAt = performance.now();
 }
 
