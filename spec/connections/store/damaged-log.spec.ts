@@ -1,6 +1,7 @@
 // The log before a database (`-wal`) that a hub leaves behind when it is killed. SQLite reads it up to the first damage and says
 // nothing; the store does.
 
+import { existsSync } from 'node:fs';
 import { cp, rm, stat, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -31,6 +32,7 @@ test('a log that was cut after a kill is told, one that is whole is not', async 
     await eventually(() => keptIn(installation.values) === value);
     await noted(installation, ({ after }) => after === value); // nothing is being written when it is copied
   }
+  await eventually(() => existsSync(join(data, 'history.db'))); // nor created
   await cp(data, killed, { recursive: true }); // what a kill leaves behind
   await before.stop();
   const startAsKilled = async () => {
