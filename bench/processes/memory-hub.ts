@@ -1,5 +1,6 @@
 // Declares many parameters in a hub that starts from a flow file, and tells what they take.
 
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Hub } from '../../lib/hub.ts';
 import { busyMs } from '../load/busy-time.ts';
 import { importHub } from '../load/flows/hub-module.ts';
@@ -23,6 +24,9 @@ export interface MemoryResult {
   readonly residentBytes: number;
 }
 
+/** A hub that has just started still packs the text of long flow files. */
+const settleMs = 2000;
+
 await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {
   const { startHub } = await importHub(hubFolder);
   const before = usedMemory();
@@ -31,6 +35,7 @@ await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {
   const hub = await startHub({ paths: [file], log: silentLog });
   const declareMs = performance.now() - start;
   const declareBusyMs = busyMs(process.pid) - busyBefore;
+  await delay(settleMs);
   const after = usedMemory();
   check(hub);
   await hub.stop();

@@ -1,6 +1,8 @@
 // What is found once in a text of which many positions are asked, such as those of 5,000 tests: where its lines begin, and where
 // the items of the lists that stand in its outermost object. It also finds keys that an object has twice.
 
+import type { KeptText } from './kept-text.ts';
+
 export interface Position {
   readonly line: number;
   readonly column: number;
@@ -51,7 +53,7 @@ export interface ItemRange {
 }
 
 export class KnownPlaces {
-  readonly #text: string;
+  readonly #source: KeptText;
   readonly #walk: Walk;
   #lines: number[] | undefined;
   #found: FoundPlaces | undefined;
@@ -59,15 +61,15 @@ export class KnownPlaces {
   #within: ItemsWithin | undefined;
 
   /** `found` is what a walk would find, where that is known. */
-  constructor(text: string, walk: Walk, found?: FoundPlaces) {
-    this.#text = text;
+  constructor(source: KeptText, walk: Walk, found?: FoundPlaces) {
+    this.#source = source;
     this.#walk = walk;
     this.#found = found;
   }
 
   /** The line and column of an offset. */
   positionAt(offset: number): Position {
-    this.#lines ??= linesOf(this.#text);
+    this.#lines ??= linesOf(this.#source.text);
     const line = lastUpTo(this.#lines, offset);
     return { line: line + 1, column: offset - this.#lines[line]! + 1 };
   }

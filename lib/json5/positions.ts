@@ -1,6 +1,7 @@
 // Where things stand in a JSON5 text: the line and column of a path. The text has been parsed before, so the
 // grammar here can be loose.
 
+import { KeptText } from './kept-text.ts';
 import { type FoundPlaces, KnownPlaces, type Path, type Position, type Visited, type Walk } from './known-places.ts';
 import { endOfString } from './to-json.ts';
 
@@ -16,12 +17,16 @@ interface Container {
 }
 
 /** For a text of which several positions are asked: give it to `findPosition` and `findInText`. */
-export function createKnownPlaces(text: string, found?: FoundPlaces): KnownPlaces {
-  return new KnownPlaces(text, (visit, start) => walk(text, visit, start), found);
+export function createKnownPlaces(source: KeptText, found?: FoundPlaces): KnownPlaces {
+  return new KnownPlaces(source, (visit, start) => walk(source.text, visit, start), found);
 }
 
 /** The position of a path, or of its nearest parent that is there; at last that of all. */
-export function findPosition(text: string, target: Path, known = createKnownPlaces(text)): Position | undefined {
+export function findPosition(
+  text: string,
+  target: Path,
+  known = createKnownPlaces(new KeptText(text)),
+): Position | undefined {
   const offset = findOffset(text, target, known)?.offset ?? tokensOf(text).next().value?.offset;
   return offset === undefined ? undefined : known.positionAt(offset);
 }
@@ -31,7 +36,7 @@ export function findInText(
   text: string,
   target: Path,
   index: number,
-  known = createKnownPlaces(text),
+  known = createKnownPlaces(new KeptText(text)),
 ): Position | undefined {
   const found = findOffset(text, target, known);
   if (found?.length !== target.length) return undefined;

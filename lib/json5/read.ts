@@ -3,6 +3,7 @@
 import JSON5 from 'json5';
 import { HubError, messageOf } from '../model/error.ts';
 import { explainJson5 } from './explain.ts';
+import { KeptText } from './kept-text.ts';
 import {
   createKnownPlaces,
   findInText,
@@ -16,7 +17,7 @@ import { toJson } from './to-json.ts';
 
 /** A JSON5 text that could be read. An object that has a key twice is a mistake all the same. */
 export interface Json5Text {
-  readonly text: string;
+  readonly source: KeptText;
   readonly data: unknown;
   readonly places: KnownPlaces;
   /** Where an object has a key for the second time, and the sentence that says so. */
@@ -37,13 +38,14 @@ export class Json5Error extends HubError {
 
 /** Reads a text. Errors: `bad-json5`, a `Json5Error`. */
 export function readJson5(text: string): Json5Text {
-  return createJson5Text(text, parseJson5(text), createKnownPlaces(text));
+  const source = new KeptText(text);
+  return createJson5Text(source, parseJson5(text), createKnownPlaces(source));
 }
 
 /** A text whose data and places are known. */
-export function createJson5Text(text: string, data: unknown, places: KnownPlaces): Json5Text {
+export function createJson5Text(source: KeptText, data: unknown, places: KnownPlaces): Json5Text {
   return {
-    text,
+    source,
     data,
     places,
     duplicates: places.found.duplicates.map(({ path, offset }) => ({
@@ -52,7 +54,8 @@ export function createJson5Text(text: string, data: unknown, places: KnownPlaces
       message: `expected "${path.at(-1)}" once, got it again`,
     })),
     positionOf: (path, offset) =>
-      (offset === undefined ? undefined : findInText(text, path, offset, places)) ?? findPosition(text, path, places),
+      (offset === undefined ? undefined : findInText(source.text, path, offset, places)) ??
+      findPosition(source.text, path, places),
   };
 }
 

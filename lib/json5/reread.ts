@@ -1,6 +1,7 @@
 // Reads a text again of which little has changed, such as one rule of 100,000: only the items of a list that have changed are read,
 // and all others are the same as before. A text that has changed in any other way is read as a whole.
 
+import { KeptText } from './kept-text.ts';
 import { createKnownPlaces, type Token, tokensOf } from './positions.ts';
 import { createJson5Text, type Json5Text, parseJson5, readJson5 } from './read.ts';
 
@@ -9,20 +10,21 @@ const comparedLength = 4096;
 
 /** Reads a text as `readJson5` does. What is the same as before is the same object. Errors: `bad-json5`. */
 export function rereadJson5(text: string, before: Json5Text): Json5Text {
-  if (text === before.text) return before;
-  return readChangedItems(text, before) ?? readJson5(text);
+  const { text: textBefore } = before.source;
+  if (text === textBefore) return before;
+  return readChangedItems(text, before, textBefore) ?? readJson5(text);
 }
 
 /** Undefined: the texts do not differ within the items of one list alone. */
-function readChangedItems(text: string, before: Json5Text): Json5Text | undefined {
+function readChangedItems(text: string, before: Json5Text, textBefore: string): Json5Text | undefined {
   const { places, duplicates } = before;
-  const start = commonStart(before.text, text);
-  const change = { start, end: before.text.length - commonEnd(before.text, text, start) };
+  const start = commonStart(textBefore, text);
+  const change = { start, end: textBefore.length - commonEnd(textBefore, text, start) };
   const range = duplicates.length > 0 ? undefined : places.itemsAround(change);
   if (range === undefined) return undefined;
-  const end = range.end ?? endOfList(before.text, range.start);
+  const end = range.end ?? endOfList(textBefore, range.start);
   if (change.end > end) return undefined;
-  const moved = text.length - before.text.length;
+  const moved = text.length - textBefore.length;
   const written = text.slice(range.start, end + moved);
   const items = readItems(written);
   const isWhole = range.end === undefined || items?.data.length === 0 || lastToken(written)?.part === ',';
@@ -33,7 +35,8 @@ function readChangedItems(text: string, before: Json5Text): Json5Text | undefine
   const exchanged = [...those.slice(0, first), ...items.data, ...those.slice(first + count)];
   const offsets = items.offsets.map((offset) => range.start + offset);
   const found = places.foundAfter(range, offsets, moved);
-  return createJson5Text(text, { ...data, [list]: exchanged }, createKnownPlaces(text, found));
+  const source = new KeptText(text);
+  return createJson5Text(source, { ...data, [list]: exchanged }, createKnownPlaces(source, found));
 }
 
 /** The items of a list whose brackets are missing, and where they begin; undefined: they are no such items, or have a mistake. */
@@ -41,7 +44,7 @@ function readItems(written: string): { data: readonly unknown[]; offsets: readon
   const list = `[${written}]`;
   try {
     const data = parseJson5(list);
-    const { duplicates, ownItems } = createKnownPlaces(list).found;
+    const { duplicates, ownItems } = createKnownPlaces(new KeptText(list)).found;
     const isOpen = lastToken(list)?.offset !== list.length - 1; // a bracket within ends the list, and a comment has taken the other
     if (!Array.isArray(data) || duplicates.length > 0 || isOpen) return undefined;
     return { data, offsets: ownItems.map((offset) => offset - 1) };

@@ -1,6 +1,7 @@
 // Positions in JSON5 text, and keys that an object has twice.
 
 import test from 'ava';
+import { KeptText } from '../../lib/json5/kept-text.ts';
 import { createKnownPlaces, findInText, findPosition } from '../../lib/json5/positions.ts';
 
 const text = `// a comment with { and "
@@ -47,7 +48,7 @@ test('a text on two lines', (t) => {
 test('a key that an object has twice is found, the same key in two objects is none', (t) => {
   const twice = '{ a: { x: 1, y: 2, "x": 3 }, b: { x: 1 }, c: [{ x: 1 }, { x: 1 }], \'a\': 1 }';
   t.deepEqual(
-    createKnownPlaces(twice).found.duplicates.map(({ path }) => path.join('.')),
+    createKnownPlaces(new KeptText(twice)).found.duplicates.map(({ path }) => path.join('.')),
     ['a.x', 'a'],
   );
 });
@@ -57,7 +58,7 @@ test('what is known of a text leads to the same positions, also of items of its 
     tests: [ 7, { name: 'a', steps: [1, { at: 'x' }] },
       { name: "b" }, [2, [3]] ],
     tests: [{ name: 'again' }], other: [] }`;
-  const known = createKnownPlaces(long);
+  const known = createKnownPlaces(new KeptText(long));
   const at = (...path: (string | number)[]) => Object.values(findPosition(long, path, known)!).join(':');
   t.is(at(), '1:1');
   t.is(at('tests'), '2:5');

@@ -42,7 +42,7 @@ test('after any change of a text, what it says and where is as if it was read fo
   const property = fc.property(changes, (all) => {
     let before = readJson5(written);
     for (const { at, removed, added } of all) {
-      const text = before.text.slice(0, at) + added + before.text.slice(at + removed);
+      const text = before.source.text.slice(0, at) + added + before.source.text.slice(at + removed);
       t.deepEqual(
         attempt(() => rereadJson5(text, before)),
         attempt(() => readJson5(text)),

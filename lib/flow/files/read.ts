@@ -85,6 +85,7 @@ function parseFlowFile(
     }
     const files = expandFlowFile(file, text, mistakes).map((one) => withPartsOf(before, one));
     kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
+    void json.source.pack();
     return files;
   } catch (error) {
     mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
