@@ -3,12 +3,16 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { within } from '../load/deadline.ts';
+import { FrameReader } from '../load/received/frame-reader.ts';
+import { encodeClientFrame, encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { step } from './flow.ts';
 
 /** How often the flow itself hears a change. */
 const ownEveryMs = 5;
 const tickMs = 2;
 const deadlineMs = 60_000;
+const pingOpcode = 9;
+const pongOpcode = 10;
 
 interface Awaited {
   readonly plus: number;
@@ -16,11 +20,11 @@ interface Awaited {
 }
 
 export class Load {
-  readonly #neighbour: WebSocket;
-  readonly #flow: WebSocket;
   readonly #changesPerSecond: number;
   readonly #startedMs = performance.now();
-  #timer: NodeJS.Timeout;
+  #neighbour!: Client;
+  #flow!: Client;
+  #timer: NodeJS.Timeout | undefined;
   #sent = 0;
   #heard = 0;
   #own = 0;
@@ -31,16 +35,15 @@ export class Load {
 
   /** Opens it, a client of the neighbour and one of the flow, on a port each; it writes from then on. */
   static async open([neighbour = 0, flow = 0]: readonly number[], changesPerSecond: number): Promise<Load> {
-    return new Load(await openSocket(neighbour), await openSocket(flow), changesPerSecond);
+    const load = new Load(changesPerSecond);
+    load.#neighbour = await openClient(neighbour, (value) => load.#hear(value));
+    load.#flow = await openClient(flow, (value) => load.#hearFlow(value));
+    load.#timer = setInterval(() => load.#send(), tickMs);
+    return load;
   }
 
-  private constructor(neighbour: WebSocket, flow: WebSocket, changesPerSecond: number) {
-    this.#neighbour = neighbour;
-    this.#flow = flow;
+  private constructor(changesPerSecond: number) {
     this.#changesPerSecond = changesPerSecond;
-    neighbour.addEventListener('message', ({ data }) => this.#hear(valueIn(data)));
-    flow.addEventListener('message', ({ data }) => this.#hearFlow(valueIn(data)));
-    this.#timer = setInterval(() => this.#send(), tickMs);
   }
 
   /** How many changes the neighbour has heard. */
@@ -81,8 +84,8 @@ export class Load {
   #send(): void {
     const elapsedMs = performance.now() - this.#startedMs;
     const due = Math.floor((elapsedMs / 1000) * this.#changesPerSecond);
-    while (this.#sent < due) write(this.#neighbour, 'desk/in', ++this.#sent);
-    if (this.#own * ownEveryMs < elapsedMs) write(this.#flow, 'desk/x', ++this.#own % step);
+    while (this.#sent < due) this.#neighbour.write('desk/in', ++this.#sent);
+    if (this.#own * ownEveryMs < elapsedMs) this.#flow.write('desk/x', ++this.#own % step);
   }
 
   #hear(value: number): void {
@@ -98,20 +101,28 @@ export class Load {
   }
 }
 
-async function openSocket(port: number): Promise<WebSocket> {
-  const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`);
-  const opened = new Promise((resolve, reject) => {
-    socket.addEventListener('open', resolve);
-    socket.addEventListener('error', () => reject(new Error('the WebSocket was refused')));
+interface Client {
+  write(address: string, value: number): void;
+  close(): void;
+}
+
+/** Opens a client that hears one parameter; it reads frames by hand, so that 131,072 values at once take the hub's time and not its own. */
+async function openClient(port: number, hear: (value: number) => void): Promise<Client> {
+  const frames = new FrameReader((payload, opcode) => {
+    if (opcode === pingOpcode) socket.write(encodeClientFrame(payload, pongOpcode));
+    else hear(valueIn(payload.toString('latin1')));
   });
-  await within(deadlineMs, 'a WebSocket', opened);
-  return socket;
+  const opening = openWebSocket(port, '/ws', {
+    onBytes: (chunk, length) => frames.read(chunk, length),
+    onClose: () => {},
+  });
+  const socket = await within(deadlineMs, 'a WebSocket', opening);
+  return {
+    write: (p, v) => void (socket.writable && socket.write(encodeClientText(JSON.stringify({ p, v })))),
+    close: () => void socket.destroy(),
+  };
 }
 
-function write(socket: WebSocket, p: string, v: number): void {
-  if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify({ p, v }));
-}
-
-function valueIn(data: unknown): number {
-  return Number((JSON.parse(data as string) as { v: string }).v);
+function valueIn(message: string): number {
+  return Number((JSON.parse(message) as { v: string }).v);
 }

@@ -23,7 +23,7 @@ import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
 import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
-import { type DroppedWrite, droppedBy, maxHops, maxWritesPerTurn, tooManyHops } from './turn-limits.ts';
+import { DroppedWrite, maxHops, maxWritesPerTurn, tooManyHops } from './turn-limits.ts';
 
 /** One turn of so many is timed. */
 const timedEvery = 64;
@@ -222,8 +222,8 @@ export class Graph {
       this.#beginTurn();
       this.#deliver(change);
       this.#finishTurn();
-    } else if (change.hop > maxHops) this.#dropped.next(droppedBy('hops', change));
-    else if (this.#writesInTurn >= maxWritesPerTurn) this.#dropped.next(droppedBy('writes', change));
+    } else if (change.hop > maxHops) this.#dropped.next(new DroppedWrite('hops', change));
+    else if (this.#writesInTurn >= maxWritesPerTurn) this.#dropped.next(new DroppedWrite('writes', change));
     else {
       this.#writesInTurn++;
       this.#queue[this.#queued++] = change;
@@ -241,7 +241,7 @@ export class Graph {
     if (hop > maxHops)
       for (const { parameter } of writes) {
         const change = new PendingChange(parameter as ParameterNode, 1, origin, cause, hop, this.now());
-        this.#dropped.next(droppedBy('hops', change));
+        this.#dropped.next(new DroppedWrite('hops', change));
       }
     return remote.write(writes, { origin, cause, hop }); // past the limit it refuses, and names the rules as well
   }
@@ -249,7 +249,7 @@ export class Graph {
   /** Writes what another hub asks for, which has counted hops. Errors: as `writeTo`, and `conflict` past the limit of hops. */
   writeFor(node: ParameterNode, input: unknown, origin: Origin, cause: Change | undefined, hop: number): Value {
     if (hop <= maxHops) return this.writeTo(node, input, origin, cause, hop);
-    this.#dropped.next(droppedBy('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
+    this.#dropped.next(new DroppedWrite('hops', new PendingChange(node, 1, origin, cause, hop, this.now())));
     throw tooManyHops(node.address);
   }
 

@@ -1,7 +1,7 @@
 // The limits of a turn: they end rules that write one another for ever, and rules that multiply.
 
 import { HubError } from '../model/error.ts';
-import type { Change, Parameter } from '../model/parameter.ts';
+import type { Change } from '../model/parameter.ts';
 
 /** How many changes may follow from one another within a turn. */
 export const maxHops = 64;
@@ -11,19 +11,22 @@ export const maxWritesPerTurn = 131_072;
 export type TurnLimit = 'hops' | 'writes';
 
 /** A write that was dropped because its turn had grown past a limit. */
-export interface DroppedWrite {
+export class DroppedWrite {
   readonly limit: TurnLimit;
-  readonly parameter: Parameter;
-  /** The changes that led to it, from the event outside of the hub to the dropped write itself. */
-  readonly chain: readonly Change[];
-}
+  readonly write: Change;
 
-/** Describes a write that a limit drops. */
-export function droppedBy(limit: TurnLimit, write: Change): DroppedWrite {
-  const chain: Change[] = [];
-  for (let link: Change | undefined = write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
-    chain.unshift(link);
-  return { limit, parameter: write.parameter, chain };
+  constructor(limit: TurnLimit, write: Change) {
+    this.limit = limit;
+    this.write = write;
+  }
+
+  /** The changes that led to it, from the event outside of the hub to the dropped write itself. */
+  get chain(): readonly Change[] {
+    const chain: Change[] = [];
+    for (let link: Change | undefined = this.write; link !== undefined; link = link.hop > 0 ? link.cause : undefined)
+      chain.unshift(link);
+    return chain;
+  }
 }
 
 /** The error of a write past the limit of hops. */

@@ -3,31 +3,60 @@
 import type { Log } from '../connections/connection.ts';
 import type { RuleStates } from '../flow/run/rules/rule-states.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../graph/turn-limits.ts';
-import type { Origin, Parameter } from '../model/parameter.ts';
+import type { Change, Origin, Parameter } from '../model/parameter.ts';
 
 const mostWrites = maxWritesPerTurn.toLocaleString('en');
 
-/** Logs a dropped write, and shows the rules of this hub that led to it as limited; `ownHub` tells its name in its domain. */
-export function reportDroppedWrite(
+/**
+ * Returns what logs a dropped write, and shows the rules of this hub that led to it as limited; `ownHub` tells its name in its
+ * domain. A turn may drop a hundred thousand writes of one rule: what is said of them is made once.
+ */
+export function createDropReport(
   log: Log,
   states: RuleStates,
-  { limit, parameter, chain }: DroppedWrite,
   ownHub: () => string | undefined,
-): void {
+): (drop: DroppedWrite) => void {
+  let last: { readonly drop: DroppedWrite; readonly change: Change | undefined; readonly tell: () => void } | undefined;
+  return (drop) => {
+    const change = drop.write.parameter.lastChange;
+    if (last === undefined || last.change !== change || !areAlike(last.drop, drop))
+      last = { drop, change, tell: tellerOf(drop, log, states, ownHub) };
+    last.tell();
+  };
+}
+
+/** Whether the same rule has written the same parameter too often, which needs no chain to tell. */
+function areAlike(one: DroppedWrite, other: DroppedWrite): boolean {
+  const isOfOne = one.write.origin === other.write.origin && one.write.parameter === other.write.parameter;
+  return isOfOne && one.limit === 'writes' && other.limit === 'writes';
+}
+
+/** Returns what tells of a dropped write, as often as it is called. */
+function tellerOf(
+  { limit, write, chain }: DroppedWrite,
+  log: Log,
+  states: RuleStates,
+  ownHub: () => string | undefined,
+): () => void {
+  const { parameter } = write;
   const { address, lastChange } = parameter;
   const isStuck = () => parameter.lastChange === lastChange || isLate(parameter);
   const isLoop = limit === 'hops';
-  const origins = isLoop ? [...new Set(chain.map(({ origin }) => origin).filter(isRule))] : [chain.at(-1)!.origin];
+  const origins = isLoop ? [...new Set(chain.map(({ origin }) => origin).filter(isRule))] : [write.origin];
   const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
   const isOwn = ({ hub }: Origin) => hub === undefined || hub === ownHub();
-  for (const origin of origins.filter((one) => isRule(one) && isOwn(one)))
-    states.limited(origin, `${reason}: a write to ${address} was dropped`, isStuck);
+  const limited = origins.filter((one) => isRule(one) && isOwn(one));
   const rules = [...new Set(origins.map(({ name }) => name))];
   const names = rules.map((name) => `"${name}"`).join(', ');
   const sentence = isLoop
     ? `rule loop: ${names} wrote past ${maxHops} hops in one turn`
     : `${origins[0]!.kind} ${names} wrote past ${mostWrites} writes in one turn`;
-  log.warn({ rules, parameter: address }, `${sentence}, the write to ${address} was dropped`, `${limit} ${names}`);
+  const consequence = `a write to ${address} was dropped`;
+  const data = { rules, parameter: address };
+  return () => {
+    for (const origin of limited) states.limited(origin, `${reason}: ${consequence}`, isStuck);
+    log.warn(data, `${sentence}, the write to ${address} was dropped`, `${limit} ${names}`);
+  };
 }
 
 /** The last writes of a loop over two hubs are heard of when their owner tells them. */

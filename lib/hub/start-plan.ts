@@ -12,7 +12,7 @@ import type { Graph } from '../graph/graph.ts';
 import { HubError } from '../model/error.ts';
 import type { ShadowReport } from '../model/reports/shadow-report.ts';
 import { within } from '../model/time/deadline.ts';
-import { reportDroppedWrite } from './dropped-write.ts';
+import { createDropReport } from './dropped-write.ts';
 import { logFault } from './flow-guard.ts';
 import { type HubLog, Journal } from './journal.ts';
 import { createParts, type Parts } from './parts.ts';
@@ -63,7 +63,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
   const parts = createParts({ log: Journal.of(options.log), scheduler, now, files });
   const { log, graph, keeping, connections, rules, states, duty, port } = parts;
   const ownHub = () => port.mirroring.domain?.().hub;
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop, ownHub) });
+  const drops = graph.dropped$.subscribe({ next: createDropReport(log, states, ownHub) });
   const shadow = new Shadow({ graph, scheduler, log });
   const stop = async () => {
     drops.unsubscribe();

@@ -12,7 +12,7 @@ import { formatAddress } from '../../model/address.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Change, Origin } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import { reportDroppedWrite } from '../dropped-write.ts';
+import { createDropReport } from '../dropped-write.ts';
 import { type HubLog, Journal } from '../journal.ts';
 import { createParts } from '../parts.ts';
 import { swapPlan } from '../swap-plan.ts';
@@ -49,7 +49,7 @@ export function runTwin(plan: Plan, options: TwinOptions): Twin {
   const log = Journal.ungated(options.log);
   const parts = createParts({ log, scheduler, now, files: noReport });
   const { graph, connections, keeping, rules, states, port } = parts;
-  const drops = graph.dropped$.subscribe({ next: (drop) => reportDroppedWrite(log, states, drop, () => undefined) });
+  const drops = graph.dropped$.subscribe({ next: createDropReport(log, states, () => undefined) });
   const ticking = (one: ConnectionPlan) => (withoutTicks.has(one.id) ? causedAlone(one, graph) : one);
   const twinPlan = { ...plan, connections: plan.connections.map(ticking) };
   connections.declare(twinPlan.connections);
