@@ -8,8 +8,9 @@ export interface Route {
   readonly params: Readonly<Record<string, string>>;
 }
 
-const [current, setCurrent] = createSignal(parse(location.hash));
-addEventListener('hashchange', () => setCurrent(parse(location.hash)));
+let { hash } = location;
+const [current, setCurrent] = createSignal(parse(hash));
+addEventListener('hashchange', follow);
 
 export const route = current;
 
@@ -22,13 +23,20 @@ export function linkTo(view: string, params: Readonly<Record<string, string | un
 
 export function navigate(view: string, params: Readonly<Record<string, string | undefined>> = {}): void {
   location.hash = linkTo(view, params);
+  follow(); // the event comes later, and until then two inputs in a row would each begin from what was before
 }
 
 /** Changes parameters of the present view without a step in the history. Undefined takes one out. */
 export function setParams(params: Readonly<Record<string, string | undefined>>): void {
   const { view, params: present } = current();
   history.replaceState(null, '', linkTo(view, { ...present, ...params }));
-  setCurrent(parse(location.hash));
+  follow();
+}
+
+function follow(): void {
+  if (location.hash === hash) return;
+  hash = location.hash;
+  setCurrent(parse(hash));
 }
 
 function parse(hash: string): Route {

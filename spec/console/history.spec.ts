@@ -133,6 +133,17 @@ test('a plot reaches back and goes on with what comes, is moved and zoomed, and 
   await to.press('Enter');
   await waitUntil(page, async () => (await drawn(page, '--accent', 0.05, 0.45)) > 0.9);
   t.is(await drawn(page, '--accent', 0.52, 0.58), 0, 'while the hub was down nothing is drawn');
+
+  const texts = JSON.stringify({ From: `${day} 04:40`, To: `${day} 05:20` });
+  await page.evaluate(`
+    for (const [label, text] of Object.entries(${texts})) { // within one task, as on a page that is busy
+      const field = document.querySelector('input[aria-label=' + label + ']');
+      field.value = text;
+      field.dispatchEvent(new Event('input', { bubbles: true }));
+      field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
+    }`);
+  await waitUntil(page, async () => (await to.inputValue()) === `${day} 05:20:00`);
+  t.is(await from.inputValue(), `${day} 04:40:00`);
 });
 
 test('a dashboard shows what was before it was opened', async (t) => {

@@ -104,7 +104,7 @@ async function findings(page: Page): Promise<string[]> {
     const observer = new MutationObserver(look);
     observer.observe(document.body, { childList: true, subtree: true });
     look();
-    const { violations } = await axe.run();
+    const { violations } = await axe.run({ resultTypes: ['violations'] });
     observer.disconnect();
     return { wasStale, violations };
   })()`)) as Pick<axe.AxeResults, 'violations'> & { wasStale: boolean };
