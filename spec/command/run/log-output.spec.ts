@@ -152,5 +152,6 @@ test('what waits when the process ends is written at once', async (t) => {
   for (let number = 0; number < 100; number++) output.write(`line ${number}\n`);
   output.flushSync();
   const lines = await readUntil((line) => line === 'line 99');
-  t.is(lines.length, 101 - (lines.includes('under way') ? 0 : 1));
+  if (lines.length < 101) lines.push(...(await readUntil((line) => line === 'under way'))); // another thread writes it
+  t.is(new Set(lines).size, 101);
 });
