@@ -4,6 +4,7 @@
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
+import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import type { Rates } from '../limits/rates.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
@@ -44,17 +45,20 @@ export class Admission {
     return true;
   }
 
-  /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
-  answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void {
+  /**
+   * Runs a handler if the guard lets the request in. It answers what either of them throws. Who has gone past a limit with a handshake has
+   * no use for the connection: it is closed, else thousands of them would wait until they are idle for too long, all at once.
+   */
+  answer(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler, isHandshake = false): void {
     const { guard, openAnswer, hits } = this.#context;
     openAnswer(response, request);
     serveFor(hits);
     try {
       const visitor = guard.check(request, purpose, () => remoteAddress(response));
-      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler);
+      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler, isHandshake);
       else this.#serve(response, request, visitor, handler);
     } catch (error) {
-      this.#refuse(response, request, error);
+      this.#refuse(response, request, error, isHandshake);
     }
   }
 
@@ -65,7 +69,13 @@ export class Admission {
   }
 
   /** It takes a while to compare a password. What comes of the request meanwhile is kept. */
-  #answerLater(response: HttpResponse, request: HttpRequest, coming: Promise<Visitor>, handler: Handler): void {
+  #answerLater(
+    response: HttpResponse,
+    request: HttpRequest,
+    coming: Promise<Visitor>,
+    handler: Handler,
+    isHandshake: boolean,
+  ): void {
     const kept = keepRequest(request);
     const endBody = keepBody(response);
     let isAborted = false;
@@ -79,7 +89,7 @@ export class Admission {
         try {
           work();
         } catch (error) {
-          this.#refuse(response, kept, error);
+          this.#refuse(response, kept, error, isHandshake);
         }
       });
       endBody();
@@ -93,7 +103,7 @@ export class Admission {
     );
   }
 
-  #refuse(response: HttpResponse, request: HttpRequest, error: unknown): void {
+  #refuse(response: HttpResponse, request: HttpRequest, error: unknown, isHandshake: boolean): void {
     const { guard, log } = this.#context;
     const known = asHubError(error, log);
     const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
@@ -103,7 +113,7 @@ export class Admission {
     }
     const challenges = known.code === 'unauthorized' ? guard.challenges(request) : [];
     const headers = challenges.map((challenge) => ['WWW-Authenticate', challenge] as const);
-    replyError(response, known, asJson, headers);
+    replyError(response, known, asJson, headers, isHandshake && known instanceof LimitError);
   }
 }
 

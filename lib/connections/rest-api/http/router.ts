@@ -23,7 +23,7 @@ export interface Route {
 
 export interface Router {
   add(route: Route): void;
-  /** Runs a handler if the guard lets the request in. It answers what either of them throws. */
+  /** Runs the handler of a handshake if the guard lets the request in. It answers what either of them throws. */
   admit(response: HttpResponse, request: HttpRequest, purpose: Purpose, handler: Handler): void;
 }
 
@@ -59,7 +59,8 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
   return {
     admit(response, request, purpose, handler) {
       outliveDroppedBody(response);
-      if (!admission.isRefused(response, request, purpose.act)) admission.answer(response, request, purpose, handler);
+      if (admission.isRefused(response, request, purpose.act)) return;
+      admission.answer(response, request, purpose, handler, true);
     },
     add(route) {
       const { path, get, post, getWrites = false, need } = route;

@@ -30,7 +30,7 @@ export const limits = {
     unit: 'sockets',
     setting: 'maxClients',
     about: 'WebSocket clients of the connection at once',
-    told: '503 instead of the handshake',
+    told: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   connections: {
@@ -64,7 +64,7 @@ export const limits = {
     unit: 'sockets',
     setting: [1, 1_000_000],
     about: 'WebSocket clients of one IPv4 address, or of one /64 of IPv6',
-    told: '503 instead of the handshake',
+    told: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   clientsPerUser: {
@@ -72,7 +72,7 @@ export const limits = {
     unit: 'sockets',
     setting: [1, 1_000_000],
     about: 'WebSocket clients of one user',
-    told: '503 instead of the handshake',
+    told: '503 instead of the handshake, and the connection is closed',
     isFatal: true,
   },
   requestsPerUser: {

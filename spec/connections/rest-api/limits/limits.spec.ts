@@ -161,12 +161,14 @@ for (const [what, bytes, status] of broken)
 test('D-15: WebSocket clients beyond maxClients are refused 503, until one leaves', async (t) => {
   const { hub, watcher } = await startDesk(t, { maxClients: 3 });
   const clients = [await openClient(t, hub.port), await openClient(t, hub.port)];
-  const wire = await openWire(t, hub.port);
   for (let count = 0; count < 5; count++) {
+    const wire = await openWire(t, hub.port);
     wire.send(request('GET /ws', { headers: handshake() }));
-    const { status, text } = await wire.answer();
+    const { status, headers, text } = await wire.answer();
     t.is(status, 503);
+    t.is(headers.connection, 'close');
     t.is(text, 'expected at most 3 WebSocket clients, all are there\n');
+    await wire.closed(); // thousands of such connections would else wait until they are idle for too long
   }
   clients[0]!.close();
   await clients[0]!.closed();
