@@ -64,7 +64,6 @@ export function startServer(
   const writes = new WriteCounts();
   const rates = createRates(settings.limits);
   const pace = new Pace();
-  const postponed = new PostponedRequests(pace, hits);
   const openAnswer = createOpenAnswer(settings);
   const originOf = (response: HttpResponse, { name }: Visitor): Origin => ({
     kind: 'client',
@@ -72,8 +71,9 @@ export function startServer(
   });
   const tasks = createTaskQueue();
   const apps = new Apps();
-  const { filter, socketGone } = createConnectionCount(settings.limits, hits, () => entrance.port);
-  const sockets = serveSockets({ socketGone, apps, hub, settings, log, hits, writes, rates, pace, tasks, originOf });
+  const { filter, countSocket, requesting } = createConnectionCount(settings.limits, hits, () => entrance.port);
+  const postponed = new PostponedRequests(pace, hits, requesting);
+  const sockets = serveSockets({ countSocket, apps, hub, settings, log, hits, writes, rates, pace, tasks, originOf });
   const reader = new ParameterReader();
   const routes = routesOf({
     id,

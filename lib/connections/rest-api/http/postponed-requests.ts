@@ -1,5 +1,6 @@
 // Postpones requests that come when a round of the event loop has lasted long: they are answered between rounds. The server cuts a
-// connection that sends another request meanwhile. So a client that pipelines more than a round has time for loses its connection.
+// connection that sends another request meanwhile, so whoever pipelines without end loses its connection. Who waits for answers does not:
+// for as many bytes as each connection may have under way the round goes on.
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
@@ -12,6 +13,10 @@ const roundMs = 10;
 /** After that so many bytes of further ones are, unless they take long: a client that pipelines no more, and reads, is not cut. */
 const surplusBytes = 65_536;
 const longestMs = 80;
+/** And so many more for each open connection, as long as all together take no longer: no more may be under way of clients that wait. */
+const bytesEach = 16_384;
+const allMs = 20;
+const msEach = 0.1;
 /** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
 const longMs = 4;
 /** A request costs about as much as so many bytes of messages. */
@@ -19,14 +24,17 @@ const requestWork = 1024;
 export class PostponedRequests {
   readonly #pace: Pace;
   readonly #hits: LimitHits;
+  /** How many connections may send requests. */
+  readonly #connections: () => number;
   /** How many bytes of requests were answered after the time of the round was over. */
   #surplus = 0;
   /** There are at most as many as there are connections. */
   readonly #waiting = new Set<() => void>();
 
-  constructor(pace: Pace, hits: LimitHits) {
+  constructor(pace: Pace, hits: LimitHits, connections: () => number) {
     this.#pace = pace;
     this.#hits = hits;
+    this.#connections = connections;
     pace.add((endMs) => this.#answer(endMs));
   }
 
@@ -37,7 +45,17 @@ export class PostponedRequests {
       return true;
     }
     this.#surplus += bytesOf(request);
-    return this.#surplus <= surplusBytes && this.#pace.workedMs < longestMs;
+    return this.#isWithin(surplusBytes, longestMs) || this.#isDueToMany();
+  }
+
+  #isWithin(bytes: number, ms: number): boolean {
+    return this.#surplus <= bytes && this.#pace.workedMs < ms;
+  }
+
+  /** Whether so much has come since there are so many connections. */
+  #isDueToMany(): boolean {
+    const connections = this.#connections();
+    return this.#isWithin(surplusBytes + connections * bytesEach, Math.min(longestMs, allMs + connections * msEach));
   }
 
   /** Whether requests of this round are probably pipelined. */

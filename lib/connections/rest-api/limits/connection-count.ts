@@ -12,8 +12,10 @@ let openOfAll = 0;
 export interface ConnectionCount {
   /** What an app calls when a connection has come (1) or gone (-1); it does not call it for the end of a WebSocket. */
   readonly filter: Parameters<TemplatedApp['filter']>[0];
-  /** Counts a WebSocket that has gone. */
-  readonly socketGone: () => void;
+  /** Counts a connection that has become a WebSocket (1), or a WebSocket that has gone (-1). */
+  readonly countSocket: (step: 1 | -1) => void;
+  /** How many connections are open that are no WebSockets. */
+  readonly requesting: () => number;
 }
 
 /** Creates the count of a REST API. */
@@ -27,6 +29,7 @@ export function createConnectionCount(
   const mostOfOne = Math.min(connectionsPerAddress, Math.ceil(most / 2));
   const census = new AddressCensus(mostOfOne, portOf);
   let open = 0;
+  let sockets = 0;
   const count = (step: number) => {
     open += step;
     openOfAll += step;
@@ -42,6 +45,10 @@ export function createConnectionCount(
       hits.add(exceeded, client);
       response.close(); // the app then tells that it has gone
     },
-    socketGone: () => count(-1),
+    countSocket(step) {
+      sockets += step;
+      if (step < 0) count(-1);
+    },
+    requesting: () => open - sockets,
   };
 }

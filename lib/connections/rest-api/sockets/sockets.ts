@@ -47,12 +47,12 @@ export interface Sockets {
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
   readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
-  /** Is called when a socket is gone. */
-  readonly socketGone: () => void;
+  /** Is called when a socket has come (1) or gone (-1). */
+  readonly countSocket: (step: 1 | -1) => void;
 }
 
 /** Creates what serves `/ws`, on one app or several. */
-export function serveSockets({ originOf, socketGone, ...options }: SocketsOptions): Sockets {
+export function serveSockets({ originOf, countSocket, ...options }: SocketsOptions): Sockets {
   const { settings, log, hits, pace, tasks } = options;
   const fanOut = new FanOut();
   const configured = createConfiguredFilter(settings.webSocketFilters);
@@ -80,8 +80,8 @@ export function serveSockets({ originOf, socketGone, ...options }: SocketsOption
         },
         ...handlersOf(clients, intake, hits, (step) => {
           openSockets += step;
+          countSocket(step);
           if (step > 0) unread.came(clients.size + 1);
-          if (step < 0) socketGone();
         }),
       });
       return () => openSockets > 0;

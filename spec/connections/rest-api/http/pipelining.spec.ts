@@ -3,12 +3,15 @@
 
 import { randomBytes } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { isOnLocalDisk } from '../../../../lib/connections/rest-api/files/mounts.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
+import { startHubProcess } from '../../../support/system/hub-process.ts';
 
 const large = randomBytes(1024 * 1024);
 
@@ -119,4 +122,38 @@ test('a list of parameters, and a file of more than 256 KiB, may be asked for la
   const first = await openWire(t, hub.port);
   first.send(Buffer.concat([request('GET /large.bin'), request('GET /parameters/desk/lamp')]));
   t.notRegex((await first.closed()).toString('latin1'), /\r\n\r\ntrue$/);
+});
+
+test('a hundred clients that each have 16 requests under way are all served, also when the machine stops the hub now and then', async (t) => {
+  const hub = await startHubProcess(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } },
+  });
+  const one = request('GET /parameters/desk/lamp');
+  const sixteen = Buffer.concat(Array.from({ length: 16 }, () => one));
+  let [answered, closed] = [0, 0];
+  for (let client = 0; client < 100; client++) {
+    const socket = connect(hub.port, '127.0.0.1', () => socket.write(one));
+    t.teardown(() => socket.removeAllListeners('close').destroy());
+    socket.on('error', () => {});
+    socket.on('close', () => closed++);
+    socket.once('data', ({ length }) => {
+      let unread = 0;
+      socket.on('data', (more) => {
+        unread += more.length;
+        if (unread < 16 * length) return;
+        answered += 16;
+        unread -= 16 * length;
+        socket.write(sixteen);
+      });
+      socket.write(sixteen);
+    });
+  }
+  for (let stop = 0; stop < 40; stop++) {
+    await after(30);
+    hub.process.kill('SIGSTOP'); // mostly in the middle of a round, which then lasts long
+    await after(60);
+    hub.process.kill('SIGCONT');
+  }
+  t.true(answered > 100 * 16, `${answered}`);
+  t.is(closed, 0);
 });

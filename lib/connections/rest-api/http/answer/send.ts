@@ -31,8 +31,9 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
-  const hits = total > longBytes ? undefined : servedHits(); // a client may well leave in the middle of a long answer
-  const client = remoteAddress(response);
+  const client = remoteAddress(response); // empty: it has left already
+  const mayWellLeave = client === '' || total > longBytes;
+  const hits = mayWellLeave ? undefined : servedHits();
   response.onAborted(() => hits?.add('unreadAnswers', client));
   response.onWritable((offset) => response.tryEnd(bytes.subarray(offset), total)[0]);
 }
