@@ -209,26 +209,31 @@ export class Graph {
   ): Value {
     if (this.mayAct !== undefined && !this.#isInTurn) this.mayAct(); // it may hand the parameter over to nobody
     const isOwner = origin === node.owner;
-    if (!isOwner) {
-      if (node.access === 'read-only') throw readOnly(node);
-      if (node.remote !== undefined) {
-        void this.writeRemote(node.remote, [{ parameter: node, input }], origin);
-        return convert(node.type, input);
-      }
-    }
+    if (!isOwner && (node.access === 'read-only' || node.remote !== undefined))
+      return this.#writeElsewhere(node, input, origin);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
     if (!this.#isInTurn) {
       this.#beginTurn();
       this.#deliver(change);
       this.#finishTurn();
-    } else if (change.hop > maxHops) this.#dropped.next(new DroppedWrite('hops', change));
-    else if (this.#writesInTurn >= maxWritesPerTurn) this.#dropped.next(new DroppedWrite('writes', change));
+    } else if (hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
     else {
       this.#writesInTurn++;
       this.#queue[this.#queued++] = change;
     }
     return value;
+  }
+
+  /** Writes what this hub does not own, apart from `writeTo`, which V8 puts into its callers while it is short. Errors: as `writeTo`. */
+  #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
+    if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
+    void this.writeRemote(node.remote, [{ parameter: node, input }], origin);
+    return convert(node.type, input);
+  }
+
+  #drop(change: PendingChange): void {
+    this.#dropped.next(new DroppedWrite(change.hop > maxHops ? 'hops' : 'writes', change));
   }
 
   /**
