@@ -1,5 +1,6 @@
-// What a rule costs in a small installation and in a large one: hubs and bare rules of both sizes in one process, in turn. Only
-// processor time counts, so that it does not matter what else the machine does.
+// What a rule costs in a small installation and in a large one. The control is as many rules in many small hubs: they need as much
+// memory, so that the caches of the processor take as much from them, and only how many rules one hub has differs. All of it runs in
+// one process, in turn, and only processor time counts, so that it does not matter what else the machine does.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -24,15 +25,32 @@ export interface RuleGrowthTask {
 export interface RuleGrowth {
   /** Nanoseconds for each run of a rule among many rules. */
   readonly hubNs: number;
+  /** The same in small hubs that have as many rules together. */
+  readonly controlNs: number;
   readonly bareNs: number;
   /** How many times as much it costs among many rules as among few. */
   readonly hubGrowth: number;
+  readonly controlGrowth: number;
   readonly bareGrowth: number;
   /** Microseconds for each of many rules, from the flow file to a hub that runs, and for a reload of one that has changed. */
   readonly startUs: number;
   readonly reloadUs: number;
   readonly startGrowth: number;
   readonly reloadGrowth: number;
+}
+
+/** What each round writes. */
+interface Written {
+  readonly writes: readonly string[];
+  write(address: string, value: number): void;
+}
+
+/** A hub that runs rules. */
+interface Installation extends Written {
+  readonly startUs: number;
+  /** Reloads with the rule in the middle changed, several times; returns the microseconds for each rule. */
+  reload(): Promise<number>;
+  stop(): Promise<void>;
 }
 
 const origin: Origin = { kind: 'client', name: 'bench' };
@@ -56,31 +74,41 @@ export async function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowt
     smallStarts.push(small.startUs);
   }
   const large = await startRules(task, many, folder);
-  const rounds = (rules: number) => Math.ceil(runs / rules);
+  const manySmall: Installation[] = [];
+  for (let first = 0; first + few <= many; first += few) manySmall.push(await startRules(task, few, folder, first));
+  const bareOf = (rules: number, { writes }: Installation) => ({
+    writes,
+    write: createBareRules(ruleShapes[shape](rules)),
+  });
   const subjects = [
-    { rules: few, write: small.write, writes: small.writes, ns: [] as number[] },
-    { rules: many, write: large.write, writes: large.writes, ns: [] as number[] },
-    { rules: few, write: createBareRules(ruleShapes[shape](few)), writes: small.writes, ns: [] as number[] },
-    { rules: many, write: createBareRules(ruleShapes[shape](many)), writes: large.writes, ns: [] as number[] },
+    subject(few, [small]),
+    subject(many, [large]),
+    subject(few * manySmall.length, manySmall),
+    subject(few, [bareOf(few, small)]),
+    subject(many, [bareOf(many, large)]),
   ];
+  const rounds = (rules: number) => Math.ceil(runs / rules);
   let value = 1;
   for (let turn = -1; turn < turns; turn++)
-    for (const { rules, write, writes, ns } of subjects) {
+    for (const { rules, installations, ns } of subjects) {
       const count = turn < 0 ? Math.max(rounds(rules), warmUpRounds) : rounds(rules);
       const before = process.cpuUsage().user;
       for (let round = 0; round < count; round++) {
         value++;
-        for (const address of writes) write(address, value);
+        for (const { write, writes } of installations) for (const address of writes) write(address, value);
       }
       if (turn >= 0) ns.push(((process.cpuUsage().user - before) * 1000) / (count * rules));
     }
   const [reloadFew, reloadUs] = [await small.reload(), await large.reload()];
-  await Promise.all([small.stop(), large.stop(), rm(folder, { recursive: true })]);
-  const [hubFew, hubNs, bareFew, bareNs] = subjects.map(({ ns }) => medianOf(ns));
+  await Promise.all([small, large, ...manySmall].map((hub) => hub.stop()));
+  await rm(folder, { recursive: true });
+  const [hubFew, hubNs, controlNs, bareFew, bareNs] = subjects.map(({ ns }) => medianOf(ns));
   return {
     hubNs: hubNs!,
+    controlNs: controlNs!,
     bareNs: bareNs!,
     hubGrowth: hubNs! / hubFew!,
+    controlGrowth: controlNs! / hubFew!,
     bareGrowth: bareNs! / bareFew!,
     startUs: large.startUs,
     reloadUs,
@@ -89,12 +117,23 @@ export async function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowt
   };
 }
 
+/** What so many rules are written to, and the nanoseconds of a run of one, turn by turn. */
+function subject(rules: number, installations: readonly Written[]) {
+  return { rules, installations, ns: [] as number[] };
+}
+
 function medianOf(values: number[]): number {
   return values.sort((a, b) => a - b)[values.length >> 1]!;
 }
 
-async function startRules({ hubFolder, shape }: RuleGrowthTask, count: number, folder: string) {
-  const { connections, rules, written = rules, writes } = ruleShapes[shape](count) as RuleShape;
+/** Starts a hub with so many rules, of which `first` is the number of the first one among those of several hubs. */
+async function startRules(
+  { hubFolder, shape }: RuleGrowthTask,
+  count: number,
+  folder: string,
+  first = 0,
+): Promise<Installation> {
+  const { connections, rules, written = rules, writes } = ruleShapes[shape](count, first) as RuleShape;
   const file = join(folder, `${count}.json5`);
   const save = (flow: readonly object[]) => writeFile(file, JSON.stringify({ connections, rules: flow }));
   await save(written);
@@ -112,7 +151,6 @@ async function startRules({ hubFolder, shape }: RuleGrowthTask, count: number, f
     writes,
     startUs,
     write: (address: string, value: number) => void hub.write(address, value, origin),
-    /** Reloads with the rule in the middle changed, several times. */
     async reload() {
       const changed = written.length >> 1;
       const times: number[] = [];

@@ -21,7 +21,7 @@ export interface RuleShape {
 /** Fewer than the limit of hops. */
 const rulesPerChain = 50;
 
-/** Every shape by its name, made for a number of rules. */
+/** Every shape by its name, made for a number of rules; `first` is that of the first rule, where what they compute has to differ. */
 export const ruleShapes = {
   copy: (rules) => shape(rules, () => ({})),
   map: (rules) => shape(rules, () => ({ map: 'value + 1' })),
@@ -40,7 +40,7 @@ export const ruleShapes = {
   'named sources in chains': (rules) => chains(rules, (from) => ({ from: { x: from, y: 's/x' }, map: 'x + 1' })),
   'one source': (rules) => onOne(rules, () => ({ from: 's/x', map: 'value + 1' })),
   'one destination': (rules) => shape(rules, () => ({ map: "value + param('s/x')", to: 's/x' })),
-  'expressions of their own': (rules) => shape(rules, (index) => ({ map: `value * ${rules} + ${index}` })),
+  'expressions of their own': (rules, first = 0) => shape(rules, (index) => ({ map: `value * 3 + ${first + index}` })),
   'many destinations': (rules) => ({
     ...shape(rules, () => ({})),
     rules: [{ from: 's/x', map: 'value + 1', to: Array.from({ length: rules }, (_, index) => `b/${index}`) }],
@@ -58,7 +58,7 @@ export const ruleShapes = {
       },
     ],
   }),
-} satisfies Record<string, (rules: number) => RuleShape>;
+} satisfies Record<string, (rules: number, first?: number) => RuleShape>;
 
 export type RuleShapeName = keyof typeof ruleShapes;
 
