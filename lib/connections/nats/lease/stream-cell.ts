@@ -1,6 +1,7 @@
 // A cell in NATS: a small stream with one message. The stream as a whole expects a sequence, since servers before 2.9.21 let two
 // writers win who expect one of a subject. It is read by STREAM.MSG.GET, as direct gets may be stale.
 
+import { setTimeout as after } from 'node:timers/promises';
 import type { DiscardPolicy, JetStreamClient, RetentionPolicy, StorageType, StreamAPI } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
 import type { Cell, Held } from './cell.ts';
@@ -11,6 +12,10 @@ const answerMs = 1000;
 const replicas = 3;
 /** What the server says when the stream is there with other settings, such as one from the time before there was a cluster. */
 const hasOtherSettings = 10_058;
+/** And when another stream has the subject, or for a moment when somebody else is having this one created. */
+const overlaps = 10_065;
+const overlapAttempts = 5;
+const overlapMs = 50;
 const nothing = { sequence: 0, value: undefined };
 
 export interface StreamCellOptions<T> {
@@ -101,7 +106,13 @@ async function isUnheard(error: unknown): Promise<boolean> {
 }
 
 /** Creates the stream; one that is there stays as it is. Returns the sequence of its last message; undefined: that is not known. */
-async function create({ connection, streams }: Opened, stream: string, subject: string): Promise<number | undefined> {
+async function create(
+  session: Opened,
+  stream: string,
+  subject: string,
+  attempts = overlapAttempts,
+): Promise<number | undefined> {
+  const { connection, streams } = session;
   const { JetStreamApiError } = await import('@nats-io/jetstream');
   try {
     const { state } = await streams.add({
@@ -116,7 +127,10 @@ async function create({ connection, streams }: Opened, stream: string, subject: 
     });
     return state.last_seq;
   } catch (error) {
-    if (!(error instanceof JetStreamApiError) || error.code !== hasOtherSettings) throw error;
-    return undefined;
+    const code = error instanceof JetStreamApiError ? error.code : undefined;
+    if (code === hasOtherSettings) return undefined;
+    if (code !== overlaps || attempts <= 1) throw error;
+    await after(overlapMs);
+    return create(session, stream, subject, attempts - 1);
   }
 }
