@@ -32,7 +32,7 @@ test('a log that was cut after a kill is told, one that is whole is not', async 
     await eventually(() => keptIn(installation.values) === value);
     await noted(installation, ({ after }) => after === value); // nothing is being written when it is copied
   }
-  await eventually(() => existsSync(join(data, 'history.db'))); // nor created
+  await eventually(() => existsSync(join(data, 'history.db-wal'))); // nor created
   await cp(data, killed, { recursive: true }); // what a kill leaves behind
   await before.stop();
   const startAsKilled = async () => {
