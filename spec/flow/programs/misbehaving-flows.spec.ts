@@ -60,9 +60,15 @@ test('a good save does not wait for one that hangs', async (t) => {
   } = await startMisbehaving(t);
   await save({ plus: step });
   await adds(step);
-  await save({ top: "writeFileSync(new URL('begun', import.meta.url), ''); await new Promise(() => {});" });
-  await eventually(() => existsSync(join(folder, 'begun')));
-  await save({ plus: 2 * step }, false);
-  t.log(`${Math.round(await adds(2 * step))} ms`);
-  await t.notThrowsAsync(said(/newer save waits/));
+  let told: string | undefined = '';
+  // A machine may be so busy that the good save is seen only when the time of the other is over.
+  for (let turn = 2; turn < 8 && !/newer save waits/.test(told ?? ''); turn++) {
+    const begun = `begun-${turn}`;
+    await save({ top: `writeFileSync(new URL('${begun}', import.meta.url), ''); await new Promise(() => {});` });
+    await eventually(() => existsSync(join(folder, begun)));
+    await save({ plus: turn * step }, false);
+    t.log(`${Math.round(await adds(turn * step))} ms`);
+    told = await said(/newer save waits|is read within/);
+  }
+  t.regex(told ?? '', /newer save waits/);
 });

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type AuditOptions, audit } from '../../../../../lib/command/remote/audit.ts';
 import type { AuditPage } from '../../../../../lib/wire/http/past/audit.ts';
 import type { Problem } from '../../../../../lib/wire/http/problem.ts';
+import { eventually } from '../../../../support/deadline.ts';
 import { api, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
 import { install } from '../../../../support/store/store.ts';
 
@@ -22,10 +23,12 @@ async function prepare(t: ExecutionContext) {
   hub.write('desk/bell', 1, { kind: 'client', name: 'other' });
   hub.write('desk/text', 'good morning', writer);
   hub.switchRule('rings', undefined, false, writer);
-  return { get, page: async (query: string) => (await (await get(`/hub/audit${query}`)).json()) as AuditPage, port };
+  const page = async (query: string) => (await (await get(`/hub/audit${query}`)).json()) as AuditPage;
+  await eventually(async () => (await page('')).entries.length === 5); // a question waits 100 ms for the disk, which may need longer
+  return { get, page, port };
 }
 
-test('it tells at once what was done, newest first, page by page, and what is asked for alone', async (t) => {
+test('it tells what was done, newest first, page by page, and what is asked for alone', async (t) => {
   const { get, page } = await prepare(t);
   const all = await page('');
   t.deepEqual(
