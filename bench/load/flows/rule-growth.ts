@@ -1,5 +1,5 @@
-// What a rule costs in a small installation and in a large one. The control is as many rules in many small hubs: they need as much
-// memory, so that the caches of the processor take as much from them, and only how many rules one hub has differs. All of it runs in
+// What a rule costs in a small installation and in a large one. The control is as many rules in many small hubs: they look at about
+// as much memory, so that the caches of the processor take about as much from them; how many rules one hub has differs. All of it runs in
 // one process, in turn, and only processor time counts, so that it does not matter what else the machine does.
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
