@@ -1,10 +1,11 @@
-// What a process holds in memory, after garbage is collected: this one (`node --expose-gc`), or one that was started with
-// `tellingMemory`.
+// What a process holds in memory, after garbage is collected: this one, or one that was started with `tellingMemory`.
 
 import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 
 export interface UsedMemory {
   readonly heapBytes: number;
@@ -12,19 +13,22 @@ export interface UsedMemory {
 }
 
 /** The options of Node for a server that is asked by `memoryOf`. */
-export const tellingMemory = [
-  '--expose-gc',
-  '--import',
-  join(import.meta.dirname, '..', 'processes', 'tell-memory.ts'),
-] as const;
+export const tellingMemory = ['--import', join(import.meta.dirname, '..', 'processes', 'tell-memory.ts')] as const;
 
 const tellDeadlineMs = 10_000;
 const lookEveryMs = 20;
 
-/** Collects garbage, more than once since finalizers free more, and tells what is left. */
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+/** Collects garbage, more than once since finalizers free more. */
+export function collectGarbage(): void {
+  for (let times = 0; times < 3; times++) collect();
+}
+
+/** Collects garbage and tells what is left. */
 export function usedMemory(): UsedMemory {
-  if (gc === undefined) throw new Error('expected node --expose-gc');
-  for (let times = 0; times < 3; times++) gc();
+  collectGarbage();
   const { heapUsed, external, rss } = process.memoryUsage();
   return { heapBytes: heapUsed + external, residentBytes: rss };
 }

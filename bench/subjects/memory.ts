@@ -18,8 +18,7 @@ export const memory: Subject = {
       const address = `${connectionId}/${parameterIdOf(last)}`;
       const sample = hasDefault ? { address, value: defaultOf(last) } : { address };
       const task: MemoryTask = { hubFolder, file, parameters, sample };
-      const nodeOptions = ['--expose-gc', ...profileOptions(profileFolder)];
-      return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, nodeOptions) };
+      return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, profileOptions(profileFolder)) };
     };
     const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
       const result = await performTask<MemoryResult>(process, task, nodeOptions);
@@ -33,7 +32,7 @@ export const memory: Subject = {
     const map: Contender = {
       name: 'Map of BehaviorSubjects',
       role: 'ceiling',
-      measure: () => measure('memory-map', { parameters }, ['--expose-gc']),
+      measure: () => measure('memory-map', { parameters }, []),
     };
     const cases: Case[] = [];
     for (const [name, isText, hasDefault] of [

@@ -1,20 +1,13 @@
 // A long text that is kept takes little memory, and is the same text when it is asked for.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import test from 'ava';
+import { usedMemory } from '../../bench/load/used-memory.ts';
 import { KeptText } from '../../lib/json5/kept-text.ts';
 import { readJson5 } from '../../lib/json5/read.ts';
 import { rereadJson5 } from '../../lib/json5/reread.ts';
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as () => void;
-const usedBytes = () => {
-  for (let times = 0; times < 3; times++) collect(); // finalizers free more
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
-};
+const usedBytes = () => usedMemory().heapBytes;
 const ruleOf = (index: number) => `    { name: 'Grüße ${index} 🎙', from: 'a/x${index}', to: 'a/y' },\n`;
 const textOf = (rules: number) =>
   `{\n  rules: [\n${Array.from({ length: rules }, (_, index) => ruleOf(index)).join('')}  ],\n}`;

@@ -3,6 +3,7 @@
 import type { Origin } from '../../../lib/model/parameter.ts';
 import type { Measured } from '../measuring-window.ts';
 import { silentLog } from '../silent-log.ts';
+import { collectGarbage } from '../used-memory.ts';
 import { type TurnsTask, timeTurns } from '../writes/timed-turns.ts';
 import { type CoreShapeName, coreShapes } from './core-shapes.ts';
 import { importHub } from './hub-module.ts';
@@ -19,6 +20,7 @@ export interface VirtualCoreTask extends TurnsTask {
 export async function loadCore(task: VirtualCoreTask): Promise<Measured> {
   const { startHub } = await importHub(task.hubFolder);
   const hub = await startHub({ paths: [task.file], log: silentLog });
+  collectGarbage(); // what is left of the start lies between the outputs, more or less of it as it happens
   const { last, expected } = coreShapes[task.shape](task.outputs);
   const origin: Origin = { kind: 'client', name: 'bench' };
   const before = hub.revision;

@@ -26,6 +26,8 @@ export class Engine {
   readonly #listener: EngineListener;
   readonly #units: readonly Unit[];
   readonly #marked = new RankSet();
+  /** What the unit that steps reads; one list for all of them, since in a large core each list is one more place in memory. */
+  readonly #values: Value[] = [];
   readonly #wakes = new Heap<Wake>((one, other) => one.at < other.at);
   /** Triggers of inputs that have fired since the last evaluation. */
   #fired: Cell[] = [];
@@ -83,7 +85,8 @@ export class Engine {
   }
 
   #step(unit: Unit, now: number): void {
-    const { reads, values, logic, gives } = unit;
+    const { reads, logic, gives } = unit;
+    const values = this.#values;
     for (let index = 0; index < reads.length; index++) {
       const value = reads[index]!.value;
       if (value === undefined) return;

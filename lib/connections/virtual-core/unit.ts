@@ -4,11 +4,15 @@ import type { Change } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Logic } from './blocks/logic.ts';
 
+/** The readers of all cells that have none: most outputs of a large core. Never added to. */
+const nobody: Unit[] = [];
+
 /** A value that outputs read: an input, a parameter of an output, or a literal. A trigger is true for one evaluation. */
 export class Cell {
   readonly name: string;
   readonly isTrigger: boolean;
-  readonly readers: Unit[] = [];
+  /** Only `addReader` changes it. */
+  readers: Unit[] = nobody;
   /** Undefined: not known yet. */
   value: Value | undefined;
   /** How often a trigger has fired since it was evaluated last. */
@@ -21,6 +25,11 @@ export class Cell {
     this.isTrigger = isTrigger;
     this.value = value;
   }
+
+  addReader(unit: Unit): void {
+    if (this.readers === nobody) this.readers = [unit];
+    else this.readers.push(unit);
+  }
 }
 
 /** An output with its logic and its place in the order of evaluation. */
@@ -30,8 +39,6 @@ export class Unit {
   readonly reads: readonly Cell[];
   readonly gives: readonly Cell[];
   readonly logic: Logic;
-  /** The values of `reads`, for one step. */
-  readonly values: Value[] = [];
   wakeAt = Infinity;
   /** Hears of each step, where the memory of the logic is kept. */
   onStep: (() => void) | undefined = undefined;
@@ -46,6 +53,6 @@ export class Unit {
     this.reads = reads;
     this.gives = gives;
     this.logic = logic;
-    for (const cell of reads) cell.readers.push(this);
+    for (const cell of reads) cell.addReader(this);
   }
 }

@@ -8,7 +8,10 @@ export interface Logic {
   readonly outputs: readonly Value[];
   /** When to step again even if no value changes, in milliseconds of the clock; Infinity: never. */
   readonly wakeAt: number;
-  /** Computes the outputs from the arguments, all of which are known, and the present time. Throws when there is no result. */
+  /**
+   * Computes the outputs from the arguments, all of which are known, and the present time. Throws when there is no result. The list
+   * is good for this call, and may be longer than there are arguments.
+   */
   step(values: readonly Value[], now: number): void;
   /** Gives its memory as data; left out: it has none. */
   remember?(): Remembered;
