@@ -3,7 +3,7 @@
 
 import type { Observable, SchedulerLike } from 'rxjs';
 import type { z } from 'zod';
-import type { Change, ParameterDeclaration } from '../model/parameter.ts';
+import type { Change, Parameter, ParameterDeclaration } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
 import type { Claim } from './claim.ts';
 import type { HubPort } from './hub-port.ts';
@@ -133,7 +133,10 @@ export type AnyConnectionType = ConnectionType | GatewayType;
  */
 export type ConnectionEvent =
   | {
+      /** The Parameter ID. */
       readonly set: string;
+      /** What `ConnectionContext.own` gave for it; left out: it is looked up. */
+      readonly own?: Parameter | undefined;
       readonly value: unknown;
       /** The change that led to this value, where the hub cannot know it: see `ConnectionContext.scheduler`. */
       readonly because?: Change | undefined;
@@ -153,6 +156,11 @@ export interface ConnectionContext<Settings> {
   readonly settings: Settings;
   /** Settings that it takes over, as `takesOver` says. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly settings$: Observable<Settings>;
+  /**
+   * One of the connection's parameters; undefined: it has none of this ID. For a connection that sets thousands with each change: to look
+   * each of them up again would be a tenth of its work.
+   */
+  own(parameterId: string): Parameter | undefined;
   /**
    * What others write to one of the connection's parameters. Hot, replays nothing, synchronous, never errors. While it is subscribed
    * to, `accept` replaces that of the declaration, where what is possible is known to the running connection alone.

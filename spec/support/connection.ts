@@ -84,6 +84,7 @@ export function connect(
     inputTypes: new Map(),
     input: () => new BehaviorSubject<Value | undefined>(undefined),
     lastChange: () => undefined,
+    own: () => undefined,
     turn: (work) => work(),
     atSettle: (work) => work,
     restored: new Map(),

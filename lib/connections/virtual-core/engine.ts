@@ -8,8 +8,8 @@ import { RankSet } from './rank-set.ts';
 import type { Cell, Unit } from './unit.ts';
 
 export interface EngineListener {
-  /** A parameter has a new value, or has fired. */
-  onSet(name: string, value: Value, because: Change | undefined): void;
+  /** What an output gives has a new value, or has fired. */
+  onSet(cell: Cell, value: Value, because: Change | undefined): void;
   /** An output could not be evaluated; it keeps its last value. */
   onFault(name: string, error: unknown): void;
 }
@@ -48,8 +48,7 @@ export class Engine {
       if (input.fires++ === 0) this.#fired.push(input);
     } else if (input.value !== value) {
       input.value = value;
-      input.because = because;
-      this.#markReaders(input);
+      this.#markReaders(input, because);
     }
   }
 
@@ -107,10 +106,12 @@ export class Engine {
   #give(cell: Cell, value: Value, because: Change | undefined): void {
     if (value === cell.value) return;
     cell.value = value;
-    cell.because = because;
-    if (cell.isTrigger) this.#raised.push(cell);
-    this.#markReaders(cell);
-    this.#listener.onSet(cell.name, value, because);
+    if (cell.isTrigger) {
+      cell.because = because;
+      this.#raised.push(cell);
+    }
+    this.#markReaders(cell, because);
+    this.#listener.onSet(cell, value, because);
   }
 
   /** A unit has one wake at a time, the earliest that it asked for: when it is woken too early it steps, and asks again. */
@@ -128,7 +129,7 @@ export class Engine {
       if (--cell.fires > 0) this.#fired.push(cell);
       cell.value = true;
       this.#raised.push(cell);
-      this.#markReaders(cell);
+      this.#markReaders(cell, cell.because);
     }
   }
 
@@ -138,12 +139,12 @@ export class Engine {
     this.#raised = [];
     for (const cell of raised) {
       cell.value = false;
-      this.#markReaders(cell);
+      this.#markReaders(cell, cell.because);
     }
     return true;
   }
 
-  #markReaders({ readers, because }: Cell): void {
+  #markReaders({ readers }: Cell, because: Change | undefined): void {
     for (const unit of readers) {
       unit.because = because;
       this.#marked.add(unit.rank);

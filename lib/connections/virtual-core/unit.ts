@@ -1,6 +1,6 @@
 // What a compiled core is made of: cells hold values, units are the outputs that read some cells and give others.
 
-import type { Change } from '../../model/parameter.ts';
+import type { Change, Parameter } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
 import type { Logic } from './blocks/logic.ts';
 
@@ -17,7 +17,9 @@ export class Cell {
   value: Value | undefined;
   /** How often a trigger has fired since it was evaluated last. */
   fires = 0;
-  /** The change of an input that led to the value. */
+  /** The parameter that is set to the value; undefined: an input, or a literal. */
+  own: Parameter | undefined = undefined;
+  /** The change of an input that made a trigger true. */
   because: Change | undefined = undefined;
 
   constructor(name: string, isTrigger: boolean, value: Value | undefined = isTrigger ? false : undefined) {

@@ -27,8 +27,9 @@ export const virtualCore = defineConnectionType({
 function runCore(context: ConnectionContext<CoreSettings>, subscriber: Subscriber<ConnectionEvent>): Subscription {
   const { scheduler, log, memory } = context;
   const { inputs, units } = compile(context.settings, context.inputTypes);
+  for (const { gives } of units) for (const cell of gives) cell.own = context.own(cell.name);
   const engine = new Engine(units, {
-    onSet: (name, value, because) => subscriber.next({ set: name, value, because }),
+    onSet: ({ name, own }, value, because) => subscriber.next({ set: name, own, value, because }),
     onFault: (output, error) => {
       const reason = messageOf(error).split('\n', 1)[0];
       log.warn({ output }, `output "${output}" failed and keeps its last value: ${reason}`, `output ${output}`);

@@ -7,7 +7,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import type { ParameterNode, StateNode } from '../../../graph/parameter-node.ts';
 import { formatAddress } from '../../../model/address.ts';
 import { messageOf } from '../../../model/error.ts';
-import type { Change, Origin, ParameterDeclaration } from '../../../model/parameter.ts';
+import type { Change, Origin, Parameter, ParameterDeclaration } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 
 export class OwnParameters {
@@ -47,10 +47,10 @@ export class OwnParameters {
     });
   }
 
-  /** Sets a parameter, caused by a change. A value that cannot be set is logged. */
-  set(parameterId: string, value: unknown, cause: Change | undefined): void {
+  /** Sets a parameter, which may have been found before, caused by a change. A value that cannot be set is logged. */
+  set(parameterId: string, own: Parameter | undefined, value: unknown, cause: Change | undefined): void {
     try {
-      const node = this.find(parameterId);
+      const node = (own as ParameterNode | undefined) ?? this.find(parameterId);
       if (node === undefined) throw new Error('the connection has no such parameter');
       this.#graph.writeTo(node, value, this.#owner, cause);
     } catch (error) {

@@ -149,9 +149,10 @@ export class Supervisor {
 
   #handle(event: ConnectionEvent): void {
     if (!this.#mayAct()) return;
-    if ('set' in event)
-      this.#parameters.set(event.set, event.value, 'because' in event ? event.because : this.#options.graph.cause);
-    else this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
+    if ('set' in event) {
+      const cause = 'because' in event ? event.because : this.#options.graph.cause;
+      this.#parameters.set(event.set, event.own, event.value, cause);
+    } else this.#status.enter(event.state, event.state === 'degraded' ? event.reason : '');
   }
 
   /** Whether it is not past the time at which it has to have ended. */
@@ -179,6 +180,7 @@ export class Supervisor {
       timeOfDay: () => graph.now(),
       log: this.#log,
       resolvePath,
+      own: (parameterId) => this.#parameters.find(parameterId),
       inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#inbox(parameterId)),
       inputTypes: plan.inputTypes,
       input: (name) => graph.get(plan.inputs[name]!),
