@@ -13,7 +13,7 @@ import {
 import { connectionTypes } from '../lib/connections/registry.ts';
 import { startHub } from '../lib/hub.ts';
 import { HubError } from '../lib/model/error.ts';
-import type { Origin } from '../lib/model/parameter.ts';
+import type { Origin, Parameter } from '../lib/model/parameter.ts';
 import { createLogRecorder } from './support/connection.ts';
 import { deadlineMs } from './support/deadline.ts';
 import { createFolder } from './support/folder.ts';
@@ -197,6 +197,28 @@ test('a value that does not convert, or is set on no parameter, is logged and th
   const hub = await startTestHub(t, { connections: { odd: { type: 'odd' } } }, { types: new Map([['odd', odd]]) });
   t.is(hub.find('odd/n')?.value, 2);
   t.is(hub.lines.filter(({ message }) => message.startsWith('a value was not set')).length, 2);
+});
+
+test('a connection sets a parameter that it has looked up once; of another ID it has none', async (t) => {
+  const found: (Parameter | undefined)[] = [];
+  const sure = defineConnectionType({
+    type: 'sure',
+    isExternal: false,
+    settingsSchema,
+    parameters: () => [{ id: 'n', type: 'I', access: 'read-only' }],
+    run: ({ own }) => {
+      found.push(own('n'), own('m'));
+      return of<ConnectionEvent[]>(
+        { state: 'running' },
+        { set: 'n', own: found[0], value: '2' },
+        { set: 'm', own: found[1], value: 1 },
+      ).pipe(concatWith(NEVER));
+    },
+  });
+  const hub = await startTestHub(t, { connections: { sure: { type: 'sure' } } }, { types: new Map([['sure', sure]]) });
+  t.deepEqual(found, [hub.find('sure/n'), undefined]);
+  t.is(hub.find('sure/n')?.value, 2);
+  t.is(hub.lines.filter(({ message }) => message.startsWith('a value was not set')).length, 1);
 });
 
 test('a gateway that cannot start ends the start: nothing is left running', async (t) => {
