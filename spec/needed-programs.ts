@@ -1,0 +1,51 @@
+// The programs that specs need beside npm: which they are, and how the missing ones are installed (Debian, as root or with sudo).
+
+import { spawnSync } from 'node:child_process';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { type ProgramName, pathOf, programs } from './support/programs.ts';
+
+export const root = resolve(import.meta.dirname, '..');
+
+/** The specs of some patterns, or all, each with the names of the programs that it needs. */
+export function findSpecs(patterns: readonly string[]): ReadonlyMap<string, readonly ProgramName[]> {
+  const specs = globSync(patterns.length > 0 ? patterns : 'spec/**/*.spec.ts', { cwd: root }).sort();
+  return new Map(specs.map((spec) => [spec, programsOf(join(root, spec))]));
+}
+
+/** Installs those that are not there, where that is possible, and returns the ones that are still missing. */
+export function installMissing(needed: Iterable<readonly ProgramName[]>): ReadonlySet<ProgramName> {
+  const names = new Set([...needed].flat());
+  install(missing(names));
+  return new Set(missing(names));
+}
+
+/** The names of the programs that a module and its imports within spec/ call for. */
+function programsOf(path: string, seen = new Set<string>()): ProgramName[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const text = readFileSync(path, 'utf8');
+  const called = [...text.matchAll(/^needs\(([^)]*)\);/gm)].flatMap(([, list]) => list!.match(/[\w-]+/g) ?? []);
+  const imported = [...text.matchAll(/^(?:import|export|}).* from '(\.[^']*)';$/gm)]
+    .map(([, name]) => join(dirname(path), name!))
+    .filter((module) => module.startsWith(import.meta.dirname));
+  return [...(called as ProgramName[]), ...imported.flatMap((module) => programsOf(module, seen))];
+}
+
+function missing(names: Iterable<ProgramName>): ProgramName[] {
+  return [...names].filter((name) => !programs[name].isThere());
+}
+
+function install(names: readonly ProgramName[]): void {
+  if (names.length === 0 || !existsSync('/etc/debian_version') || pathOf('apt-get') === undefined) return;
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot && spawnSync('sudo', ['-n', 'true'], { stdio: 'ignore' }).status !== 0) return;
+  const packages = names.flatMap((name) => programs[name].packages);
+  console.log(`Specs need ${packages.join(' ')}: apt-get installs them`);
+  const apt = (...args: readonly string[]) => {
+    const command = ['env', 'DEBIAN_FRONTEND=noninteractive', 'apt-get', '-q', ...args];
+    spawnSync(isRoot ? command[0]! : 'sudo', isRoot ? command.slice(1) : command, { stdio: 'inherit' });
+  };
+  apt('update');
+  apt('install', '-y', '--no-install-recommends', ...packages);
+}
