@@ -7,8 +7,8 @@ import { text } from 'node:stream/consumers';
 import { dependent } from '../bench/dependent.ts';
 
 /** Runs a script of the package. Its output is printed once it is over, so that no two mingle. */
-async function runBeside(...script: readonly string[]): Promise<number> {
-  const child = spawn(...dependent('npm', script), { stdio: ['ignore', 'pipe', 'pipe'] });
+async function runBeside(script: string): Promise<number> {
+  const child = spawn(...dependent('npm', ['run', script]), { stdio: ['ignore', 'pipe', 'pipe'] });
   const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
   process.stdout.write(output);
   process.stderr.write(errors);
@@ -16,10 +16,10 @@ async function runBeside(...script: readonly string[]): Promise<number> {
 }
 
 async function lintAndTypes(): Promise<number> {
-  return (await runBeside('run', 'lint')) || (await runBeside('run', 'types'));
+  return (await runBeside('lint')) || (await runBeside('types'));
 }
 
-const [status] = await Promise.all([lintAndTypes(), runBeside('run', 'spec:install')]);
+const [status] = await Promise.all([lintAndTypes(), runBeside('spec:install')]);
 if (status === 0) {
   const child = spawn(...dependent('npm', ['run', 'spec']), { stdio: 'inherit' });
   const [specs] = await once(child, 'close');
