@@ -156,6 +156,12 @@ export const endless: Readonly<Record<string, Way>> = {
     told: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
     ends: true,
   },
+  'blocks-beside-a-busy-thread': {
+    about: 'waits for another program in its stream, while a thread of its own works',
+    flow: { pipe: "tap(() => { new Worker('for (;;);', { eval: true }); execSync('sleep 3600'); })" },
+    told: /^flow flow\.ts has stopped the hub: it has kept the hub waiting for 30 s\./,
+    ends: true,
+  },
   'takes-memory-in-the-stream': {
     about: 'takes memory without end in its stream',
     flow: { pipe: 'tap(() => { const all: number[][] = []; for (;;) all.push(new Array(10_000).fill(1.5)); })' },

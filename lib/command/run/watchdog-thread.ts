@@ -10,6 +10,7 @@ import { stackOfMainThread } from '../../flow/programs/paused-stack.ts';
 import { messageOf } from '../../model/error.ts';
 import { createLogFormat, type LogFormat } from './log-format.ts';
 import { LogOutput } from './log-output.ts';
+import { mainThreadMs } from './main-thread.ts';
 
 export interface WatchdogData {
   /** Counts up as long as the main thread goes on. */
@@ -21,7 +22,7 @@ export interface WatchdogData {
 }
 
 const lookMs = 500;
-/** Counted in processor time of the process since the last beat, so that a flow has more time on a busy machine. */
+/** Counted in processor time of the main thread since the last beat, so that a flow has more time on a busy machine. */
 const suspectMs = 3000;
 const condemnMs = 4000;
 /** A flow that does nothing for so long and keeps the thread, as when it waits for another program. */
@@ -46,7 +47,7 @@ let suspect: string | undefined;
 for (;;) {
   await wait(lookMs);
   const beat = Atomics.load(beats, 0);
-  const usedMs = takenMs();
+  const usedMs = mainThreadMs(process);
   if (beat !== last) {
     last = beat;
     beganAt = usedMs;
@@ -87,9 +88,4 @@ async function condemn(flow: FlowCode, reason: string): Promise<void> {
 
 function entryOf(file: string, msg: string): string {
   return createLogFormat(log.format)(`${JSON.stringify({ level: 50, time: new Date().toISOString(), file, msg })}\n`);
-}
-
-function takenMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1000;
 }
