@@ -95,7 +95,7 @@ export async function compareChange(
   const found: [string, readonly string[], readonly string[]][] = [
     ['the second time', made, again],
     ['in shadow', made, would],
-    ['the replay of what was recorded', recorded.filter(isKnown), changes.filter(isKnown)],
+    ['the replay of what was recorded', knownOf(recorded), knownOf(changes)],
   ];
   const difference = found.flatMap(([what, one, other]) => {
     const at = one.findIndex((line, index) => line !== other[index]);
@@ -161,7 +161,10 @@ function textsOf(deviations: Deviations): string[] {
     .sort();
 }
 
-/** What a block of the core had come to when the recording began is no part of a recording. */
-function isKnown(line: string): boolean {
-  return !line.includes('/elapsed=');
+/**
+ * What a replay must make again. What a block of the core had come to when the recording began is no part of a recording. Nor is the
+ * order within a moment: a timer and a pulse that end in the same millisecond may come in another one.
+ */
+function knownOf(lines: readonly string[]): string[] {
+  return lines.filter((line) => !line.includes('/elapsed=')).sort();
 }
