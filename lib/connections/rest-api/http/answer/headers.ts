@@ -37,7 +37,7 @@ export function begin(response: HttpResponse, status?: string): HttpResponse {
 /** Begins an answer 200 of JSON or plain text that no cache keeps. */
 export function beginValue(response: HttpResponse, asJson: boolean): HttpResponse {
   const { json, text } = openingOf(response);
-  return response.writeHeader(firstName, asJson ? json : text);
+  return response.writeStatus(asJson ? json : text);
 }
 
 /** Confines the page or worker that the answer becomes to files and sockets of this hub. */
@@ -83,22 +83,26 @@ function strictTransport(seconds: number): Header {
   return ['Strict-Transport-Security', `max-age=${seconds}`];
 }
 
-/** The value of the first header, with all other headers behind it as if they belonged to it. So one call of the library writes them all. */
+/** What answers begin with, in one piece each: the library writes it in one call, as if all of it were one status or one header. */
 interface Opening {
+  /** The value of the first header, with all other headers behind it. */
   readonly fixed: ArrayBuffer;
   readonly confined: ArrayBuffer;
+  /** The status 200, with all headers of a value behind it. */
   readonly text: ArrayBuffer;
   readonly json: ArrayBuffer;
 }
 
 function encodeOpening(fixed: readonly Header[]): Opening {
-  const encode = (...others: readonly Header[]) =>
-    encodeText([firstHeader[1], ...[...fixed, ...others].map(([name, value]) => `${name}: ${value}`)].join('\r\n'));
+  const encode = (first: string, headers: readonly Header[]) =>
+    encodeText([first, ...headers.map(([name, value]) => `${name}: ${value}`)].join('\r\n'));
+  const encodeValue = (type: string) =>
+    encode('200 OK', [firstHeader, ...fixed, ['Content-Type', type], ['Cache-Control', 'no-store']]);
   return {
-    fixed: encode(),
-    confined: encode(['Content-Security-Policy', consolePolicy]),
-    text: encode(['Content-Type', textType], ['Cache-Control', 'no-store']),
-    json: encode(['Content-Type', jsonType], ['Cache-Control', 'no-store']),
+    fixed: encode(firstHeader[1], fixed),
+    confined: encode(firstHeader[1], [...fixed, ['Content-Security-Policy', consolePolicy]]),
+    text: encodeValue(textType),
+    json: encodeValue(jsonType),
   };
 }
 

@@ -154,6 +154,7 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
  * that of a page (Fetch, "CORS-preflight request").
  */
 function isOfToken(authorization: string): boolean {
+  if (authorization === '') return false;
   const credentials = readCredentials(authorization);
   return credentials !== undefined && 'token' in credentials;
 }
