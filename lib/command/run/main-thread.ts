@@ -8,13 +8,14 @@ const systemField = 12;
 /** The kernel counts in hundredths of a second, whatever its own clock. */
 const tickMs = 10;
 
-/** Processor time of the main thread since its start, in ms; of the whole process where the system does not tell threads apart. */
+/** Processor time of the main thread since its start, in ms; of the whole process where the system does not tell its threads apart. */
 export function mainThreadMs(host: NodeJS.Process): number {
-  if (host.platform !== 'linux') {
-    const { user, system } = host.cpuUsage();
+  try {
+    const stat = readFileSync(`/proc/self/task/${host.pid}/stat`, 'latin1');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return (Number(fields[userField]) + Number(fields[systemField])) * tickMs;
+  } catch {
+    const { user, system } = host.cpuUsage(); // it is no Linux, or has no /proc of this process
     return (user + system) / 1000;
   }
-  const stat = readFileSync(`/proc/self/task/${host.pid}/stat`, 'latin1');
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[userField]) + Number(fields[systemField])) * tickMs;
 }

@@ -35,3 +35,8 @@ test.serial('what the main thread works is counted', async (t) => {
   while (takenMs() - processBefore < muchMs);
   t.true(mainThreadMs(process) - before > muchMs / 2);
 });
+
+test('where the system does not tell threads apart, it is the work of the whole process', (t) => {
+  const host = { pid: -1, cpuUsage: () => ({ user: 1500, system: 500 }) } as NodeJS.Process;
+  t.is(mainThreadMs(host), 2);
+});
