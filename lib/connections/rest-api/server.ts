@@ -2,7 +2,6 @@
 
 import { interval, type Observable } from 'rxjs';
 import type { Origin, Parameter } from '../../model/parameter.ts';
-import type { HttpResponse } from '../../net/uws.ts';
 import type { ConnectionContext, ConnectionEvent } from '../connection.ts';
 import type { HubPort } from '../hub-port.ts';
 import { isEveryInterface } from '../setting.ts';
@@ -19,7 +18,6 @@ import { WriteCounts } from './input/write-counts.ts';
 import { createConnectionCount } from './limits/connection-count.ts';
 import { createLimitHits } from './limits/limit-hits.ts';
 import { createRates } from './limits/rates.ts';
-import { remoteAddress } from './limits/remote-address.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
 import { ParameterReader } from './pages/parameters/read.ts';
@@ -65,9 +63,10 @@ export function startServer(
   const rates = createRates(settings.limits);
   const pace = new Pace();
   const openAnswer = createOpenAnswer(settings);
-  const originOf = (response: HttpResponse, { name }: Visitor): Origin => ({
+  const prefix = `${id} `; // one for all clients
+  const originOf = ({ name }: Visitor, address: string): Origin => ({
     kind: 'client',
-    name: `${id} ${name === '' ? '' : `${name} `}${remoteAddress(response)}`,
+    name: prefix + (name === '' ? address : `${name} ${address}`),
   });
   const tasks = createTaskQueue();
   const apps = new Apps();

@@ -13,14 +13,14 @@ export interface RateSettings {
 /** Who writes: `id` tells WebSocket clients apart; undefined: it writes by HTTP. */
 export interface Writer {
   readonly share: string;
-  readonly id: string | undefined;
+  readonly id: number | undefined;
 }
 
 let writers = 0;
 
 /** The `id` of a WebSocket client that has come. */
-export function newWriterId(): string {
-  return `${++writers}`;
+export function newWriterId(): number {
+  return ++writers;
 }
 
 export interface Rates {

@@ -12,7 +12,7 @@ export class TokenBuckets {
   readonly #size: number;
   readonly #perSecond: number;
   readonly #now: () => number;
-  readonly #buckets = new Map<string, Bucket>();
+  readonly #buckets = new Map<string | number, Bucket>();
 
   /** `now` is in milliseconds of a monotonic clock. */
   constructor(size: number, perSecond: number, now: () => number = () => performance.now()) {
@@ -27,7 +27,7 @@ export class TokenBuckets {
   }
 
   /** Whether there are so many; who wants more than a bucket holds needs a full one. */
-  has(key: string, count = 1): boolean {
+  has(key: string | number, count = 1): boolean {
     const bucket = this.#buckets.get(key);
     if (bucket === undefined) return true;
     const tokens = this.#tokensOf(bucket);
@@ -36,7 +36,7 @@ export class TokenBuckets {
   }
 
   /** Takes so many, also of those that are to come. */
-  take(key: string, count = 1): void {
+  take(key: string | number, count = 1): void {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);

@@ -18,7 +18,7 @@ export function parameterRoutes(context: RouteContext): Route[] {
   const json = pagesOf(context);
   const updaterOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
     view: visitor.view,
-    origin: followTrace(originOf(response, visitor), request),
+    origin: followTrace(originOf(visitor, remoteAddress(response)), request),
     expectRate: rates.writes && (() => expectRate(visitor, remoteAddress(response))),
   });
   /** Errors: `too-many-requests`. */

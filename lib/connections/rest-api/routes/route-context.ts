@@ -1,7 +1,6 @@
 // What the routes need: the hub, and the parts of the server.
 
 import type { Origin } from '../../../model/parameter.ts';
-import type { HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Entry } from '../http/guard/entry.ts';
@@ -28,7 +27,7 @@ export interface RouteContext {
   readonly entry: Entry;
   readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
-  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
+  readonly originOf: (visitor: Visitor, address: string) => Origin;
   /** The folder of the built console. */
   readonly consoleFolder: string;
 }

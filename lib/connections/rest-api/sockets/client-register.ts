@@ -5,11 +5,11 @@ import { LimitError } from '../limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../limits/network.ts';
 import type { Settings } from '../settings.ts';
 import type { Visitor } from '../users/visitor.ts';
-import type { ConnectedClient, Session, Tenant } from './session.ts';
+import type { ConnectedClient } from './session.ts';
 
 export class ClientRegister {
   readonly #settings: Pick<Settings, 'maxClients' | 'limits'>;
-  readonly #connected = new Map<Session, ConnectedClient>();
+  readonly #connected = new Set<ConnectedClient>();
   /** How many handshakes are under way. `maxClients` bounds them together with the clients. */
   #opening = 0;
   readonly #networks = new NetworkCounts();
@@ -42,7 +42,7 @@ export class ClientRegister {
   }
 
   clients(): Iterable<ConnectedClient> {
-    return this.#connected.values();
+    return this.#connected;
   }
 
   /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
@@ -73,15 +73,19 @@ export class ClientRegister {
     this.#count(address, name, -1);
   }
 
-  add({ session, visitor, address, protocol }: Tenant): void {
-    this.#count(address, visitor.name, 1);
-    const client = { id: ++this.#lastId, address, protocol, since: Date.now(), visitor, session };
-    this.#connected.set(session, client);
+  /** The `id` of a client whose socket is about to open. */
+  newId(): number {
+    return ++this.#lastId;
   }
 
-  remove({ session, address, visitor }: Tenant): void {
-    this.#count(address, visitor.name, -1);
-    this.#connected.delete(session);
+  add(client: ConnectedClient): void {
+    this.#count(client.address, client.visitor.name, 1);
+    this.#connected.add(client);
+  }
+
+  remove(client: ConnectedClient): void {
+    this.#count(client.address, client.visitor.name, -1);
+    this.#connected.delete(client);
   }
 
   #count(address: string, name: string, step: 1 | -1): void {

@@ -16,7 +16,7 @@ import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
 import type { Protocol } from './protocol.ts';
-import type { Session, Tenant } from './session.ts';
+import type { ConnectedClient, Session } from './session.ts';
 
 export interface HandshakeContext {
   readonly clients: ClientRegister;
@@ -24,7 +24,7 @@ export interface HandshakeContext {
   readonly v1: Protocol;
   readonly tasks: TaskQueue;
   readonly log: Log;
-  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
+  readonly originOf: (visitor: Visitor, address: string) => Origin;
 }
 
 /**
@@ -42,7 +42,7 @@ export function beginHandshake(
   const address = remoteAddress(response);
   clients.takePlace(address, visitor);
   const protocol = offers(request, v1.subprotocol) ? v1 : plain;
-  const comer = { visitor, origin: originOf(response, visitor), address };
+  const comer = { visitor, origin: originOf(visitor, address), address };
   const query = request.getQuery() ?? '';
   const key = request.getHeader('sec-websocket-key');
   const extensions = request.getHeader('sec-websocket-extensions');
@@ -57,8 +57,9 @@ export function beginHandshake(
     },
     begin: () => protocol.accept(comer, query),
     upgrade(session) {
-      const tenant = { session, visitor, address, protocol: protocol.name };
-      response.upgrade<Tenant>(tenant, key, protocol.subprotocol, extensions, socketContext);
+      const id = clients.newId();
+      const client = { id, address, protocol: protocol.name, since: Date.now(), visitor, session };
+      response.upgrade<ConnectedClient>(client, key, protocol.subprotocol, extensions, socketContext);
     },
     refuse: (error) => exchange.fail(asHubError(error, log), asJson),
     end: () => clients.givePlaceBack(address, visitor),

@@ -5,15 +5,7 @@ import type { CloseCode } from '../../../wire/close-codes.ts';
 import type { ClientProtocol, Interests, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import type { Visitor } from '../users/visitor.ts';
 
-export type Socket = WebSocket<Tenant>;
-
-/** What the server keeps with a socket. The server copies its fields, so it is no object of a class. */
-export interface Tenant {
-  readonly session: Session;
-  readonly visitor: Visitor;
-  readonly address: string;
-  readonly protocol: ConnectedClient['protocol'];
-}
+export type Socket = WebSocket<ConnectedClient>;
 
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
@@ -40,7 +32,10 @@ export interface Session {
   interests(): Interests;
 }
 
-/** A client that is connected. `since` is milliseconds since 1970. */
+/**
+ * A client that is connected, as the server keeps it with its socket. The server copies the fields, so it is no object of a class. `since`
+ * is milliseconds since 1970.
+ */
 export interface ConnectedClient {
   readonly id: number;
   readonly address: string;

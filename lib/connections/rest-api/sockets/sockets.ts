@@ -1,7 +1,7 @@
 // The WebSocket `/ws`: its clients speak one of two protocols, and all of them hear what one fan-out tells.
 
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
-import type { HttpResponse, TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
+import type { TemplatedApp, WebSocketBehavior } from '../../../net/uws.ts';
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LostFires } from '../../mirroring.ts';
 import { bothOf, createConfiguredFilter } from '../filters/filter.ts';
@@ -17,7 +17,7 @@ import { beginHandshake } from './handshake.ts';
 import { Intake } from './intake.ts';
 import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
-import type { ConnectedClient, Tenant } from './session.ts';
+import type { ConnectedClient } from './session.ts';
 import { UnreadWatch } from './user-shares.ts';
 import { serveV1 } from './v1/protocol.ts';
 
@@ -46,7 +46,7 @@ export interface Sockets {
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
-  readonly originOf: (response: HttpResponse, visitor: Visitor) => Origin;
+  readonly originOf: (visitor: Visitor, address: string) => Origin;
   /** Is called when a socket has come (1) or gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
@@ -68,7 +68,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   return {
     serve(app, admit) {
       let openSockets = 0;
-      app.ws<Tenant>('/ws', {
+      app.ws<ConnectedClient>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
         maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
         idleTimeout: limits.idleMs.default / 1000,
@@ -122,13 +122,13 @@ function handlersOf(
   intake: Intake,
   hits: LimitHits,
   count: (step: 1 | -1) => void,
-): Partial<WebSocketBehavior<Tenant>> {
+): Partial<WebSocketBehavior<ConnectedClient>> {
   return {
     open(socket) {
-      const tenant = socket.getUserData();
+      const client = socket.getUserData();
       count(1);
-      clients.add(tenant);
-      tenant.session.open(socket);
+      clients.add(client);
+      client.session.open(socket);
     },
     message: (socket, message, isBinary) => intake.message(socket, message, isBinary),
     ping: (socket, message) => intake.control(socket, message.byteLength),
@@ -140,13 +140,13 @@ function handlersOf(
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),
     close(socket, code, reason) {
-      const tenant = socket.getUserData();
+      const client = socket.getUserData();
       count(-1);
-      clients.remove(tenant);
+      clients.remove(client);
       const limit = limitOfCut(code, reason);
-      if (limit !== undefined) hits.add(limit, tenant.address);
-      intake.forget(tenant.session);
-      tenant.session.close();
+      if (limit !== undefined) hits.add(limit, client.address);
+      intake.forget(client.session);
+      client.session.close();
     },
   };
 }

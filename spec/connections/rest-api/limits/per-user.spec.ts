@@ -100,18 +100,18 @@ test('writes per second of a user and of a client: the bound is kept in virtual 
   const rates = createRates({ requestsPerUser: 0, writesPerUser: 100, writesPerClient: 60 }, () => now);
   t.is(rates.request, undefined);
   t.is(createRates({ requestsPerUser: 5, writesPerUser: 0, writesPerClient: 0 }).writes, undefined);
-  const taken = (id: string | undefined, share = 'user ann') => {
+  const taken = (id: number | undefined, share = 'user ann') => {
     let count = 0;
     while (rates.writes!({ share, id }, 1) === undefined) count++;
     return count;
   };
-  t.deepEqual([taken('1'), taken('2'), taken(undefined)], [60, 40, 0]);
-  t.is(taken('9', 'user bob'), 60);
+  t.deepEqual([taken(1), taken(2), taken(undefined)], [60, 40, 0]);
+  t.is(taken(9, 'user bob'), 60);
   now += 500;
-  t.deepEqual([taken('1'), taken('2')], [30, 20]);
+  t.deepEqual([taken(1), taken(2)], [30, 20]);
   now += 10_000;
-  t.is(rates.writes!({ share: 'user ann', id: '3' }, 1000), undefined, 'a turn that is larger needs all of them');
-  t.is(rates.writes!({ share: 'user ann', id: '3' }, 1)?.limit, 'writesPerUser');
+  t.is(rates.writes!({ share: 'user ann', id: 3 }, 1000), undefined, 'a turn that is larger needs all of them');
+  t.is(rates.writes!({ share: 'user ann', id: 3 }, 1)?.limit, 'writesPerUser');
   now += 5000;
   t.is(rates.writes!({ share: 'user ann', id: undefined }, 1)?.code, 'too-many-requests', 'and is paid for');
 });

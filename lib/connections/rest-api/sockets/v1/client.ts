@@ -9,7 +9,7 @@ import type { Visitor } from '../../users/visitor.ts';
 import type { Comer } from '../protocol.ts';
 import type { Socket } from '../session.ts';
 import { Tally } from '../tally.ts';
-import { KnownDefinitions } from './members/known-definitions.ts';
+import { allKnown } from './members/known-definitions.ts';
 import type { Membership } from './members/membership.ts';
 import { Missed } from './members/missed.ts';
 import type { StaleWalk } from './mirrored/stale-walk.ts';
@@ -42,7 +42,7 @@ export class Client {
   isNew = false;
   /** The hub works on a subscription that it has asked for. Assigned by `session.ts` alone. */
   isAsking = false;
-  readonly definitions = new KnownDefinitions();
+  definitions = allKnown;
   readonly missed = new Missed();
   /** When it was found full, in milliseconds of a monotonic clock; undefined: it is not. */
   fullSinceMs: number | undefined = undefined;

@@ -58,6 +58,7 @@ export function serveV1({
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
   const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
+  const watch = (client: Client) => stalls.add(client);
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
   const shares = new SubscriptionShares(settings.limits);
@@ -79,8 +80,7 @@ export function serveV1({
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      const client = new Client(comer, epochOf(epoch, comer.visitor), (one) => stalls.add(one));
-      return new V1Session(shared, client);
+      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), watch));
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {

@@ -54,7 +54,7 @@ function subscribe({ hub, groups, shares }: Desk, client: Client, { subscription
     shares.change(client.share, costOf(client.subscriptions), costOf([...others, subscription]));
   }
   const canResume = since?.epoch === client.epoch && groups.structure.canResume(since.rev);
-  if (canResume) client.definitions.resume(since.rev, hub.revision);
+  if (canResume) client.definitions = client.definitions.resume(since.rev, hub.revision);
   const isSame = since === undefined && before?.patterns === subscription.patterns;
   const from = isSame ? undefined : canResume ? since.rev : 0;
   const mode = from === 0 && !canResume ? 'snapshot' : 'resume';

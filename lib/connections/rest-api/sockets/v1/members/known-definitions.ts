@@ -6,13 +6,17 @@ import type { GroupChannel } from '../group/group-channel.ts';
 
 export class KnownDefinitions {
   /** Parameters that have not changed after this revision lack their definitions, and triggers by the other; -1: none does. */
-  #valuesAfter = -1;
-  #firesAfter = -1;
+  readonly #valuesAfter: number;
+  readonly #firesAfter: number;
 
-  /** The client resumes from `rev`; fires of before `now` are not told. */
-  resume(rev: number, now: number): void {
-    this.#valuesAfter = Math.max(this.#valuesAfter, rev);
-    this.#firesAfter = now;
+  constructor(valuesAfter: number, firesAfter: number) {
+    this.#valuesAfter = valuesAfter;
+    this.#firesAfter = firesAfter;
+  }
+
+  /** What is known once the client resumes from `rev`; fires of before `now` are not told. */
+  resume(rev: number, now: number): KnownDefinitions {
+    return new KnownDefinitions(Math.max(this.#valuesAfter, rev), now);
   }
 
   /** Whether nothing was resumed: everything that matches was defined, or is by a snapshot on its way. */
@@ -29,3 +33,6 @@ export class KnownDefinitions {
     return previousRevision <= (isTrigger(channel.parameter) ? this.#firesAfter : this.#valuesAfter);
   }
 }
+
+/** What a client knows that has not resumed. */
+export const allKnown = new KnownDefinitions(-1, -1);
