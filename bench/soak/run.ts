@@ -50,12 +50,13 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: Soa
   const start = () => startHub(soakedFlow(flow), folder, { hubFolder, profileFolder: undefined }, tellingMemory);
   let hub: ServerProcess | undefined;
   let load: ChildProcess | undefined;
+  let troubles: Troubles | undefined;
   try {
     hub = await start();
     const asked = new AskedHub(hub.port);
     load = startLoad('soak-load', { ...task, port: hub.port } satisfies SoakTask);
     await resultOf(load);
-    const troubles = new Troubles({ hub: asked, pid: hub.pid, folder, flow, reloadMs, disk });
+    troubles = new Troubles({ hub: asked, pid: hub.pid, folder, flow, reloadMs, disk });
     troubles.start();
     const { samples, mark } = await watch(hub.pid, load, troubles, lengthMs, tell);
     await troubles.end();
@@ -72,6 +73,7 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: Soa
     return { mistakes, counts: troubles.counts, mark, end, hasKeyboard: flow.hasKeyboard };
   } finally {
     load?.disconnect();
+    await troubles?.end();
     display?.kill();
     await hub?.stop();
   }
