@@ -52,6 +52,7 @@ async function runHub(signal: AbortSignal): Promise<void> {
     await once(socket, 'close', { signal }); // then the hub has no client and stops at once
   } finally {
     socket.destroy();
+    if (!socket.closed) await once(socket, 'close');
     await hub.stop();
   }
 }
