@@ -1,4 +1,4 @@
-// A field to type an exact time. Nothing of what people type is lost while the time goes on.
+// A field to type an exact time. While people are in it, it stands still: the time that goes on would undo what they have selected.
 
 import { createSignal } from 'solid-js';
 import { fieldText, readField } from './clock-text.ts';
@@ -13,13 +13,17 @@ export function TimeField(props: {
   take(time: number | undefined): void;
 }) {
   const [typed, setTyped] = createSignal<string>();
+  /** What it said when people came. */
+  const [held, setHeld] = createSignal<string>();
   const isWrong = () => Boolean(typed()?.trim()) && readField(typed()!, hubNow()) === undefined;
   const take = () => {
     const text = typed();
     if (text === undefined || isWrong()) return;
     setTyped(undefined);
+    setHeld(undefined);
     props.take(readField(text, hubNow()));
   };
+  const known = () => (props.time === undefined ? '' : fieldText(props.time));
   return (
     <input
       type="text"
@@ -30,9 +34,13 @@ export function TimeField(props: {
       placeholder={`${props.label} 03:00`}
       title={`${props.label}: 2026-11-22 03:04:10, or 3:04 for the last one that has been`}
       disabled={props.disabled}
-      value={typed() ?? (props.time === undefined ? '' : fieldText(props.time))}
+      value={typed() ?? held() ?? known()}
       onInput={(event) => setTyped(event.currentTarget.value)}
-      onBlur={take}
+      onFocus={() => setHeld(known())}
+      onBlur={() => {
+        setHeld(undefined);
+        take();
+      }}
       onKeyDown={(event) => {
         if (event.key === 'Enter') take();
         else if (event.key === 'Escape' && typed() !== undefined) {
