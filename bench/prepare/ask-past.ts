@@ -20,7 +20,7 @@ const counts = [1, 10, 100, 1000];
 /** So many requests are under way, where parameters are asked for one by one. */
 const underWay = 16;
 
-/** Errors: when an answer is not what was asked for. */
+/** Errors: when there is no number to ask for, or an answer is not what was asked for. */
 export async function askPast(
   folder: string,
   points: number,
@@ -39,6 +39,8 @@ export async function askPast(
   const hub = await startHub({ paths: [join(folder, 'flow.json5')], log: { ...log, child: () => log } });
   try {
     const levels = [...hub.parameters()].length - studioParameters.length;
+    if (levels < 1)
+      throw new Error('There is no number levels/1 to ask for: prepare the store with --parameters 8 or more');
     const ask = (path: string) => fetch(`http://127.0.0.1:${port}/hub/history${path}`).then((one) => one.text());
     await ask('/levels/1'); // the thread is there from the first question on
     for (const [range, from] of Object.entries(ranges))
