@@ -61,9 +61,13 @@ export async function startLoadedHub({ parameters, changesPerSecond, maxSize }: 
     others: others.map((id) => `desk/${id}`),
     bytes: () => bytesOf(data),
     async end() {
-      writes.disconnect();
-      await once(writes, 'exit');
+      const isWritten = writes.connected;
+      if (isWritten) {
+        writes.disconnect();
+        await once(writes, 'exit');
+      }
       await hub.stop();
+      if (!isWritten) throw new Error('What writes was cut off before the end: what was measured is of a hub at rest');
       const recorded = maxSize === undefined ? { rows: 0, gaps: 0 } : recordedIn(data);
       await rm(folder, { recursive: true, force: true });
       return recorded;
