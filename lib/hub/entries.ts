@@ -6,8 +6,8 @@ import type { LogEntry } from '../model/reports/log-entry.ts';
 export const keptEntries = 2000;
 
 export class Entries {
-  /** Oldest first. Twice as many as are kept at most, so that seldom some have to be moved. */
-  #all: LogEntry[];
+  /** Oldest first. */
+  readonly #all: LogEntry[];
 
   constructor(all: readonly LogEntry[] = []) {
     this.#all = all.slice(-keptEntries);
@@ -21,13 +21,12 @@ export class Entries {
   /** Adds an entry whose number is greater than all others. */
   add(entry: LogEntry): void {
     this.#all.push(entry);
-    if (this.#all.length >= 2 * keptEntries) this.#all = this.#all.slice(-keptEntries);
+    if (this.#all.length > keptEntries) this.#all.shift();
   }
 
   /** Those with a greater number, oldest first. */
   after(n: number): readonly LogEntry[] {
-    const kept = Math.max(0, this.#all.length - keptEntries);
-    let [low, high] = [kept, this.#all.length];
+    let [low, high] = [0, this.#all.length];
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.#all[middle]!.n > n) high = middle;
