@@ -4,8 +4,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { messageOf } from '../../lib/model/error.ts';
 import { dependent } from '../dependent.ts';
-import { type ServerProcess, startHub } from '../harness/process.ts';
+import { type LogEntry, type ServerProcess, startHub } from '../harness/process.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { SoakLook, SoakTask } from '../processes/soak-load.ts';
 import { resultOf, startLoad } from '../store/stored-hub.ts';
@@ -43,11 +44,16 @@ const around = 5;
 const mostSamples = 60;
 const leastBetweenMs = 2500;
 const stateMs = 60_000;
+const mostCuts = 10;
 
 export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: SoakOptions): Promise<Soaked> {
   const display = await startDisplay();
   const flow: SoakedFlow = { parameters: task.parameters, factor: factors[0], hasKeyboard: display !== undefined };
-  const start = () => startHub(soakedFlow(flow), folder, { hubFolder, profileFolder: undefined }, tellingMemory);
+  const cuts: string[] = [];
+  const note = ({ limit, client }: LogEntry) => {
+    if (limit !== undefined && cuts.length < mostCuts) cuts.push(`${limit} of ${client}`);
+  };
+  const start = () => startHub(soakedFlow(flow), folder, { hubFolder, profileFolder: undefined }, tellingMemory, note);
   let hub: ServerProcess | undefined;
   let load: ChildProcess | undefined;
   let troubles: Troubles | undefined;
@@ -71,6 +77,10 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: Soa
     const kept = await new AskedHub(hub.port).values('plant');
     if (JSON.stringify(kept) !== JSON.stringify(newest)) mistakes.push('expected the store to have the newest values');
     return { mistakes, counts: troubles.counts, mark, end, hasKeyboard: flow.hasKeyboard };
+  } catch (error) {
+    throw cuts.length === 0
+      ? error
+      : new Error(`${messageOf(error)}; limits that clients went past: ${cuts.join(', ')}`);
   } finally {
     load?.disconnect();
     await troubles?.end();
