@@ -35,6 +35,7 @@ export async function openWire(
   tls: ConnectionOptions = {},
 ): Promise<Wire> {
   const socket = ca ? connectTls({ port, host: '127.0.0.1', ca, ...tls }) : connect(port, '127.0.0.1');
+  socket.setNoDelay(); // as browsers do
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}); // a reset is seen as a close
   let unread = Buffer.alloc(0);

@@ -7,6 +7,9 @@ import type { Visitor } from '../users/visitor.ts';
 
 export type Socket = WebSocket<ConnectedClient>;
 
+/** The payload of a ping that asks for no more than whether the client is there. */
+export const heartbeatPayload = 'there?';
+
 /** One client, from the handshake to the end of its socket. */
 export interface Session {
   /** Works until a time on what has to be done before the socket opens; returns whether there is more. */
@@ -21,7 +24,9 @@ export interface Session {
   dropped(): void;
   /** Is called when the client has read. */
   drained(): void;
-  /** Is called when the client has answered a ping, and all that it sent before has been received. */
+  /** Asks the client whether it is there, unless something waits for it already. */
+  ping(): void;
+  /** Is called when the client has answered a ping without a payload, and all that it sent before has been received. */
   ponged(): void;
   /** Says goodbye, and closes the socket. */
   end(code: CloseCode, reason: string): void;

@@ -14,6 +14,7 @@ import { ClientRegister } from './client-register.ts';
 import { limitOfCut } from './cuts.ts';
 import { FanOut } from './fan-out.ts';
 import { beginHandshake } from './handshake.ts';
+import { Heartbeat } from './heartbeat.ts';
 import { Intake } from './intake.ts';
 import { servePlain } from './plain/protocol.ts';
 import type { ProtocolContext } from './protocol.ts';
@@ -61,6 +62,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   const plain = servePlain(context);
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
+  const heartbeat = new Heartbeat(clients);
   const unread = new UnreadWatch(() => clients.clients(), settings.limits.unreadBytesPerUser, hits);
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
@@ -72,7 +74,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
         maxPayloadLength: limits.frameBytes.default,
         maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
         idleTimeout: limits.idleMs.default / 1000,
-        sendPingsAutomatically: true,
+        sendPingsAutomatically: false, // it would ping so late that only 16 s are left for the answer
         upgrade(response, request, socketContext) {
           admit(response, request, { act: 'write', need: 'entry' }, (asked, kept, visitor) =>
             beginHandshake(handshake, asked, kept, visitor, socketContext),
@@ -81,7 +83,9 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
         ...handlersOf(clients, intake, hits, (step) => {
           openSockets += step;
           countSocket(step);
-          if (step > 0) unread.came(clients.size + 1);
+          if (step < 0) return;
+          unread.came(clients.size + 1);
+          heartbeat.came();
         }),
       });
       return () => openSockets > 0;
@@ -109,6 +113,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       const isHeard = !clients.isEmpty;
       clients.close();
       unread.stop();
+      heartbeat.stop();
       plain.close();
       v1.close();
       return isHeard;
@@ -135,7 +140,7 @@ function handlersOf(
     pong(socket, message) {
       intake.control(socket, message.byteLength);
       const { session } = socket.getUserData();
-      if (!intake.isBehind(session)) session.ponged();
+      if (message.byteLength === 0 && !intake.isBehind(session)) session.ponged();
     },
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),

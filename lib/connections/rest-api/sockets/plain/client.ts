@@ -18,7 +18,7 @@ import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { View } from '../../users/view.ts';
 import type { Comer } from '../protocol.ts';
 import type { Rounds } from '../rounds.ts';
-import type { Session, Socket } from '../session.ts';
+import { heartbeatPayload, type Session, type Socket } from '../session.ts';
 import { shownPatterns, stalledAfterMs } from '../status.ts';
 import { ClientTally } from './client-tally.ts';
 import { encodeFrame } from './frame.ts';
@@ -199,6 +199,10 @@ export class PlainClient implements Session, Task {
 
   interests(): Interests {
     return { filters: this.#filters.slice(0, shownPatterns) };
+  }
+
+  ping(): void {
+    if (this.unreadBytes === 0) this.#socket.ping(heartbeatPayload);
   }
 
   ponged(): void {}

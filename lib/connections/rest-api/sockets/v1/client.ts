@@ -150,8 +150,8 @@ export class Client {
     }
   }
 
-  ping(): void {
-    this.#socket?.ping();
+  ping(payload = ''): void {
+    this.#socket?.ping(payload);
   }
 
   /** Closes the socket; the server cuts it when the close frame is not taken. */

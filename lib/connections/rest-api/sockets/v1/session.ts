@@ -7,7 +7,7 @@ import type { LimitHits } from '../../limits/limit-hits.ts';
 import { limits } from '../../limits/limits.ts';
 import type { Pace } from '../../pacing/pace.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
-import type { Session, Socket } from '../session.ts';
+import { heartbeatPayload, type Session, type Socket } from '../session.ts';
 import { costOf } from '../user-shares.ts';
 import type { Client } from './client.ts';
 import { encode } from './frames.ts';
@@ -103,6 +103,10 @@ export class V1Session implements Session, Task {
     if (!this.#client.hasDrained()) return;
     stalls.delete(this.#client);
     desk.groups.resume(this.#client);
+  }
+
+  ping(): void {
+    if (this.#client.unreadBytes === 0) this.#client.ping(heartbeatPayload);
   }
 
   ponged(): void {

@@ -2,6 +2,7 @@
 // snapshot clears.
 
 import test, { type ExecutionContext } from 'ava';
+import { heartbeatPayload } from '../../../../../lib/connections/rest-api/sockets/session.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../../support/hub.ts';
 import { opcodes, openRawClient, type RawClient } from '../../../../support/sockets/socket.ts';
 import { type Message, openV1, type V1Client } from '../../../../support/sockets/v1.ts';
@@ -122,6 +123,15 @@ test.serial(
     t.true(performance.now() - before > 15);
   },
 );
+
+test.serial('the answer to a ping that was sent before is none to that of a client that resumes', async (t) => {
+  const hub = await startFew(t);
+  const client = await subscribeRaw(t, hub.port, await sinceOf(t, hub));
+  const before = performance.now();
+  client.send(opcodes.pong, heartbeatPayload);
+  await readEnd(client);
+  t.true(performance.now() - before > 15);
+});
 
 test.serial(
   'the first end of a client that resumes waits until a ping is answered, and for what was sent before',
