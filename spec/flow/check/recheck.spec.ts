@@ -92,3 +92,21 @@ test('rules that have not changed come to the same plans, while declarations and
   const otherType = { desk: { type: 'dummy', parameters: ['a,I', 'b,F', 'c,F'] } };
   t.deepEqual(isSame({ ...data, connections: otherType }), [false, false, false]);
 });
+
+test('rules that are no shadow any more have their places among the others', (t) => {
+  const rules = [
+    { from: 'desk/b', map: 'value', to: 'desk/c' },
+    { from: 'desk/a', map: 'value', to: 'desk/b' },
+  ];
+  const connections = { desk: { type: 'dummy', parameters: ['a,F', 'b,F', 'c,F'] } };
+  const check = new FlowCheck(connectionTypes);
+  const placesOf = (shadow: boolean) => {
+    const plan = check.check([fileOf('a.json5', undefined, { connections, rules, shadow })], new MistakeList());
+    return plan.rules.map(({ settleOrder }) => settleOrder);
+  };
+  t.deepEqual([true, false, true].map(placesOf), [
+    [0, 1],
+    [1, 0],
+    [0, 1],
+  ]);
+});

@@ -60,9 +60,8 @@ function isSameFolder(one: Folders, other: Folders): boolean {
 /** Whether a rule reads and writes what another one does, so that it can take its place. */
 function hasSameOrder(rule: CheckedRule, other: CheckedRule): boolean {
   if (rule === other) return true;
-  return (
-    rule.isEnabled === other.isEnabled && isSameList(rule.to, other.to) && isSameList(sourcesOf(rule), sourcesOf(other))
-  );
+  const writesTheSame = rule.isEnabled === other.isEnabled && rule.isShadow === other.isShadow;
+  return writesTheSame && isSameList(rule.to, other.to) && isSameList(sourcesOf(rule), sourcesOf(other));
 }
 
 function isSameList(one: readonly string[], other: readonly string[]): boolean {
