@@ -13,7 +13,6 @@ import { createLogRecorder } from '../spec/support/connection.ts';
 import { portsOf } from '../spec/support/hub.ts';
 import { prepareStore } from './prepare/prepare.ts';
 
-const minuteMs = 60_000;
 const rounds = 15;
 const sizes = [
   [1440, 900, 'light'],
@@ -27,14 +26,14 @@ const { values } = parseArgs({ options: { pictures: { type: 'string' } } });
 const folder = mkdtempSync(join(tmpdir(), 'patchbay-'));
 const browser = await launchBrowser();
 try {
-  await withHub('week', 7, 1000, async (port) => {
+  await withHub('week', 7, async (port) => {
     for (const [width, height, colorScheme] of sizes) {
       const page = await browser.newPage({ viewport: { width, height }, colorScheme });
       await askWhoDidIt(page, port, `${width}-${colorScheme}`);
       await page.close();
     }
   });
-  await withHub('month', 30, minuteMs, async (port) => {
+  await withHub('month', 30, async (port) => {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     await measure(page, port);
     await page.close();
@@ -44,14 +43,14 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Runs a hub whose store knows of so many days. */
-async function withHub(name: string, days: number, everyMs: number, work: (port: number) => Promise<void>) {
+/** Runs a hub whose store knows of so many days, in which numbers changed every second. */
+async function withHub(name: string, days: number, work: (port: number) => Promise<void>) {
   const log = createLogRecorder();
   const { flow, changes } = prepareStore({
     folder: join(folder, name),
     parameters: 7,
     days,
-    everyMs,
+    everyMs: 1000,
     rawDays: Infinity,
     minuteDays: Infinity,
     port: 0,
