@@ -1,10 +1,10 @@
 // Asks a hub for what parameters were, one by one and all at once, and takes the time until the last byte is there.
 
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log } from '../../lib/connections/connection.ts';
-import { startHub } from '../../lib/hub.ts';
+import JSON5 from 'json5';
 import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
-import { studioParameters } from './studio.ts';
+import { startHub } from '../harness/process.ts';
 
 export interface Measured {
   readonly range: string;
@@ -19,6 +19,7 @@ const ranges = { hour: '-1h', day: '-1d', month: '-30d', year: '-1y' };
 const counts = [1, 10, 100, 1000];
 /** So many requests are under way, where parameters are asked for one by one. */
 const underWay = 16;
+const hubFolder = join(import.meta.dirname, '..', '..');
 
 /** Errors: when there is no number to ask for, or an answer is not what was asked for. */
 export async function askPast(
@@ -27,21 +28,13 @@ export async function askPast(
   rounds: number,
   tell: (measured: Measured) => void,
 ): Promise<void> {
-  let port = '';
-  const log: Log = {
-    debug() {},
-    info: (_, message) => {
-      port ||= /^listens on .*:(\d+)\/$/.exec(message)?.[1] ?? '';
-    },
-    warn() {},
-    error() {},
-  };
-  const hub = await startHub({ paths: [join(folder, 'flow.json5')], log: { ...log, child: () => log } });
+  const flow = JSON5.parse(await readFile(join(folder, 'flow.json5'), 'utf8'));
+  const levels: number = flow.connections.levels?.parameters.length ?? 0;
+  if (levels < 1)
+    throw new Error('There is no number levels/1 to ask for: prepare the store with --parameters 8 or more');
+  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined });
   try {
-    const levels = [...hub.parameters()].length - studioParameters.length;
-    if (levels < 1)
-      throw new Error('There is no number levels/1 to ask for: prepare the store with --parameters 8 or more');
-    const ask = (path: string) => fetch(`http://127.0.0.1:${port}/hub/history${path}`).then((one) => one.text());
+    const ask = (path: string) => fetch(`http://127.0.0.1:${hub.port}/hub/history${path}`).then((one) => one.text());
     await ask('/levels/1'); // the thread is there from the first question on
     for (const [range, from] of Object.entries(ranges))
       for (const count of counts.filter((one) => one <= levels)) {
