@@ -61,19 +61,32 @@ export async function startServer(
 }
 
 /**
- * Starts the hub as its users do, `patchbay run`, with a flow of one file in the folder; its REST API is called `api`.
- * `onEntry` hears of each entry of its log. Errors: when it does not start.
+ * Starts the hub with a flow of one file, which is written into the folder; its REST API is called `api`. Errors: when it does
+ * not start.
  */
 export async function startHub(
   flow: { connections: Record<string, unknown>; rules?: readonly unknown[] },
   folder: string,
-  { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  options: Pick<Options, 'hubFolder' | 'profileFolder'>,
   nodeOptions: readonly string[] = [],
-  onEntry: (entry: LogEntry) => void = () => {},
+  onEntry?: (entry: LogEntry) => void,
 ): Promise<ServerProcess> {
   const file = join(folder, 'flow.json5');
   const api = { type: 'rest-api', port: 0, bindIp: '127.0.0.1' };
   await writeFile(file, JSON.stringify({ ...flow, connections: { api, ...flow.connections } }));
+  return startHubOn(file, options, nodeOptions, onEntry);
+}
+
+/**
+ * Starts the hub as its users do, `patchbay run`, on a flow file that is there. `onEntry` hears of each entry of its log. Errors:
+ * when it does not start.
+ */
+export async function startHubOn(
+  file: string,
+  { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  nodeOptions: readonly string[] = [],
+  onEntry: (entry: LogEntry) => void = () => {},
+): Promise<ServerProcess> {
   const main = join(hubFolder, 'lib', 'main.ts');
   const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
   const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });

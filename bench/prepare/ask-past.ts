@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import JSON5 from 'json5';
 import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
-import { startHub } from '../harness/process.ts';
+import { startHubOn } from '../harness/process.ts';
 
 export interface Measured {
   readonly range: string;
@@ -28,11 +28,12 @@ export async function askPast(
   rounds: number,
   tell: (measured: Measured) => void,
 ): Promise<void> {
-  const flow = JSON5.parse(await readFile(join(folder, 'flow.json5'), 'utf8'));
-  const levels: number = flow.connections.levels?.parameters.length ?? 0;
+  const file = join(folder, 'flow.json5');
+  const { connections } = JSON5.parse(await readFile(file, 'utf8'));
+  const levels: number = connections.levels?.parameters.length ?? 0;
   if (levels < 1)
     throw new Error('There is no number levels/1 to ask for: prepare the store with --parameters 8 or more');
-  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined });
+  const hub = await startHubOn(file, { hubFolder, profileFolder: undefined });
   try {
     const ask = (path: string) => fetch(`http://127.0.0.1:${hub.port}/hub/history${path}`).then((one) => one.text());
     await ask('/levels/1'); // the thread is there from the first question on
