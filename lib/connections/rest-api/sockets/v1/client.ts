@@ -118,6 +118,11 @@ export class Client {
     });
   }
 
+  /** Has what some work sends leave in as few pieces as can be. */
+  cork(work: () => void): void {
+    this.#socket!.cork(work);
+  }
+
   /** Sends frames in one piece. */
   sendAll(frames: readonly Uint8Array[]): void {
     if (frames.length === 1) {

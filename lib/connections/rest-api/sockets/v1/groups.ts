@@ -18,8 +18,8 @@ import type { Subscription } from './subscription.ts';
 const catchUpRoundMs = 2;
 
 /**
- * A client that has just come is told no end for so long, and so no revision: it may be about to send further subscriptions, for
- * which the revision must hold as well. One that resumes waits no longer than until it answers a ping: it has sent them before.
+ * A client that has just come is told no end, and so no revision, until it answers a ping: by then all has arrived that it sent in one
+ * go, and the revision must hold for that as well. It waits for no longer than this.
  */
 const moreMayComeMs = 20;
 
@@ -60,7 +60,6 @@ export class Groups {
    */
   subscribe(client: Client, subscription: Subscription, from: number | undefined, answer: string): void {
     const { id } = subscription;
-    const isResuming = from !== undefined && from > 0 && !this.#groupOf.has(client);
     this.#move(client, [...without(client, id), subscription], answer, ({ snapshots, ends, ...handover }) => {
       const others = snapshots.filter((snapshot) => snapshot.subscription.id !== id);
       const replaced = snapshots.filter((snapshot) => snapshot.subscription.id === id);
@@ -70,7 +69,6 @@ export class Groups {
           : [{ subscription, from, isNew: from === 0 }];
       return { ...handover, snapshots: [...others, ...own], ends: [...new Set([...ends, id])] };
     });
-    if (isResuming) client.ping();
   }
 
   /** Ends a subscription of a client, and says so with `answer`. */
@@ -135,6 +133,7 @@ export class Groups {
 
   #awaitMore(client: Client): void {
     client.isNew = true;
+    client.ping();
     setTimeout(() => this.settle(client), this.#newMs).unref();
   }
 
@@ -143,10 +142,14 @@ export class Groups {
     this.structure.tell();
     const group = this.#groupOf.get(client);
     if (group === undefined) return false; // it was given up
-    client.sendKept();
-    const stopped = this.staleness.goOn(client, endMs);
-    if (stopped !== 'done') return stopped === 'more';
-    return !client.isFull && group.members.advance(client, endMs);
+    let hasMore = false;
+    client.cork(() => {
+      client.sendKept();
+      const stopped = this.staleness.goOn(client, endMs);
+      if (stopped !== 'done') hasMore = stopped === 'more';
+      else hasMore = !client.isFull && group.members.advance(client, endMs);
+    });
+    return hasMore;
   }
 
   #part(client: Client, group: Group): void {

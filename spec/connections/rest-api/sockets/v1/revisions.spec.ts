@@ -114,7 +114,7 @@ const startFew = (t: ExecutionContext) =>
   startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: many(5) } } });
 
 test.serial(
-  'the first end of a connection, and with it the first revision, waits 20 ms for further subscriptions',
+  'the first end of a connection, and with it the first revision, waits 20 ms for further subscriptions of who answers no ping',
   async (t) => {
     const hub = await startFew(t);
     const client = await subscribeRaw(t, hub.port);
@@ -124,7 +124,7 @@ test.serial(
   },
 );
 
-test.serial('the answer to a ping that was sent before is none to that of a client that resumes', async (t) => {
+test.serial('the answer to a ping that was sent before is none to that of a subscription', async (t) => {
   const hub = await startFew(t);
   const client = await subscribeRaw(t, hub.port, await sinceOf(t, hub));
   const before = performance.now();
@@ -133,28 +133,29 @@ test.serial('the answer to a ping that was sent before is none to that of a clie
   t.true(performance.now() - before > 15);
 });
 
-test.serial(
-  'the first end of a client that resumes waits until a ping is answered, and for what was sent before',
-  async (t) => {
-    const hub = await startFew(t);
-    const since = await sinceOf(t, hub);
-    let isSooner = false;
-    for (let attempt = 0; attempt < 50 && !isSooner; attempt++) {
-      const silent = await subscribeRaw(t, hub.port, since);
-      const client = await subscribeRaw(t, hub.port, since);
-      let frame = await client.frames.next('a ping');
-      while (frame.opcode !== opcodes.ping) frame = await client.frames.next('a ping');
-      client.send(opcodes.text, JSON.stringify({ sub: 2, include: ['desk/p1'] }));
-      client.send(opcodes.pong, frame.payload);
-      const ends = [readEnd(silent).then(() => undefined), readEnd(client)];
-      const first = await Promise.race(ends);
-      await Promise.all(ends);
-      isSooner = first?.[0] === 2;
-      for (const one of [silent, client]) one.cut();
-    }
-    t.true(isSooner);
-  },
-);
+for (const isResuming of [false, true])
+  test.serial(
+    `the first end of a client that ${isResuming ? 'resumes' : 'is new'} waits until a ping is answered, and for what was sent before`,
+    async (t) => {
+      const hub = await startFew(t);
+      const since = isResuming ? await sinceOf(t, hub) : undefined;
+      let isSooner = false;
+      for (let attempt = 0; attempt < 50 && !isSooner; attempt++) {
+        const silent = await subscribeRaw(t, hub.port, since);
+        const client = await subscribeRaw(t, hub.port, since);
+        let frame = await client.frames.next('a ping');
+        while (frame.opcode !== opcodes.ping) frame = await client.frames.next('a ping');
+        client.send(opcodes.text, JSON.stringify({ sub: 2, include: ['desk/p1'] }));
+        client.send(opcodes.pong, frame.payload);
+        const ends = [readEnd(silent).then(() => undefined), readEnd(client)];
+        const first = await Promise.race(ends);
+        await Promise.all(ends);
+        isSooner = first?.[0] === 2;
+        for (const one of [silent, client]) one.cut();
+      }
+      t.true(isSooner);
+    },
+  );
 
 test('no end comes, and no revision, while a subscription that has arrived is not answered', async (t) => {
   const hub = await startDesk(t);
