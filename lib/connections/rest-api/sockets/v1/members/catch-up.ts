@@ -87,9 +87,10 @@ export class CatchUp {
     return looked > 0;
   }
 
-  /** Sends a frame of values; returns whether there was anything to look at. */
+  /** Sends a frame of values; returns whether there may be more: what has changed since a walk began may be missing in it. */
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
+    const goesOn = this.#walk !== undefined;
     this.#walk ??= changedSince(this.#sources.hub, this.#snapshots, this.#walked);
     let items = '';
     let definitions = '';
@@ -110,7 +111,7 @@ export class CatchUp {
     }
     if (definitions !== '') recipient.send(defFrame(definitions));
     if (items !== '') recipient.send(setFrame(items, undefined));
-    return looked > 0;
+    return looked > 0 || goesOn;
   }
 
   /** Whether a snapshot has the parameter and lacks its change of this revision; infinite: its definition. */

@@ -11,28 +11,32 @@ import { type ReaderWish, ScriptedDesk, ScriptedReader } from '../../../../../su
 const count = 60;
 const readerCount = 4;
 const writer = { kind: 'client', name: 'writer' } as const;
-/** A few values fill a socket. */
+/** A few values fill a socket. A long one fills it alone, and a frame as well. */
 const padding = 'x'.repeat(300);
+const longPadding = 'x'.repeat(16_000);
 
 type Step =
   | { readonly kind: 'sub'; readonly reader: number; readonly id: number; readonly wish: ReaderWish }
   | { readonly kind: 'unsub' | 'stop' | 'read' | 'round'; readonly reader: number; readonly id: number }
-  | { readonly kind: 'write'; readonly places: readonly number[] };
+  | { readonly kind: 'write'; readonly places: readonly number[]; readonly isLong: boolean };
 
+/** Addresses alone, so that what changed is looked for among them. */
+const listed = Array.from({ length: 12 }, (_, index) => `desk/p${index * 5}`);
 const every: ReaderWish = { include: ['**'], rate: 0, delivery: 'all' };
 const reader = fc.nat(readerCount - 1);
 const id = fc.nat(1);
 const wish = fc.record({
-  include: fc.constantFrom(['**'], ['desk/p1*'], ['desk/p2*', 'desk/go'], ['desk/p5', 'desk/p15', 'desk/go']),
+  include: fc.constantFrom(['**'], ['desk/p1*'], ['desk/p2*', 'desk/go'], ['desk/p5', 'desk/p15', 'desk/go'], listed),
   rate: fc.constantFrom(0, 0, 1000, 200),
   delivery: fc.constantFrom('latest' as const, 'all' as const),
 });
 const simple = fc.constantFrom('unsub' as const, 'stop' as const, 'stop' as const, 'read' as const, 'round' as const);
 const places = fc.array(fc.nat(count), { minLength: 1, maxLength: 90 });
+const isLong = fc.boolean();
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('sub' as const), reader, id, wish }) },
   { weight: 7, arbitrary: fc.record({ kind: simple, reader, id }) },
-  { weight: 8, arbitrary: fc.record({ kind: fc.constant('write' as const), places }) },
+  { weight: 8, arbitrary: fc.record({ kind: fc.constant('write' as const), places, isLong }) },
 );
 
 class Play {
@@ -47,7 +51,7 @@ class Play {
     this.readers[0]!.subscribe(0, every); // it subscribes to nothing else, so that its changes can be counted
     for (const one of steps) {
       const played = 'reader' in one ? this.readers[one.reader]! : undefined;
-      if (one.kind === 'write') for (const place of one.places) this.#write(place);
+      if (one.kind === 'write') for (const place of one.places) this.#write(place, one.isLong);
       else if (one.kind === 'round') await this.#round();
       else if (one.kind === 'stop' || one.kind === 'read') played!.socket.isReading = one.kind === 'read';
       else if (one.reader === 0) continue;
@@ -88,9 +92,9 @@ class Play {
     if (faults.length > 0) throw new Error(faults.slice(0, 5).join('; '));
   }
 
-  #write(place: number): void {
+  #write(place: number, isLong: boolean): void {
     if (place === count) this.desk.graph.write('desk/go', 1, writer);
-    else this.desk.graph.write(`desk/p${place}`, `${++this.#writes} ${padding}`, writer);
+    else this.desk.graph.write(`desk/p${place}`, `${++this.#writes} ${isLong ? longPadding : padding}`, writer);
   }
 
   async #round(): Promise<void> {
