@@ -32,12 +32,17 @@ export class ScriptedDesk {
 
   constructor(declarations: readonly ParameterDeclaration[]) {
     this.groups = new Groups(this.graph as unknown as HubPort, this.fanOut, () => {}, 1);
+    this.graph.declared$.subscribe((parameter) => this.groups.structure.declare(this.fanOut.channelOf(parameter)));
     this.graph.declare(owner, declarations);
     this.graph.changes$.subscribe((change) => {
       const { parameter, value, revision } = change;
       this.changes.push({ address: parameter.address, value: numberOf(value), revision });
       this.fanOut.tell(change);
     });
+  }
+
+  declare(declaration: ParameterDeclaration): void {
+    this.graph.declare(owner, [declaration]);
   }
 }
 

@@ -103,7 +103,9 @@ export class Groups {
 
   /** Goes on with a client that reads again. */
   resume(client: Client): void {
-    if (this.#groupOf.has(client)) this.#queue.add(client);
+    if (!this.#groupOf.has(client)) return;
+    client.sendKept(); // before a flush brings values of what it defines
+    this.#queue.add(client);
   }
 
   /** Puts a client into the group of its subscriptions. */
@@ -114,6 +116,7 @@ export class Groups {
     change: (handover: Handover) => Handover,
   ): void {
     if (client.membership.name === 'closed') return;
+    this.structure.tell(); // what it leaves with has values of what has just come
     const before = this.#groupOf.get(client);
     const handover = before?.members.take(client) ?? newcomer;
     if (before !== undefined) this.#part(client, before);

@@ -73,8 +73,11 @@ export class Group implements Subscriber {
       due.some(({ isExact }) => isExact),
     );
     for (const [index, outbox] of due.entries()) {
-      const after = this.#outboxes.sentWith(due.slice(0, index + 1));
-      outbox.encode(shared, { before, after }, -1);
+      const span = {
+        before: this.#outboxes.sentWith(due.slice(0, index)),
+        after: this.#outboxes.sentWith(due.slice(0, index + 1)),
+      };
+      outbox.encode(shared, span, -1);
       for (const { from, packer } of audiences) if (from !== undefined) outbox.encode(packer, undefined, from);
     }
     for (const outbox of due) outbox.clear();
