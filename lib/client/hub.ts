@@ -68,11 +68,15 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   const states = new Emitter<HubState>();
   const staleness = new Emitter<boolean>();
   const losses = new Emitter<Loss>();
+  const wholes = new Emitter<void>();
   const writes = new Writes();
   const subscriptions = new Subscriptions({
     replica,
     send: (message) => link.send(JSON.stringify(message)),
-    whole: () => link.complete(),
+    whole() {
+      link.complete();
+      wholes.next();
+    },
   });
   const pool = new Pool({ replica, subscriptions, defaults });
   const selections = new Selections({ replica, subscriptions, defaults });
@@ -122,15 +126,15 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
     lost$: createStream((observer) => losses.add(observer)),
     whenLive: () =>
       new Promise((resolve, reject) => {
-        const settle = (state: HubState) => {
-          if (state.name === 'live') resolve();
+        const settle = () => {
+          const { state } = link;
+          if (state.name === 'live' && subscriptions.areWhole) resolve();
           else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
           else return;
-          stop();
+          for (const stop of stops) stop();
         };
-        let stop = () => {};
-        stop = states.add({ next: settle });
-        settle(link.state);
+        const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
+        queueMicrotask(settle); // by then what was subscribed to by addresses has been asked for
       }),
     param: (address) => createParameter(address, { replica, pool, set, isStale: () => isStale, stale$ }),
     fired: (address) => createStream((observer) => watchFires(pool, address, observer)),

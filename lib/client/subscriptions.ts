@@ -46,6 +46,11 @@ export class Subscriptions {
     this.#options = options;
   }
 
+  /** Whether nothing is awaited of those that were added. */
+  get areWhole(): boolean {
+    return this.#pending.size === 0;
+  }
+
   add(subscription: Subscription): void {
     const number = this.#nextNumber++;
     const sent: Sent = { subscription, mode: undefined, isWhole: false };

@@ -88,7 +88,7 @@ function sentenceOf({ address, reason }: { readonly address: string; readonly re
   return reason.startsWith(`${address}: `) ? reason : `${address}: ${reason}`;
 }
 
-/** The hub answers mistakes in values by address, but a message that makes no sense without saying which it was. */
+/** The hub refuses a message that makes no sense as a whole. So what makes no sense is found here, and named. */
 function whatIsWrong(entries: readonly (readonly unknown[])[]): string | undefined {
   const wrong = entries.find(
     ([address, value]) => typeof address !== 'string' || !['string', 'number', 'boolean'].includes(typeof value),

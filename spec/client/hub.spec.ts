@@ -38,6 +38,20 @@ test('a parameter is there when the hub is live: value, type, access', async (t)
   expectQuietLog(t, hub);
 });
 
+test('a hub that is live is so again when all is there that was subscribed to since', async (t) => {
+  const hub = await startTestHub(t, { connections });
+  const client = connectClient(t, hub.port);
+  for (const address of ['desk/lamp', 'desk/level']) {
+    client.param(address).subscribe(() => {});
+    await within(client.whenLive(), 'being live');
+    t.true(client.param(address).isKnown, address);
+  }
+  const selected = client.select({ include: ['desk/n*'] });
+  selected.subscribe(() => {});
+  await within(client.whenLive(), 'being live');
+  t.deepEqual([...selected.parameters.keys()], ['desk/n']);
+});
+
 test('set, batch and fire resolve when the hub has carried them out, a batch as one turn', async (t) => {
   const rules = [{ name: 'sum', from: { a: 'desk/lamp', b: 'desk/level' }, map: 'a ? b : 0.0', to: 'desk/n' }];
   const hub = await startTestHub(t, { connections, rules });

@@ -87,8 +87,8 @@ export class V1Session implements Session, Task {
     if (this.#goOn(this.#rest, endMs)) return true;
     this.#rest = undefined;
     this.#client.isAsking = false;
+    this.#shared.pace.request(); // more may wait, which an end must wait for
     this.#shared.desk.groups.resume(this.#client);
-    this.#shared.pace.request(); // more may wait
     return false;
   }
 

@@ -5,7 +5,7 @@ import type { Parameter } from '../../../../../model/parameter.ts';
 import type { Channel, Subscriber } from '../../channel.ts';
 import type { Client } from '../client.ts';
 import type { Sources } from '../members/catch-up.ts';
-import { audiencesOf, deliver } from '../members/flush.ts';
+import { deliver, variantsOf } from '../members/flush.ts';
 import { Members } from '../members/members.ts';
 import type { Subscription } from '../subscription.ts';
 import { GroupChannel } from './group-channel.ts';
@@ -66,7 +66,7 @@ export class Group implements Subscriber {
     if (due.length === 0) return;
     const before = this.#outboxes.sent;
     const shared = new Packer();
-    const audiences = audiencesOf(
+    const variants = variantsOf(
       this.members,
       shared,
       before,
@@ -78,10 +78,10 @@ export class Group implements Subscriber {
         after: this.#outboxes.sentWith(due.slice(0, index + 1)),
       };
       outbox.encode(shared, span, -1);
-      for (const { from, packer } of audiences) if (from !== undefined) outbox.encode(packer, undefined, from);
+      for (const { from, packer } of variants) if (from !== undefined) outbox.encode(packer, undefined, from);
     }
     for (const outbox of due) outbox.clear();
-    deliver(this.members, shared, audiences, before, this.#outboxes.isExact);
+    deliver(this.members, shared, variants, before, this.#outboxes.isExact);
     this.#bound();
   }
 

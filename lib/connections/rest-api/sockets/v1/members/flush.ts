@@ -7,8 +7,8 @@ import { fireFrames, isFire, send } from './delivery.ts';
 import type { Members } from './members.ts';
 import type { Membership } from './membership.ts';
 
-/** Those who are sent, or miss, something else than live clients. */
-export interface Audience {
+/** What of a flush those are sent, or miss, who are not live, and who they are. */
+export interface Variant {
   /** Of what waits they get what has a later revision; undefined: they only get fires, or have missed all. */
   readonly from: number | undefined;
   readonly packer: Packer;
@@ -19,20 +19,20 @@ export interface Audience {
  * Finds the members that are not live for a flush, but for those whose losses are counted with others. `before` is the revision up
  * to which everything had left.
  */
-export function audiencesOf({ apart }: Members, shared: Packer, before: number, isExact: boolean): Audience[] {
-  const audiences = new Map<number | undefined, Audience>();
+export function variantsOf({ apart }: Members, shared: Packer, before: number, isExact: boolean): Variant[] {
+  const variants = new Map<number | undefined, Variant>();
   for (const client of apart) {
     const { membership } = client;
     if ('segment' in membership && membership.segment !== undefined) continue;
     const from = startOf(membership, before, isExact);
-    let audience = audiences.get(from);
-    if (audience === undefined) {
-      audience = { from, packer: from === undefined ? shared : new Packer(), clients: [] };
-      audiences.set(from, audience);
+    let variant = variants.get(from);
+    if (variant === undefined) {
+      variant = { from, packer: from === undefined ? shared : new Packer(), clients: [] };
+      variants.set(from, variant);
     }
-    audience.clients.push(client);
+    variant.clients.push(client);
   }
-  return [...audiences.values()];
+  return [...variants.values()];
 }
 
 /** What must not come twice is encoded for a client by itself while something waits that is not for it. */
@@ -45,16 +45,16 @@ function startOf(membership: Membership, before: number, isExact: boolean): numb
 export function deliver(
   members: Members,
   shared: Packer,
-  audiences: readonly Audience[],
+  variants: readonly Variant[],
   before: number,
   countsAll: boolean,
 ): void {
   /** Who misses batches, from which on. */
   const missing: Missing[] = [];
-  for (const { from, clients } of audiences) if (from === undefined) tellFires(members, clients, shared, missing);
+  for (const { from, clients } of variants) if (from === undefined) tellFires(members, clients, shared, missing);
   sendLive(members, shared, before, missing);
   countMissing(members, shared.batches, missing, countsAll);
-  for (const { from, packer, clients } of audiences)
+  for (const { from, packer, clients } of variants)
     for (const client of clients) {
       if (from !== undefined) deliverTo(members, client, packer, before);
       members.settle(client);
