@@ -1,11 +1,13 @@
 // Load of a latency measurement: the first socket makes changes at an even rate; how long each takes to every socket is
 // counted from the moment it was handed to the network.
 
+import type { Socket } from 'node:net';
 import { waitedMs } from '../load/busy-time.ts';
 import { keepApart } from '../load/cores.ts';
 import { createPlainDialect } from '../load/dialects/plain.ts';
 import { type ArrivalFigures, Arrivals } from '../load/received/arrivals.ts';
 import { countMistake, openSubscribers } from '../load/sockets/subscribers.ts';
+import { openWebSocket } from '../load/sockets/web-socket.ts';
 import { Watch } from '../load/watch.ts';
 import { runTask } from './task.ts';
 
@@ -13,6 +15,8 @@ export interface LatencyTask {
   readonly port: number;
   readonly serverPid: number;
   readonly address: string;
+  /** The port of the hub where changes are made; left out: they are heard at the same one. */
+  readonly writePort?: number;
   readonly sockets: number;
   readonly changesPerSecond: number;
   readonly warmUpMs: number;
@@ -38,12 +42,13 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   const subscribers = await openSubscribers(port, sockets, dialect, watch, (subscriber, changes) =>
     arrivals.add(subscriber, changes),
   );
+  const publisher = task.writePort === undefined ? subscribers.publisher : await openWriter(task.writePort, watch);
   keepApart(serverPid);
   const startedAt = performance.now();
   const waitedBefore = waitedMs(serverPid, process.pid);
   sendEvenly(changesPerSecond, allChanges, (change) => {
     arrivals.sentAt[change] = performance.now();
-    subscribers.publisher.write(dialect.batch(change));
+    publisher.write(dialect.batch(change));
   });
   const late = (error: Error) => {
     throw new Error(`${error.message}: ${countMistake(subscribers, allChanges)}`);
@@ -56,6 +61,12 @@ await runTask(async (task: LatencyTask): Promise<LatencyResult> => {
   if (mistake !== undefined) throw new Error(mistake);
   return { ...arrivals.figures(), waited: (waited / elapsedMs) * 100 };
 });
+
+/** Opens a socket that hears nothing. */
+function openWriter(port: number, watch: Watch): Promise<Socket> {
+  const onBytes = () => watch.fail('expected nothing to come to who writes');
+  return openWebSocket(port, `/ws?filter=${encodeURIComponent('^$')}`, { onBytes, onClose: watch.fail });
+}
 
 /** Sends changes 0, 1, 2 …, each when it is due. */
 function sendEvenly(changesPerSecond: number, changes: number, send: (change: number) => void): void {
