@@ -41,6 +41,11 @@ export class ScriptedDesk {
     });
   }
 
+  /** Sets a parameter as its connection does. */
+  set(address: string, value: string): void {
+    this.graph.write(address, value, owner);
+  }
+
   declare(declaration: ParameterDeclaration): void {
     this.graph.declare(owner, [declaration]);
   }
@@ -50,6 +55,9 @@ export class ScriptedDesk {
 export class ScriptedReader {
   readonly faults: string[] = [];
   readonly values = new Map<string, number>();
+  readonly stale = new Set<string>();
+  /** What each was told to be when it was told to be fresh again. */
+  readonly atFresh = new Map<string, number | undefined>();
   /** How many changes or fires of each address it was told, or told to have lost, since the last end. */
   readonly told = new Map<string, number>();
   /** How many changes the hub had made at that end. */
@@ -112,7 +120,18 @@ export class ScriptedReader {
     });
   }
 
-  #take({ def = [], set = [], fired = [], lost = {}, end, rev, sub, unsub }: ReceivedMessage): void {
+  #take({
+    def = [],
+    set = [],
+    fired = [],
+    lost = {},
+    stale = [],
+    fresh = [],
+    end,
+    rev,
+    sub,
+    unsub,
+  }: ReceivedMessage): void {
     if (unsub !== undefined && this.#unanswered.get(unsub) === 0) this.#awaited.delete(unsub);
     if (sub !== undefined) this.#unanswered.set(sub, this.#unanswered.get(sub)! - 1);
     for (const [id, address] of def) this.#addresses.set(id, address);
@@ -124,6 +143,9 @@ export class ScriptedReader {
       this.values.set(address, value);
       this.#count(address, 1);
     }
+    for (const id of stale) this.stale.add(this.#addressOf(id));
+    for (const address of fresh.map((id) => this.#addressOf(id)))
+      if (this.stale.delete(address)) this.atFresh.set(address, this.values.get(address));
     for (const id of fired) this.#count(this.#addressOf(id), 1);
     for (const [id, count] of Object.entries(lost)) this.#count(this.#addressOf(Number(id)), count);
     if (end !== undefined && this.#unanswered.get(end) === 0) {

@@ -148,12 +148,12 @@ export class Groups {
     let hasMore = false;
     client.cork(() => {
       client.sendKept();
-      const stopped = this.staleness.goOn(client, endMs);
-      if (stopped !== 'done') hasMore = stopped === 'more';
-      else hasMore = !client.isFull && group.members.advance(client, endMs);
+      hasMore = group.members.advance(client, endMs, this.#tellStale);
     });
     return hasMore;
   }
+
+  readonly #tellStale = (client: Client, endMs: number) => this.staleness.goOn(client, endMs);
 
   #part(client: Client, group: Group): void {
     this.#queue.remove(client);

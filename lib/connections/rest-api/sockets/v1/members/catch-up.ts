@@ -22,6 +22,9 @@ export interface Recipient {
   send(frame: string): void;
 }
 
+/** What stops who sends a client all that it lacks. */
+export type Stopped = 'done' | 'full' | 'more';
+
 /** How many parameters are looked at before the frame so far is sent. */
 const stepSize = 1024;
 
@@ -59,7 +62,7 @@ export class CatchUp {
   }
 
   /** Sends what has changed up to a revision, as far as the socket takes it in some milliseconds; says what stopped it. */
-  run(recipient: Recipient, last: number, endMs: number): 'done' | 'full' | 'more' {
+  run(recipient: Recipient, last: number, endMs: number): Stopped {
     for (;;) {
       if (recipient.isFull) return 'full';
       if (!this.#define(recipient) && !this.#sendWalked(recipient, last)) return 'done';

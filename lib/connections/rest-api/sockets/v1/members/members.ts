@@ -6,7 +6,7 @@ import type { Client } from '../client.ts';
 import { encode, setFrame } from '../frames.ts';
 import type { Outboxes } from '../group/outboxes.ts';
 import { type Batch, Packer } from '../group/packer.ts';
-import { CatchUp, type Sources } from './catch-up.ts';
+import { CatchUp, type Sources, type Stopped } from './catch-up.ts';
 import { isFire, send, sendMissed } from './delivery.ts';
 import { Losses } from './losses.ts';
 import type { Behind, CatchingUp, Extending } from './membership.ts';
@@ -78,18 +78,23 @@ export class Members {
     client.membership = { name: 'idle' };
   }
 
-  /** Works for a client that is not live until then; returns whether there is more to do at once. */
-  advance(client: Client, endMs: number): boolean {
+  /**
+   * Works for a client until then; returns whether there is more to do at once. `tellStale` goes on to tell it what is stale and what is
+   * fresh again, once it has the values.
+   */
+  advance(client: Client, endMs: number, tellStale: (client: Client, endMs: number) => Stopped): boolean {
     if (client.membership.name === 'behind') this.#recover(client, client.membership);
     const { membership } = client;
     if (membership.name === 'catching up') {
       this.#gather(client, membership);
       this.#tellMissed(client);
     }
-    if (client.isFull || (membership.name !== 'catching up' && membership.name !== 'extending')) return false;
+    if (client.isFull || membership.name === 'behind') return false;
+    const isOnItsWay = membership.name === 'catching up' || membership.name === 'extending';
     const last = membership.name === 'extending' ? membership.from : Number.POSITIVE_INFINITY; // the outboxes bring the rest
-    const stopped = membership.catchUp.run(client, last, endMs);
-    if (stopped === 'done' && !client.mayWantMore) this.#finish(client, membership);
+    let stopped = isOnItsWay ? membership.catchUp.run(client, last, endMs) : 'done';
+    if (stopped === 'done') stopped = tellStale(client, endMs);
+    if (stopped === 'done' && isOnItsWay && !client.mayWantMore) this.#finish(client, membership);
     return stopped === 'more';
   }
 

@@ -6,6 +6,7 @@ import type { HubPort } from '../../../../hub-port.ts';
 import type { Channel, Subscriber } from '../../channel.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
+import type { Stopped } from '../members/catch-up.ts';
 import type { Members } from '../members/members.ts';
 import { definitionFrames, knowsAll, type StaleChannels, sendAll, staleFrames } from './stale-frames.ts';
 import { StaleWalk } from './stale-walk.ts';
@@ -56,7 +57,7 @@ export class Staleness {
   }
 
   /** Goes on telling a client until a time; says what stopped it. */
-  goOn(client: Client, endMs: number): 'done' | 'full' | 'more' {
+  goOn(client: Client, endMs: number): Stopped {
     const stopped = client.staleWalk?.run(client, endMs) ?? 'done';
     if (stopped === 'done') client.staleWalk = undefined;
     return stopped;
@@ -105,6 +106,11 @@ export class Staleness {
     const frames = staleFrames(told);
     const withDefinitions = [...definitionFrames(told), ...frames];
     for (const client of [...members.live, ...members.apart])
-      if (!sendAll(client, knowsAll(client) ? frames : withDefinitions)) this.owe(client, true);
+      if (lacksValues(client) || !sendAll(client, knowsAll(client) ? frames : withDefinitions)) this.owe(client, true);
   }
+}
+
+/** Whether a client is yet to be sent values that have changed. It is told which are fresh after that. */
+function lacksValues({ membership: { name } }: Client): boolean {
+  return name === 'catching up' || name === 'behind';
 }

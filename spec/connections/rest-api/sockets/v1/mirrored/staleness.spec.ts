@@ -1,0 +1,57 @@
+// lib/client/README.md "Stale parameters": what has changed meanwhile comes before a parameter is told to be fresh. The reader is played.
+
+import test from 'ava';
+import type { Remote } from '../../../../../../lib/model/parameter.ts';
+import { within } from '../../../../../support/deadline.ts';
+import { ScriptedDesk, ScriptedReader } from '../../../../../support/sockets/scripted-reader.ts';
+
+const count = 20;
+/** A few values fill a socket. */
+const padding = 'x'.repeat(900);
+const nextRound = () => new Promise((done) => setImmediate(done));
+
+for (const delivery of ['latest', 'all'] as const)
+  test(`${delivery}: who did not read is told the newest values first, and then that they are fresh`, async (t) => {
+    const remote = { hub: 'west', staleSince: undefined as number | undefined, write: async () => [] };
+    const ids = Array.from({ length: count }, (_, index) => `p${index}`);
+    const desk = new ScriptedDesk(ids.map((id) => ({ id, type: 'S', access: 'read-write' })));
+    const parameters = [...desk.graph.parameters()];
+    for (const parameter of parameters) (parameter as { remote?: Remote }).remote = remote;
+    const write = (value: number) => {
+      for (const { address } of parameters) desk.set(address, `${value} ${padding}`);
+    };
+    const reader = new ScriptedReader(desk);
+    const until = async (isSo: () => boolean) => {
+      while (!isSo()) {
+        await nextRound();
+        reader.drain();
+      }
+    };
+    write(1);
+    reader.subscribe(1, { include: ['**'], rate: 0, delivery });
+    await within(
+      until(() => reader.client.membership.name === 'live'),
+      'an end',
+    );
+    remote.staleSince = Date.now();
+    desk.groups.staleness.look(parameters);
+    await within(
+      until(() => reader.stale.size === count),
+      'what is stale',
+    );
+    reader.socket.isReading = false;
+    for (let value = 2; value < 5; value++) {
+      write(value);
+      await nextRound();
+    }
+    reader.socket.isReading = true;
+    reader.drain(); // it has room again, and lacks most values
+    remote.staleSince = undefined;
+    desk.groups.staleness.look(parameters);
+    await within(
+      until(() => reader.stale.size === 0),
+      'what is fresh',
+    );
+    t.deepEqual(reader.faults, []);
+    t.deepEqual([...new Set(reader.atFresh.values())], [4]);
+  });
