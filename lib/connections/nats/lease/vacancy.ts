@@ -43,9 +43,9 @@ export class Vacancy implements Remote {
   /** Gives them back. */
   end(): void {
     const { port } = this.#options;
-    this.staleSince = undefined;
     for (const parameter of port.parameters())
       if (parameter.remote === this) port.mirroring.entrust(parameter, undefined);
+    this.staleSince = undefined; // until here it is what tells that they were stale
     port.mirroring.tell();
   }
 }

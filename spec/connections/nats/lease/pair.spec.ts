@@ -65,7 +65,8 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
 
   const page = connectClient(t, standby.port);
   const shown: unknown[] = [];
-  page.param('desk/out').subscribe((value) => shown.push(value));
+  const out = page.param('desk/out');
+  out.subscribe((value) => shown.push(value));
   await page.whenLive();
   const states: string[] = [];
   page.state$.subscribe(({ name }) => states.push(name));
@@ -102,6 +103,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
     message: 'desk/in: no hub runs the connections of "west" at the moment',
   });
   t.is(await statusAt(standby, '/parameters/desk/out'), 200);
+  await eventually(() => out.isStale);
   process.kill(server.pid, 'SIGCONT');
   await eventually(() => runs(standby));
   t.is(standby.duty.watch!.term, 2, 'nobody was between');
@@ -109,6 +111,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
     ['in', 'out', 'starts'].map((id) => valueAt(standby, `desk/${id}`)),
     [6, 6, 1],
   );
+  await eventually(() => !out.isStale);
   await page.set('desk/in', 7);
   await eventually(() => shown.at(-1) === 7);
   t.deepEqual(shown, [0, 5, 6, 7]);
@@ -121,8 +124,11 @@ test('a Connection ID is that of one hub, and the next one gets it when that was
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
   const edge = await start({ hub: 'edge' });
   await eventually(() => edge.find('desk/in')?.remote?.hub === 'west');
-  const east = await start({ hub: 'east' }, { desk, shelf: desk });
+  const east = await start({ hub: 'east' }, { desk, shelf: desk, api });
   await eventually(() => statusOf(east, 'desk').state === 'failed');
+  const shown = connectClient(t, east.port).param('desk/in');
+  shown.subscribe(() => {});
+  await eventually(() => shown.isKnown && shown.isStale);
   t.is(statusOf(east, 'desk').reason, 'hub "west" has a connection "desk" too');
   t.is(statusOf(east, 'shelf').state, 'running');
   const parameter = east.find('desk/in')!;
@@ -134,6 +140,7 @@ test('a Connection ID is that of one hub, and the next one gets it when that was
   t.regex(statusOf(second, 'house').reason, /^hub "east" of domain "d" is there already, on /);
   west.process.kill('SIGKILL');
   await eventually(() => statusOf(east, 'desk').state === 'running' && parameter.remote === undefined);
+  await eventually(() => !shown.isStale);
   t.is(east.write('desk/in', 3, writer), 3);
   t.is(statusOf(east, 'house').state, 'running');
   const north = await start({ hub: 'north' }, { desk });
