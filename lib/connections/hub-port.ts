@@ -38,7 +38,10 @@ export interface HubPort {
   parameters(): Iterable<Parameter>;
   /** Oldest change first: each parameter with known state that changed after the revision; 0: all of them. */
   changedSince(revision: number): Iterable<Parameter>;
-  /** Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`. */
+  /**
+   * Writes and returns the converted value. Errors: `unknown-parameter`, `read-only`, `not-convertible`, `out-of-range`; `unavailable`
+   * when the hub finds that it may no longer write the parameter.
+   */
   write(address: string, input: unknown, origin: Origin): Value;
   /** Writes to a parameter that was found. Errors: as `write`, but for `unknown-parameter`. */
   writeTo(parameter: Parameter, input: unknown, origin: Origin): Value;

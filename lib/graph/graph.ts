@@ -198,7 +198,7 @@ export class Graph {
 
   /**
    * The one way in. Returns the converted value. What another hub owns is only sent there: it has changed once that hub tells so.
-   * Errors: `read-only`, `not-convertible`, `out-of-range`.
+   * Errors: `read-only`, `not-convertible`, `out-of-range`; `unavailable` when this hub finds that it may no longer write it.
    */
   writeTo(
     node: ParameterNode,
@@ -207,7 +207,7 @@ export class Graph {
     cause = this.#delivering ?? this.#earlier,
     hop = this.#nextHop(),
   ): Value {
-    if (this.mayAct !== undefined && !this.#isInTurn) this.mayAct(); // it may hand the parameter over to nobody
+    if (this.mayAct !== undefined && !this.#isInTurn) this.#look(node, origin);
     const isOwner = origin === node.owner;
     if (!isOwner && (node.access === 'read-only' || node.remote !== undefined))
       return this.#writeElsewhere(node, input, origin);
@@ -223,6 +223,14 @@ export class Graph {
       this.#queue[this.#queued++] = change;
     }
     return value;
+  }
+
+  /** Looks whether this hub may act, which may hand the parameter over to nobody: who writes has taken it for one of this hub. */
+  #look(node: ParameterNode, origin: Origin): void {
+    const wasOwn = node.remote === undefined;
+    this.mayAct!();
+    if (wasOwn && node.remote !== undefined && origin !== node.owner)
+      throw new HubError('unavailable', `${node.address}: this hub does not own it any more`);
   }
 
   /** Writes what this hub does not own, apart from `writeTo`, which V8 puts into its callers while it is short. Errors: as `writeTo`. */

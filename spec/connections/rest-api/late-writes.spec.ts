@@ -1,0 +1,88 @@
+// A hub that was stopped wakes up past its time, and first finds what clients have sent meanwhile: it writes nothing, and says so.
+
+import test, { type ExecutionContext } from 'ava';
+import { NEVER, Observable } from 'rxjs';
+import { z } from 'zod';
+import { defineGatewayType } from '../../../lib/connections/connection.ts';
+import type { HubPort } from '../../../lib/connections/hub-port.ts';
+import { Vacancy } from '../../../lib/connections/nats/lease/vacancy.ts';
+import { connectionTypes } from '../../../lib/connections/registry.ts';
+import { api, type HubUnderTest, startTestHub } from '../../support/hub.ts';
+import { openClient } from '../../support/sockets/socket.ts';
+import { openV1 } from '../../support/sockets/v1.ts';
+
+/** A hub whose time is over, which it finds out when it is asked whether it may act. */
+async function startLate(t: ExecutionContext): Promise<HubUnderTest> {
+  let port: HubPort | undefined;
+  const decider = defineGatewayType({
+    type: 'decider',
+    isExternal: true,
+    settingsSchema: z.strictObject({}),
+    parameters: () => [],
+    holdsBack: () => 'waits for the decider',
+    run: (_, hub) =>
+      new Observable((subscriber) => {
+        port = hub;
+        subscriber.next({ state: 'running' });
+        return NEVER.subscribe();
+      }),
+  });
+  const hub = await startTestHub(
+    t,
+    { connections: { decider: { type: 'decider' }, api, desk: { type: 'dummy', parameters: ['level,F,0'] } } },
+    { types: new Map([...connectionTypes, ['decider', decider]]) },
+  );
+  const isFor = (connectionId: string) => connectionId === 'desk';
+  const vacancy = new Vacancy({ port: port!, hub: 'west', reason: 'nobody runs it', isFor });
+  let isOver = false;
+  const mayAct = () => {
+    if (isOver && hub.duty.watch !== undefined) {
+      void hub.duty.end('its time is over');
+      vacancy.begin(0);
+    }
+    return !isOver;
+  };
+  hub.duty.begin({ term: 1, goesOn: true, mayAct });
+  isOver = true;
+  t.is(hub.find('desk/level')!.remote, undefined);
+  return hub;
+}
+
+const level = { parameter: 'desk/level', value: '0.5' };
+const writes: readonly [string, (t: ExecutionContext, hub: HubUnderTest) => Promise<string>][] = [
+  ['POST /update', (_, hub) => update(hub, '', { method: 'POST', body: new URLSearchParams(level) })],
+  ['GET /update', (_, hub) => update(hub, `?${new URLSearchParams(level)}`, {})],
+  [
+    'a plain socket',
+    async (t, { port }) => {
+      const client = await openClient(t, port);
+      client.send({ p: 'desk/level', v: 0.5 });
+      return `503 ${((await client.next()) as { error: string }).error}`;
+    },
+  ],
+  [
+    'patchbay.v1',
+    async (t, { port }) => {
+      const client = await openV1(t, port);
+      client.send({ set: [['desk/level', 0.5]], ack: 1 });
+      const told = await client.until(({ ack }) => ack === 1, 'the answer');
+      return `503 ${told.at(-1)!.errors![0]![1]}`;
+    },
+  ],
+];
+
+async function update({ port }: HubUnderTest, query: string, init: RequestInit): Promise<string> {
+  const headers = { accept: 'application/json' };
+  const answer = await fetch(`http://127.0.0.1:${port}/update${query}`, { ...init, headers });
+  const { detail } = (await answer.json()) as { detail?: string };
+  return `${answer.status} ${detail}`;
+}
+
+for (const [way, write] of writes)
+  test(`what comes too late by ${way} is refused`, async (t) => {
+    const hub = await startLate(t);
+    const told = await write(t, hub);
+    t.regex(told, /^503 desk\/level: (this hub does not own it any more|nobody runs it)$/);
+    t.is(hub.find('desk/level')!.value, 0);
+    t.is(await write(t, hub), '503 desk/level: nobody runs it', 'and so is what comes later');
+  });
