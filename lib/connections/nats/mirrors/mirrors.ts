@@ -139,7 +139,7 @@ export class Mirrors {
 
   /** What this hub had for itself is gone: the parameter of another hub may be shown in its place. */
   #makeRoom({ remote }: Parameter): void {
-    if (remote === undefined) for (const hub of this.#hubs.values()) hub.lookAgain();
+    if (!(remote instanceof MirroredHub)) for (const hub of this.#hubs.values()) hub.lookAgain();
   }
 
   /** This hub has come to declare a parameter: while it stands by, it is that of the hub which runs the same connections. */
