@@ -24,6 +24,8 @@ export interface MirroringPort {
   withdraw(parameters: Iterable<Parameter>): void;
   /** To be called after `declare`, `withdraw` and `entrust`, and before the values: rules that wait for them start. */
   tell(): void;
+  /** After parameters were taken back from other hubs, by `tell`. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly returned$: Observable<void>;
   /** Says that the hub of parameters has become stale, or is fresh again. */
   tellStale(parameters: Iterable<Parameter>): void;
   /**

@@ -62,7 +62,10 @@ export function createPort(graph: Graph, { isLocal, ...operation }: Operation): 
 function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): MirroringPort {
   const stale$ = new Subject<Iterable<Parameter>>();
   const lost$ = new Subject<LostFires>();
+  const returned$ = new Subject<void>();
+  /** Those that have become stale or fresh since `tell`. */
   let entrusted: Parameter[] = [];
+  let hasReturned = false;
   return {
     get turnNumber() {
       return graph.turnNumber;
@@ -73,11 +76,16 @@ function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): Mirro
     withdraw: (parameters) => graph.remove(parameters as Iterable<ParameterNode>),
     tell() {
       graph.tellMirrored();
+      if (hasReturned) {
+        hasReturned = false;
+        returned$.next(); // some may be entrusted anew
+      }
       if (entrusted.length === 0) return;
       const told = entrusted;
       entrusted = [];
       stale$.next(told);
     },
+    returned$,
     tellStale: (parameters) => stale$.next(parameters),
     stale$,
     tellLost: (fires) => lost$.next(fires),
@@ -86,6 +94,7 @@ function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): Mirro
     entrust(parameter, remote) {
       const node = parameter as ParameterNode;
       if ((node.remote?.staleSince === undefined) !== (remote?.staleSince === undefined)) entrusted.push(parameter);
+      if (node.remote !== undefined && remote === undefined) hasReturned = true;
       node.remote = remote;
     },
     writeFor: (parameter, input, origin, cause, hop) =>

@@ -43,6 +43,10 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, false);
     else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', true);
   };
+  /** What the hub that runs the connections has withdrawn is not this hub's either. */
+  const takeReturned = () => {
+    if (!isRunning && !following.closed) vacancy.begin(timeOfDay());
+  };
   let isTaking = false;
   /** A reload adds parameters one by one; those of a hub that stands by are not its own either. */
   const takeCome = ({ remote }: Parameter) => {
@@ -50,10 +54,11 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     isTaking = true;
     queueMicrotask(() => {
       isTaking = false;
-      if (!isRunning && !following.closed) vacancy.begin(timeOfDay());
+      takeReturned();
     });
   };
   const following = new Subscription();
+  following.add(hub.mirroring.returned$.subscribe({ next: takeReturned, error: () => {} }));
   following.add(hub.declared$.subscribe({ next: takeCome, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));

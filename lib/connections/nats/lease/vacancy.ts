@@ -34,9 +34,14 @@ export class Vacancy implements Remote {
   /** Takes over the parameters that no other hub has. */
   begin(timeMs: number): void {
     const { port, isFor } = this.#options;
-    this.staleSince ??= timeMs;
-    for (const parameter of port.parameters())
-      if (parameter.remote === undefined && isFor(connectionOf(parameter))) port.mirroring.entrust(parameter, this);
+    const coming: Parameter[] = [];
+    let hasNone = true;
+    for (const parameter of port.parameters()) {
+      if (parameter.remote === this) hasNone = false;
+      else if (parameter.remote === undefined && isFor(connectionOf(parameter))) coming.push(parameter);
+    }
+    if (hasNone) this.staleSince = timeMs;
+    for (const parameter of coming) port.mirroring.entrust(parameter, this);
     port.mirroring.tell();
   }
 

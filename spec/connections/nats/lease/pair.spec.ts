@@ -118,6 +118,31 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.deepEqual(states, ['live'], 'the page has never lost its hub');
 });
 
+test('what the holder has withdrawn nobody writes on the standby, until the holder has it again', async (t) => {
+  const { start, flowOf } = await startDomain(t);
+  const pair = { hub: 'west', pair: true };
+  const both = { desk, shelf: { type: 'dummy', parameters: ['moved,I,0', 'stays,I,0'] } };
+  const less = { desk, shelf: { type: 'dummy', parameters: ['moved,F,0', 'stays,I,0'] } };
+  const main = await start(pair, both);
+  await eventually(() => runs(main));
+  const standby = await start(pair, { ...both, api });
+  const moved = standby.find('shelf/moved')!;
+  const isFresh = () => moved.remote !== undefined && moved.remote.staleSince === undefined;
+  await eventually(isFresh);
+  const update = () => statusAt(standby, '/update?parameter=shelf/moved&value=1');
+  const beforeMs = Date.now();
+  await reload(main, flowOf(pair, less));
+  await eventually(() => !isFresh());
+  t.is(await update(), 503);
+  t.true(moved.remote!.staleSince! >= beforeMs, 'it was fresh until then');
+  t.is(moved.value, 0);
+  t.is(standby.find('shelf/stays')!.remote?.staleSince, undefined);
+  await reload(main, flowOf(pair, both));
+  await eventually(isFresh);
+  t.is(await update(), 200);
+  t.is(valueAt(main, 'shelf/moved'), 1);
+});
+
 test('a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { desk }) });
@@ -145,6 +170,10 @@ test('a Connection ID is that of one hub, and the next one gets it when that was
   t.is(statusOf(east, 'house').state, 'running');
   const north = await start({ hub: 'north' }, { desk });
   await eventually(() => statusOf(north, 'desk').reason === 'hub "east" has a connection "desk" too');
+  const south = await startTestHub(t, { ...flowOf({ hub: 'south' }, { desk }), rules: [] });
+  await eventually(() => statusOf(south, 'desk').state === 'failed' && south.find('shelf/in')?.remote?.hub === 'east');
+  await reload(south, flowOf({ hub: 'south' }));
+  await eventually(() => valueAt(south, 'desk/in') === 3, 'it shows what it has no longer for itself');
   await east.stop();
   await eventually(() => statusOf(north, 'desk').state === 'running');
 });
