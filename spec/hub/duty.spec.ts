@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { NEVER, Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
-import { defineGatewayType } from '../../lib/connections/connection.ts';
+import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import type { Duty } from '../../lib/connections/duty.ts';
 import { connectionTypes } from '../../lib/connections/registry.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
@@ -111,4 +111,41 @@ test('single connections are held back, while rules and all others run', async (
   t.is(statusOf(hub, 'desk').state, 'failed');
   duty.holdBack(new Map());
   t.is(statusOf(hub, 'desk').state, 'running');
+});
+
+/** A connection that runs, and does something once it is stopped. */
+function runUntil(stopped: () => void): Observable<{ state: 'running' }> {
+  return new Observable((subscriber) => {
+    subscriber.next({ state: 'running' });
+    return stopped;
+  });
+}
+
+test('who ends the work as the hub stops waits for those that are told to stop after it', async (t) => {
+  const ended: string[] = [];
+  const save = Promise.withResolvers<void>();
+  const settingsSchema = z.strictObject({});
+  const parameters = () => [];
+  const decider = defineGatewayType({
+    type: 'decider',
+    isExternal: true,
+    settingsSchema,
+    parameters,
+    run: ({ finish }, hub) => runUntil(() => finish(hub.duty.end('the hub stops').then(() => ended.push('the work')))),
+  });
+  const saver = defineConnectionType({
+    type: 'saver',
+    isExternal: true,
+    settingsSchema,
+    parameters,
+    run: ({ finish }) => runUntil(() => finish(save.promise.then(() => ended.push('a save')))),
+  });
+  const types = new Map([...connectionTypes, ['decider', decider], ['saver', saver]]);
+  const connections = { decider: { type: 'decider' }, desk: { type: 'saver' } };
+  const hub = await startTestHub(t, { connections }, { types });
+  const stopped = hub.stop();
+  await new Promise(setImmediate);
+  save.resolve();
+  await stopped;
+  t.deepEqual(ended, ['a save', 'the work']);
 });

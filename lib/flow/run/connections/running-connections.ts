@@ -149,6 +149,7 @@ export class RunningConnections {
 
   /** Resolves when connections that stop have finished what they had begun, but for gateways that always run, or after a while. */
   async whenQuiet(): Promise<void> {
+    await undefined; // a gateway that asks while all are told to stop may be the first of them
     await within(Promise.all(this.#leaving), longestWaitMs);
   }
 
