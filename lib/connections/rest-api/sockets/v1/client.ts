@@ -21,6 +21,8 @@ const maxUnreadBytes = 8 * 1024;
 const maxUnreadAnswers = limits.unreadBytes.default / 2;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
 const maxUnsent = 64;
+/** How many answers may wait for other hubs, which answer within two seconds; of mistakes there may be one more. */
+export const maxPendingAcks = 1000;
 
 const nothingUnsent: readonly string[] = [];
 
@@ -51,7 +53,7 @@ export class Client {
   readonly sent = new Tally();
   received = 0;
   #socket: Socket | undefined = undefined;
-  /** How many answers wait for other hubs. */
+  /** How many answers wait for other hubs, or behind one that does. */
   pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
   #unsent = nothingUnsent;
@@ -91,6 +93,11 @@ export class Client {
   /** Whether so many answers are unread that it should ask nothing more. */
   get hasUnreadAnswers(): boolean {
     return this.isFull && this.unreadBytes > maxUnreadAnswers;
+  }
+
+  /** Whether so many answers wait for other hubs that its next messages wait as well. */
+  get hasManyPending(): boolean {
+    return this.pendingAcks > maxPendingAcks;
   }
 
   /** Whether what it subscribes to is not all known yet. */

@@ -70,7 +70,7 @@ export class V1Session implements Session, Task {
   }
 
   get isBusy(): boolean {
-    return this.#rest !== undefined || this.#client.hasUnreadAnswers;
+    return this.#rest !== undefined || this.#client.hasUnreadAnswers || this.#client.hasManyPending;
   }
 
   get share(): string {
@@ -147,12 +147,24 @@ export class V1Session implements Session, Task {
     return false;
   }
 
+  /** Answers a mistake: at once, or after what waits for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
-    const { desk, hits } = this.#shared;
+    const { desk, hits, pace } = this.#shared;
     hits.addError(error, this.#client.address);
-    this.#client.send(encode({ error: asHubError(error, desk.log).message, ...subject }));
-    if (++this.#mistakes < maxMistakes) return;
-    hits.add('mistakes', this.#client.address);
+    const frame = encode({ error: asHubError(error, desk.log).message, ...subject });
+    const isLast = ++this.#mistakes >= maxMistakes;
+    if (this.#client.pendingAcks === 0) this.#tellMistake(frame, isLast);
+    else
+      this.#client.answerAfter(undefined, () => {
+        this.#tellMistake(frame, isLast);
+        pace.request(); // its messages may have waited for that
+      });
+  }
+
+  #tellMistake(frame: string, isLast: boolean): void {
+    this.#client.send(frame);
+    if (!isLast) return;
+    this.#shared.hits.add('mistakes', this.#client.address);
     this.#client.end(closeCodes.senseless, 'too many messages made no sense');
   }
 }

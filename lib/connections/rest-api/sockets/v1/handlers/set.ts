@@ -11,7 +11,7 @@ import type { WriteCounts } from '../../../input/write-counts.ts';
 import { inSpan } from '../../../tracing/span.ts';
 import { originWithTrace } from '../../../tracing/traceparent.ts';
 import type { View } from '../../../users/view.ts';
-import type { Client } from '../client.ts';
+import { type Client, maxPendingAcks } from '../client.ts';
 import { encode } from '../frames.ts';
 import type { Desk, Handler } from './handler.ts';
 
@@ -21,9 +21,6 @@ type Item = readonly [target: Target, value: unknown];
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
 }
-
-/** How many answers to a client may wait for other hubs, which answer within two seconds. */
-const maxPendingAcks = 1000;
 
 export const handleSet: Handler = (desk, client, message) => {
   const { traceparent } = message;
