@@ -34,11 +34,18 @@ export interface LinkEvents {
 
 /** The close code of a link that broke without a goodbye. */
 const brokenCode = 1006;
+/** What a hub refuses for good, by the status of its answer. */
+const refusals: ReadonlyMap<number | undefined, string> = new Map([
+  [401, 'these credentials'],
+  [403, 'this page or this name of the hub'],
+]);
 
 export class Link {
   readonly #endpoints: readonly Endpoint[];
   /** Which of them is the present one. */
   #at = 0;
+  /** Those that have refused who asks, when they were asked last. */
+  readonly #refusing = new Set<Endpoint>();
   readonly #times: LinkTimes;
   readonly #platform: Platform;
   readonly #events: LinkEvents;
@@ -136,6 +143,7 @@ export class Link {
     this.#heartbeat.heard();
     if (message.hello) {
       this.#cancel();
+      this.#refusing.delete(this.#endpoints[this.#at]!);
       this.#heartbeat.start();
       this.#become({ name: 'resuming' });
       this.#events.hello(message.hello);
@@ -153,9 +161,11 @@ export class Link {
 
   /** A socket does not tell with which status its handshake was refused; plain HTTP to the same place does. */
   async #askWhyRefused(endpoint: Endpoint): Promise<void> {
-    const status = await this.#platform.statusOf(endpoint);
-    if (status === 401 && !this.isUp) this.close('the hub refuses these credentials');
-    if (status === 403 && !this.isUp) this.close('the hub refuses this page or this name of the hub');
+    const what = refusals.get(await this.#platform.statusOf(endpoint));
+    if (what === undefined) this.#refusing.delete(endpoint);
+    else this.#refusing.add(endpoint);
+    const isOver = what !== undefined && this.#refusing.size === this.#endpoints.length;
+    if (isOver && !this.isUp) this.close(`the hub refuses ${what}`);
   }
 
   #wake(): void {

@@ -1,7 +1,7 @@
 // The link in virtual time: pauses between tries, the heartbeat, what is tried again and what is not.
 
 import test from 'ava';
-import { playHub } from '../support/sockets/scripted-hub.ts';
+import { microtasks, playHub } from '../support/sockets/scripted-hub.ts';
 
 test('the pauses double from 0.25 s to 10 s, and start anew after the picture was complete', (t) => {
   const script = playHub();
@@ -154,7 +154,7 @@ for (const [status, name] of [
   [undefined, 'waiting'],
 ] as const)
   test(`a refused handshake for which HTTP says ${status} leaves the link ${name}`, async (t) => {
-    const script = playHub({ status });
+    const script = playHub({ statusOf: () => status });
     const live = script.hub.whenLive();
     live.catch(() => {});
     script.socket.ends();
@@ -203,4 +203,50 @@ test('of several addresses the next one is taken after each break, and after eac
   script.socket.ends();
   script.pass(500);
   t.deepEqual(taken(), ['a', 'b', 'a', 'b']);
+});
+
+test('of several addresses one that refuses is tried again, until all of them refuse', async (t) => {
+  const statuses: Record<string, number | undefined> = { a: 401, b: undefined };
+  const script = playHub({ urls: ['ws://a/ws', 'ws://b/ws'], statusOf: ({ url }) => statuses[url.at(5)!] });
+  const breaks = async () => {
+    script.socket.ends();
+    await microtasks();
+  };
+  await breaks();
+  t.is(script.hub.state.name, 'waiting');
+  script.pass(250);
+  await breaks();
+  script.pass(500);
+  await breaks();
+  t.is(script.hub.state.name, 'waiting', 'the other one is only away');
+  script.pass(1000);
+  script.socket.accept('of b').ends();
+  statuses.b = 403;
+  statuses.a = 503;
+  script.pass(250);
+  await breaks();
+  script.pass(500);
+  await breaks();
+  t.is(script.hub.state.name, 'waiting', 'the first one refuses no longer');
+  statuses.a = 401;
+  script.pass(1000);
+  await breaks();
+  t.deepEqual(script.hub.state, { name: 'closed', reason: 'the hub refuses these credentials' });
+});
+
+test('an address that lets in after it has refused counts no more', async (t) => {
+  let status: number | undefined = 401;
+  const script = playHub({ urls: ['ws://a/ws', 'ws://b/ws'], statusOf: () => status });
+  script.socket.ends();
+  await microtasks();
+  script.pass(250);
+  status = undefined;
+  script.socket.ends();
+  script.pass(500);
+  script.socket.accept('of a').ends();
+  script.pass(250);
+  status = 401;
+  script.socket.ends();
+  await microtasks();
+  t.is(script.hub.state.name, 'waiting');
 });

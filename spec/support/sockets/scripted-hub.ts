@@ -1,6 +1,7 @@
 // The other side of the client library, played by a spec in virtual time: sockets whose messages the spec writes itself.
 
 import { VirtualTimeScheduler } from 'rxjs';
+import type { Endpoint } from '../../../lib/client/endpoint.ts';
 import { createHub, type Hub, type HubSettings } from '../../../lib/client/hub.ts';
 import type { Platform, SocketLike } from '../../../lib/client/platform.ts';
 
@@ -68,13 +69,19 @@ export interface Script {
   readonly isListening: boolean;
 }
 
-/** Connects a client; `random` is what chance gives, `status` what plain HTTP would answer. */
+export interface ScriptOptions extends HubSettings {
+  readonly random?: number;
+  readonly statusOf?: (endpoint: Endpoint) => number | undefined;
+  readonly urls?: readonly string[];
+}
+
+/** Connects a client; `random` is what chance gives, `statusOf` what plain HTTP would answer. */
 export function playHub({
   random = 1,
-  status,
+  statusOf = () => undefined,
   urls = ['ws://hub/ws'],
   ...settings
-}: HubSettings & { random?: number; status?: number | undefined; urls?: readonly string[] } = {}): Script {
+}: ScriptOptions = {}): Script {
   const scheduler = new VirtualTimeScheduler(undefined, 0);
   const sockets: ScriptedSocket[] = [];
   const wakes = new Set<() => void>();
@@ -91,7 +98,7 @@ export function playHub({
       return () => action.unsubscribe();
     },
     random: () => random,
-    statusOf: async () => status,
+    statusOf: async (endpoint) => statusOf(endpoint),
     onWake(wake) {
       wakes.add(wake);
       return () => wakes.delete(wake);
