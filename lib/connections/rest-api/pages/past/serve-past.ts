@@ -52,12 +52,12 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const ifNoneMatch = request.getHeader('if-none-match');
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const question = read(context, { path: request.getUrl(), query, accept, share, visitor });
+    const asking: PastRequest = { path: request.getUrl(), query, accept, share, visitor };
     const leave = context.shares.enter(share);
     const exchange = keepResponse(response);
     const stay = cutWith(visitor, response);
     const answer = async () => {
-      const asked = await question;
+      const asked = await read(context, asking); // awaited where it is made: nobody else handles what it rejects with
       const ready = await past.ask(asked, share, () => !exchange.isAborted);
       const free = context.shares.hold(share, ready.body.byteLength);
       const type = 'format' in asked && asked.format === 'csv' ? csvType : jsonType;
