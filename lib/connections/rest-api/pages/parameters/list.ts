@@ -15,6 +15,7 @@ import type { LimitHits } from '../../limits/limit-hits.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
+import { expectPresent } from '../../users/present.ts';
 import type { View } from '../../users/view.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
@@ -44,7 +45,7 @@ export function listParameters(
 class ParameterList implements Task {
   readonly share: string;
   readonly #context: ListContext;
-  readonly #view: View;
+  readonly #visitor: Visitor;
   readonly #patterns: readonly string[];
   readonly #asJson: boolean;
   readonly #exchange: Exchange;
@@ -57,10 +58,10 @@ class ParameterList implements Task {
   constructor(context: ListContext, visitor: Visitor, response: HttpResponse, request: HttpRequest) {
     const { view } = visitor;
     const query = new URLSearchParams(request.getQuery() ?? '');
-    const named = query.getAll('address').flatMap((address) => view.find(address) ?? []);
+    const named = [...new Set(query.getAll('address'))].flatMap((address) => view.find(address) ?? []);
     this.share = shareOf(visitor, remoteAddress(response));
     this.#context = context;
-    this.#view = view;
+    this.#visitor = visitor;
     this.#patterns = query.getAll('filter');
     this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
@@ -77,7 +78,9 @@ class ParameterList implements Task {
     }
   }
 
+  /** Errors: `unauthorized` when the visitor has left since: values are read as they are sent. */
   #list(matches: Filter, endMs: number): boolean {
+    expectPresent(this.#visitor);
     do {
       if (this.#exchange.isAborted) return false;
       const { done, value: parameter } = this.#parameters.next();
@@ -86,7 +89,7 @@ class ParameterList implements Task {
         return false;
       }
       if (!matches(parameter.address)) continue;
-      this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter, this.#view));
+      this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter, this.#visitor.view));
       this.#separator = ',\n';
       if (this.#chunk.length >= chunkLength && !this.#write()) return false;
     } while (performance.now() < endMs);

@@ -34,7 +34,7 @@ test('/hub/parameters?address=… gives those alone that are named and that ther
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['a b,B,true', 'c,T', 'd,F'] } },
   });
-  const path = '/hub/parameters?address=desk/c&address=desk%2Fa%20b&address=desk/none';
+  const path = '/hub/parameters?address=desk/c&address=desk%2Fa%20b&address=desk/none&address=desk/c';
   const list = JSON.parse((await ask(t, hub.port, `GET ${path}`)).text);
   t.deepEqual(
     list.map(({ parameter, value }: { parameter: string; value: unknown }) => [parameter, value]),
