@@ -51,14 +51,14 @@ export function startServer(
   const directory = new Directory(settings, hub);
   const attempts = new Attempts(settings.limits.wrongCredentials);
   const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
-  const devices = new Devices(directory, deviceFile, log);
+  const devices = new Devices(directory, deviceFile, log, (departures) => sockets.dismiss(departures));
+  const hits = createLimitHits(log);
   const entry = new Entry({
-    ...{ directory, devices, attempts, witness: new Witness(id, hub, log) },
+    ...{ directory, devices, attempts, witness: new Witness(id, hub, log), hits },
     cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${entrance.port}`,
     isSecure: settings.tls !== undefined,
   });
   const guard = createGuard(settings, entry, attempts);
-  const hits = createLimitHits(log);
   const writes = new WriteCounts();
   const rates = createRates(settings.limits);
   const pace = new Pace();
@@ -118,8 +118,7 @@ export function startServer(
     state$: entrance.state$,
     adopt(next) {
       const { departures, changes } = directory.adopt(next);
-      sockets.dismiss(departures);
-      devices.adopt();
+      sockets.dismiss(devices.adopt(departures));
       entry.witness.noteUsers(changes);
     },
     forget(parameter) {

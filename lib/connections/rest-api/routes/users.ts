@@ -4,14 +4,12 @@ import type { Route } from '../http/router.ts';
 import { meOf, signIn, signOut } from '../pages/users/sign-in.ts';
 import { serveSignInFile, serveSignInPage, signInPath } from '../pages/users/sign-in-page.ts';
 import { actOnUsers, usersOf } from '../pages/users/users.ts';
-import type { Sockets } from '../sockets/sockets.ts';
 import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 export function userRoutes(context: RouteContext): Route[] {
   const { entry, log } = context;
   const json = pagesOf(context);
-  const dismiss: Sockets['dismiss'] = (departures) => context.sockets.dismiss(departures);
   return [
     { path: '/hub/me', need: 'nothing', get: json(({ visitor }) => meOf(entry, visitor)) },
     {
@@ -28,13 +26,13 @@ export function userRoutes(context: RouteContext): Route[] {
     {
       path: '/hub/sign-out',
       need: 'nothing',
-      post: (response, request, visitor) => signOut(entry, dismiss, visitor, response, request, log),
+      post: (response, request, visitor) => signOut(entry, log, visitor, response, request),
     },
     {
       path: '/hub/users',
       need: 'manage',
       get: json(() => usersOf(entry)),
-      post: (response, request, visitor) => actOnUsers(entry, dismiss, visitor, response, request, log),
+      post: (response, request, visitor) => actOnUsers(entry, log, visitor, response, request),
     },
   ];
 }

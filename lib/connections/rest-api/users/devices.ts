@@ -9,16 +9,17 @@ import { HubError, messageOf } from '../../../model/error.ts';
 import { type Device, type DeviceKind, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
 import { digestOf } from './accounts.ts';
 import type { Departure, Directory } from './directory.ts';
+import { notLetIn } from './present.ts';
 import type { Guest } from './visitor.ts';
 
 /** When a device that comes again and again is noted again. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
 const linkMs = 24 * noteMs;
-const maxDevices = 10_000;
-const maxLinks = 1000;
 const longestName = 100;
 
 const recordSchema = z.object({
@@ -45,19 +46,27 @@ export class Devices {
   readonly #directory: Directory;
   readonly #file: string | undefined;
   readonly #log: Log;
+  readonly #dismiss: (departures: readonly Departure[]) => void;
+  /** Each user of the settings has at most so many browsers, and there are at most so many kiosks. */
   readonly #byDigest = new Map<string, Known>();
-  /** By the digest of the code. */
+  /** By the digest of the code, at most so many as may wait to be opened. */
   readonly #links = new Map<string, Invitation>();
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
-  /** `file` is where they are kept; undefined: they end with the connection. */
-  constructor(directory: Directory, file: string | undefined, log: Log) {
+  /** `file` is where they are kept; undefined: they end with the connection. `dismiss` closes the sockets of devices that end. */
+  constructor(
+    directory: Directory,
+    file: string | undefined,
+    log: Log,
+    dismiss: (departures: readonly Departure[]) => void,
+  ) {
     this.#directory = directory;
     this.#file = file;
     this.#log = log;
+    this.#dismiss = dismiss;
     if (file !== undefined) this.#load(file);
-    this.adopt();
+    this.adopt([]);
   }
 
   /** Who comes with a token; undefined: nobody has it, or nobody any more. */
@@ -67,7 +76,7 @@ export class Devices {
     if (device === undefined || account === undefined) return undefined;
     const now = Date.now();
     if (device.kind === 'browser' && now - device.seen > browserMs) {
-      this.end(device.id);
+      this.#end(device);
       return undefined;
     }
     if (now - device.seen > noteMs) {
@@ -77,14 +86,26 @@ export class Devices {
     return this.#directory.guestOf(account, device.id);
   }
 
-  /** Gives a device of a user a token. */
+  /**
+   * Ends the browsers of a user that have not come for longest, until there is room for one more; returns whether it had to. Nobody else
+   * loses anything.
+   */
+  makeRoom(user: string): boolean {
+    const browsers = [...this.#byDigest.values()].filter((one) => one.user === user && one.kind === 'browser');
+    const excess = browsers.length + 1 - limits.browsersPerUser.default;
+    if (excess <= 0) return false;
+    for (const one of browsers.sort((one, other) => one.seen - other.seen).slice(0, excess)) this.#end(one);
+    return true;
+  }
+
+  /** Gives a device of a user a token. Errors: `unauthorized` when there is no such user any more. */
   admit(user: string, kind: DeviceKind, name: string): string {
     const token = randomBytes(32).toString('base64url');
     const now = Date.now();
     const id = randomBytes(9).toString('base64url');
     const digest = digestOf(token);
-    const credentials = this.#directory.account(user)!.credentialsKey;
-    if (this.#byDigest.size >= maxDevices) this.#endOldest();
+    const credentials = this.#directory.account(user)?.credentialsKey;
+    if (credentials === undefined) throw notLetIn();
     const shown = name.slice(0, longestName);
     this.#byDigest.set(digest, { id, user, kind, name: shown, digest, credentials, since: now, seen: now });
     this.#save();
@@ -96,8 +117,16 @@ export class Devices {
     if (this.#directory.account(user) === undefined) throw new HubError('not-found', `user: there is no "${user}"`);
     const now = Date.now();
     for (const [digest, { until }] of this.#links) if (until < now) this.#links.delete(digest);
-    if (this.#links.size >= maxLinks)
-      throw new HubError('conflict', `invite: expected at most ${maxLinks} links that nobody has opened yet`);
+    const most = limits.kioskLinks.default;
+    if (this.#links.size >= most)
+      throw new LimitError(
+        'kioskLinks',
+        'conflict',
+        `invite: expected at most ${most} links that nobody has opened yet`,
+      );
+    const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
+    if (kiosks + this.#links.size >= limits.kiosks.default)
+      throw new LimitError('kiosks', 'conflict', `invite: expected at most ${limits.kiosks.default} kiosks`);
     const code = randomBytes(16).toString('base64url');
     this.#links.set(digestOf(code), { user, name, dashboard, until: now + linkMs });
     return code;
@@ -120,28 +149,33 @@ export class Devices {
   }
 
   /** Errors: `not-found`. */
-  named(id: string): Pick<Known, 'user' | 'kind' | 'name' | 'digest'> {
+  named(id: string): Known {
     const device = [...this.#byDigest.values()].find((one) => one.id === id);
     if (device === undefined) throw new HubError('not-found', `device: there is none with the ID "${id}"`);
     return device;
   }
 
-  /** Ends a device; returns who has to leave. Errors: `not-found`. */
-  end(id: string): Departure[] {
-    const device = this.named(id);
-    this.#byDigest.delete(device.digest);
-    this.#save();
-    const guest = this.#directory.endDevice(device.user, id);
-    return guest === undefined ? [] : [{ guest, mayReturn: false }];
+  /** Ends a device. Errors: `not-found`. */
+  end(id: string): void {
+    this.#end(this.named(id));
   }
 
-  /** Ends those whose user is no more, and browsers whose user has other credentials. */
-  adopt(): void {
-    for (const { digest, user, kind, credentials } of [...this.#byDigest.values()]) {
+  /**
+   * Ends those whose user is no more, links to them, and browsers whose user has other credentials. Returns who departs, of whom those that
+   * have ended may not return.
+   */
+  adopt(departures: readonly Departure[]): Departure[] {
+    const ended = new Set<string | undefined>();
+    for (const { id, digest, user, kind, credentials } of [...this.#byDigest.values()]) {
       const account = this.#directory.account(user);
-      const isOver = account === undefined || (kind === 'browser' && account.credentialsKey !== credentials);
-      if (isOver && this.#byDigest.delete(digest)) this.#save();
+      if (account !== undefined && (kind === 'kiosk' || account.credentialsKey === credentials)) continue;
+      this.#byDigest.delete(digest);
+      ended.add(id);
     }
+    if (ended.size > 0) this.#save();
+    for (const [digest, { user }] of this.#links)
+      if (this.#directory.account(user) === undefined) this.#links.delete(digest);
+    return departures.map(({ guest, mayReturn }) => ({ guest, mayReturn: mayReturn && !ended.has(guest.device) }));
   }
 
   /** Resolves when everything is in the file. */
@@ -149,10 +183,11 @@ export class Devices {
     await this.#saving;
   }
 
-  #endOldest(): void {
-    const [oldest] = [...this.#byDigest.values()].sort((one, other) => one.seen - other.seen);
-    this.#byDigest.delete(oldest!.digest);
-    this.#directory.endDevice(oldest!.user, oldest!.id);
+  #end({ digest, user, id }: Known): void {
+    this.#byDigest.delete(digest);
+    this.#save();
+    const guest = this.#directory.endDevice(user, id);
+    if (guest !== undefined) this.#dismiss([{ guest, mayReturn: false }]);
   }
 
   #load(file: string): void {

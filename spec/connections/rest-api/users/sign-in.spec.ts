@@ -4,6 +4,7 @@ import { scryptSync } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startHubFrom, startTestHub } from '../../../support/hub.ts';
@@ -127,6 +128,61 @@ test('a kiosk link is good once, its device comes in after a restart, and is rev
   t.is((await within(again.closed(), 'the kiosk being closed', 20_000)).code, 4501);
   t.is((await ask(t, hub.port, 'GET /parameters/desk/lamp', { headers: { cookie } })).status, 401);
   for (const [, one] of kept.matchAll(/"digest": "([^"]+)"/g)) t.is(one!.length, 43);
+});
+
+const signIn = (t: ExecutionContext, port: number, text = 'geheim') =>
+  post(t, port, '/hub/sign-in', { user: 'ann', password: text });
+const read = async (t: ExecutionContext, port: number, cookie: string) =>
+  (await ask(t, port, 'GET /parameters/desk/lamp', { headers: { cookie } })).status;
+/** Has a kiosk of `door` come in; returns its cookie. */
+async function openKiosk(t: ExecutionContext, port: number, user = 'door'): Promise<string> {
+  const { link } = JSON.parse(
+    (await post(t, port, '/hub/users', { action: 'invite', user, device: 'Reception' }, root)).text,
+  );
+  return cookieOf(await post(t, port, '/hub/sign-in', { code: link.split('#')[1] }));
+}
+
+test('a user who signs in again and again ends the oldest of its own browsers, with its sockets, and nobody else', async (t) => {
+  const hub = await startTestHub(t, flow({ ...users, bob: { password: 'bobs', read: ['**'] } }));
+  const kiosk = await openKiosk(t, hub.port);
+  const bob = cookieOf(await post(t, hub.port, '/hub/sign-in', { user: 'bob', password: 'bobs' }));
+  const oldest = cookieOf(await signIn(t, hub.port));
+  const next = cookieOf(await signIn(t, hub.port));
+  const origin = `http://127.0.0.1:${hub.port}`;
+  const socket = await openClient(t, hub.port, '', { cookie: oldest, origin });
+  for (let more = 2; more < limits.browsersPerUser.default; more++) await signIn(t, hub.port);
+  t.is(await read(t, hub.port, oldest), 200, 'there is room for all of them');
+  const newest = cookieOf(await signIn(t, hub.port));
+  t.is((await socket.closed()).code, 4501);
+  t.deepEqual(await Promise.all([oldest, next, newest, bob, kiosk].map((cookie) => read(t, hub.port, cookie))), [
+    ...[401, 200, 200, 200, 200],
+  ]);
+  await hub.logged(/went past the limit browsersPerUser/);
+});
+
+test('a browser whose user has another password is told not to come back; a kiosk of that user is to', async (t) => {
+  const hub = await startTestHub(t, flow());
+  const origin = `http://127.0.0.1:${hub.port}`;
+  const cookies = [cookieOf(await signIn(t, hub.port)), await openKiosk(t, hub.port, 'ann')];
+  const sockets = await Promise.all(cookies.map((cookie) => openClient(t, hub.port, '', { cookie, origin })));
+  const file = join(hub.folder, 'flow.json5');
+  await writeFile(file, JSON.stringify(flow({ ...users, ann: { ...users.ann, password: 'another' } })));
+  await hub.reload();
+  t.deepEqual(await Promise.all(sockets.map(async (socket) => (await socket.closed()).code)), [4501, 4003]);
+  t.deepEqual(await Promise.all(cookies.map((cookie) => read(t, hub.port, cookie))), [401, 200]);
+});
+
+test('a kiosk link whose user was taken out is good for nothing', async (t) => {
+  const hub = await startTestHub(t, flow());
+  const { link } = JSON.parse(
+    (await post(t, hub.port, '/hub/users', { action: 'invite', user: 'door', device: 'Reception' }, root)).text,
+  );
+  const { door: _, ...others } = users;
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow(others)));
+  await hub.reload();
+  t.is((await post(t, hub.port, '/hub/sign-in', { code: link.split('#')[1] })).status, 401);
+  t.is(await hub.logged(/refused/), 'sign-in: api 127.0.0.1: refused, by a link that is good for nothing');
+  expectQuietLog(t, hub);
 });
 
 test('who guesses at a user from anywhere is slowed, who has come before is not', async (t) => {

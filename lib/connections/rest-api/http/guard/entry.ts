@@ -2,8 +2,9 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/operation/users.ts';
+import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
-import type { Departure, Directory } from '../../users/directory.ts';
+import type { Directory } from '../../users/directory.ts';
 import { KnownHeaders } from '../../users/known-headers.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempts } from './attempts.ts';
@@ -14,6 +15,7 @@ export interface EntryOptions {
   readonly devices: Devices;
   readonly attempts: Attempts;
   readonly witness: Witness;
+  readonly hits: LimitHits;
   /** The name of the cookie: browsers send cookies of a host to all of its ports. */
   readonly cookieName: () => string;
   readonly isSecure: boolean;
@@ -65,17 +67,18 @@ export class Entry {
     throw new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once');
   }
 
-  /** Lets a device in; it is known by the cookie from then on. */
+  /** Lets a device in; it is known by the cookie from then on. Errors: `unauthorized` when there is no such user any more. */
   admit(user: string, kind: DeviceKind, name: string, address: string): { guest: Guest; cookie: string } {
-    const { devices, witness } = this.#options;
+    const { devices, witness, hits } = this.#options;
+    if (kind === 'browser' && devices.makeRoom(user)) hits.add('browsersPerUser', address);
     const token = devices.admit(user, kind, name);
     witness.note(user, address, 'in', kind === 'kiosk' ? `kiosk "${name}", by its link` : `by the page, ${name}`);
     return { guest: devices.find(token)!, cookie: this.#cookie(token, cookieSeconds) };
   }
 
-  signOut(user: string, device: string, address: string): Departure[] {
+  signOut(user: string, device: string, address: string): void {
     this.#options.witness.note(user, address, 'out', '');
-    return this.#options.devices.end(device);
+    this.#options.devices.end(device);
   }
 
   /** Has a browser forget its cookie. */

@@ -9,7 +9,6 @@ import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
-import type { Departure } from '../../users/directory.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
@@ -47,21 +46,14 @@ export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpR
   }
 }
 
-/** Ends the device that asks; `dismiss` closes its sockets. */
-export function signOut(
-  entry: Entry,
-  dismiss: (departures: readonly Departure[]) => void,
-  visitor: Visitor,
-  response: HttpResponse,
-  request: HttpRequest,
-  log: Log,
-): void {
+/** Ends the device that asks. */
+export function signOut(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
   const address = remoteAddress(response);
   answerPost({ response, request, visitor, log }, z.strictObject({}), () => {
     const { device } = visitor;
     if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');
     response.cookie = entry.noCookie();
-    dismiss(entry.signOut(visitor.name, device, address));
+    entry.signOut(visitor.name, device, address);
     return meOf(entry, entry.directory.anonymous ?? entry.directory.stranger);
   });
 }

@@ -7,7 +7,6 @@ import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
-import type { Departure } from '../../users/directory.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 export function usersOf({ directory, devices }: Entry): UserList {
@@ -27,14 +26,13 @@ const actionSchema = z.strictObject({
   dashboard: z.string({ error: 'the name of a dashboard' }).optional(),
 }) satisfies z.ZodType<UserAction>;
 
-/** `POST /hub/users`. `dismiss` closes the sockets of a device that is revoked. Errors: `not-found`, `conflict`. */
+/** `POST /hub/users`. Errors: `not-found`, `conflict`. */
 export function actOnUsers(
   entry: Entry,
-  dismiss: (departures: readonly Departure[]) => void,
+  log: Log,
   visitor: Visitor,
   response: HttpResponse,
   request: HttpRequest,
-  log: Log,
 ): void {
   const { devices, witness } = entry;
   const address = remoteAddress(response);
@@ -48,7 +46,7 @@ export function actOnUsers(
         return { link: `/hub/sign-in#${code}`, devices: devices.list() };
       }
       const { kind, name, user: whose } = devices.named(device);
-      dismiss(devices.end(device));
+      devices.end(device);
       witness.note(visitor.name, address, 'revoked', `${kind} "${name}" of ${whose}`);
       return { devices: devices.list() };
     },
