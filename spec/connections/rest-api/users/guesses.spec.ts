@@ -114,6 +114,32 @@ test('status, headers, tags, lengths, acks, numbers and revisions are the same w
   t.is(hub.find(there)!.value, 1);
 });
 
+/** As many as a hub looks at before it sends a frame. */
+const framed = 1024;
+
+test('the frames of a patchbay.v1 subscription end at the same places whether or not there is an address that it lists', async (t) => {
+  const names = Array.from({ length: framed }, (_, index) => `p${index}`);
+  const hub = await startTestHub(t, {
+    connections: {
+      api: { ...api, users: { ann: { token: 'token-of-ann', read: ['d/**'] } } },
+      d: { type: 'dummy', parameters: names.map((name) => `${name},I,1`) },
+      s: { type: 'dummy', parameters: ['there,I,1'] },
+    },
+  });
+  const countsOf = async (asked: string) => {
+    const socket = await openClient(t, hub.port, '', { ...ann, 'sec-websocket-protocol': 'patchbay.v1' });
+    socket.send({ sub: 1, include: [asked, ...names.map((name) => `d/${name}`)] });
+    const counts: number[][] = [];
+    for (;;) {
+      const { end, def, set } = (await socket.next()) as { end?: number; def?: unknown[]; set?: unknown[] };
+      if (end !== undefined) return counts;
+      counts.push([def?.length ?? 0, set?.length ?? 0]);
+    }
+  };
+  for (const name of names) hub.write(`d/${name}`, 2, writer); // what is hidden has changed before them
+  t.deepEqual(await countsOf('s/there'), await countsOf('s/thers'));
+});
+
 test('patterns are not asked about addresses that may not be seen, so the time of an answer says nothing of them', (t) => {
   const wish = { sub: 1, include: [{ regex: `^desk/.*${'(a|b)?'.repeat(100)}x$` }], exclude: [], rate: 0 } as const;
   const cpuOf = (mayRead: boolean) => {

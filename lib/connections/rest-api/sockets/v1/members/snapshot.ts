@@ -3,6 +3,7 @@
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import { isTrigger } from '../frames.ts';
+import { listedParameters } from '../listed.ts';
 import type { Subscription } from '../subscription.ts';
 
 /** A subscription of which everything that changed after `from` is to be sent; `isNew`: its definitions as well. */
@@ -31,7 +32,7 @@ export function parametersOf(hub: HubPort, snapshots: readonly Snapshot[]): Iter
 export function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revision: number): Iterator<Parameter> {
   const parameters = listed(hub, snapshots);
   if (parameters === undefined) return hub.changedSince(revision)[Symbol.iterator]();
-  const changed = parameters
+  const changed = [...parameters]
     .filter((parameter) => !isTrigger(parameter) && parameter.value !== undefined)
     .map((parameter) => ({ parameter, place: parameter.lastChange!.revision }))
     .filter(({ place }) => place > revision)
@@ -44,11 +45,9 @@ function* unmoved(changed: readonly { parameter: Parameter; place: number }[]): 
   for (const { parameter, place } of changed) if (parameter.lastChange!.revision === place) yield parameter;
 }
 
-function listed(hub: HubPort, snapshots: readonly Snapshot[]): Parameter[] | undefined {
-  const addresses = new Set<string>();
-  for (const { subscription } of snapshots) {
-    if (subscription.addresses === undefined) return undefined;
-    for (const address of subscription.addresses) addresses.add(address);
-  }
-  return [...addresses].map((address) => hub.find(address)).filter((parameter) => parameter !== undefined);
+function listed(hub: HubPort, snapshots: readonly Snapshot[]): Set<Parameter> | undefined {
+  return listedParameters(
+    snapshots.map(({ subscription }) => subscription),
+    (address) => hub.find(address),
+  );
 }

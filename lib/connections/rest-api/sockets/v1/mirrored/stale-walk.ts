@@ -3,6 +3,7 @@
 
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { FanOut } from '../../fan-out.ts';
+import { listedParameters } from '../listed.ts';
 import type { Subscription } from '../subscription.ts';
 import { definitionFrames, knowsAll, type StaleReader, staleFrames } from './stale-frames.ts';
 
@@ -31,10 +32,7 @@ export class StaleWalk {
     this.#known = known;
     this.#fanOut = fanOut;
     this.#subscriptions = subscriptions;
-    const addresses = subscriptions.map((subscription) => subscription.addresses);
-    this.#parameters = addresses.includes(undefined)
-      ? known.keys()
-      : [...new Set(addresses.flat())].flatMap((address) => find(address!) ?? []).values();
+    this.#parameters = (listedParameters(subscriptions, find) ?? known).keys();
   }
 
   /** Tells what the client takes until a time; says what stopped it. */
