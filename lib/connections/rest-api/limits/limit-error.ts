@@ -6,9 +6,12 @@ import type { LimitName } from './limits.ts';
 /** A client has gone past a limit, and is told so. */
 export class LimitError extends HubError {
   readonly limit: LimitName;
+  /** How long the client has to wait, in seconds; undefined: what its code says. */
+  readonly retryAfterSeconds: number | undefined;
 
-  constructor(limit: LimitName, code: ErrorCode, message: string) {
+  constructor(limit: LimitName, code: ErrorCode, message: string, retryAfterSeconds?: number) {
     super(code, message, { where: limit });
     this.limit = limit;
+    this.retryAfterSeconds = retryAfterSeconds;
   }
 }

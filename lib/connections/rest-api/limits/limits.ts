@@ -103,7 +103,7 @@ export const limits = {
     default: 1,
     unit: 'per second',
     setting: [1, 10_000],
-    about: `wrong credentials of one IPv4 address, or of one /64 of IPv6, after ${wrongInARow} of them`,
+    about: `wrong credentials of one IPv4 address, or of one /64 of IPv6, after ${wrongInARow} of them; those that are being compared count as well`,
     told: '429 with `Retry-After`, whatever the credentials; what is connected stays so',
     isFatal: true,
   },

@@ -13,6 +13,8 @@ export class TokenBuckets {
   readonly #perSecond: number;
   readonly #now: () => number;
   readonly #buckets = new Map<string | number, Bucket>();
+  /** When all of them are full again, if nobody takes more. */
+  #fullAtMs = Number.NEGATIVE_INFINITY;
 
   /** `now` is in milliseconds of a monotonic clock. */
   constructor(size: number, perSecond: number, now: () => number = () => performance.now()) {
@@ -23,6 +25,7 @@ export class TokenBuckets {
 
   /** Whether nobody has taken any lately. */
   get isEmpty(): boolean {
+    if (this.#buckets.size > 0 && this.#now() >= this.#fullAtMs) this.#buckets.clear();
     return this.#buckets.size === 0;
   }
 
@@ -40,8 +43,25 @@ export class TokenBuckets {
     const bucket = this.#buckets.get(key);
     this.#buckets.delete(key);
     if (this.#buckets.size >= maxRemembered) this.#buckets.delete(this.#buckets.keys().next().value!);
-    const tokens = bucket === undefined ? this.#size : this.#tokensOf(bucket);
-    this.#buckets.set(key, { tokens: tokens - count, atMs: this.#now() }); // who took last comes last
+    const tokens = (bucket === undefined ? this.#size : this.#tokensOf(bucket)) - count;
+    const atMs = this.#now();
+    this.#buckets.set(key, { tokens, atMs }); // who took last comes last
+    this.#fullAtMs = Math.max(this.#fullAtMs, atMs + this.#msUntil(this.#size - tokens));
+  }
+
+  /** How many there are; less than none: some of those that are to come have been taken. */
+  left(key: string | number): number {
+    const bucket = this.#buckets.get(key);
+    return bucket === undefined ? this.#size : this.#tokensOf(bucket);
+  }
+
+  /** In how many milliseconds there is one again; 0: there is one. */
+  waitMs(key: string | number): number {
+    return this.#msUntil(Math.max(0, 1 - this.left(key)));
+  }
+
+  #msUntil(tokens: number): number {
+    return (tokens / this.#perSecond) * 1000;
   }
 
   #tokensOf({ tokens, atMs }: Bucket): number {

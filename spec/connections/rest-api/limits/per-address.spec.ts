@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { Attempts } from '../../../../lib/connections/rest-api/http/guard/attempts.ts';
+import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../../../../lib/connections/rest-api/limits/network.ts';
 import { ask, openWire, request, type Wire } from '../../../support/http.ts';
 import { api, expectHits, portsOf, startTestHub } from '../../../support/hub.ts';
@@ -34,6 +35,7 @@ test('twenty wrong credentials are compared at once, then one a second; other ne
   const isLetIn = (address: string) => {
     try {
       attempts.check(() => address);
+      attempts.begin(address).end('right');
       return true;
     } catch {
       return false;
@@ -43,7 +45,7 @@ test('twenty wrong credentials are compared at once, then one a second; other ne
     let compared = 0;
     for (let guess = 0; guess < count; guess++) {
       if (!isLetIn(address)) continue;
-      attempts.fail(address);
+      attempts.begin(address).end('wrong');
       compared++;
     }
     return compared;
@@ -57,8 +59,39 @@ test('twenty wrong credentials are compared at once, then one a second; other ne
   t.is(guesses('192.0.2.1', 1000), 1);
   now += 3_600_000;
   t.is(guesses('192.0.2.1', 1000), 20);
-  for (let network = 0; network < 20_000; network++) attempts.fail(`network ${network}`);
+  for (let network = 0; network < 20_000; network++) attempts.begin(`network ${network}`).end('wrong');
   t.true(isLetIn('192.0.2.1'), 'networks are forgotten when there are too many');
+});
+
+test('credentials that are being compared count as wrong ones until they are not', (t) => {
+  const attempts = new Attempts(1, () => 0);
+  const begun = Array.from({ length: 20 }, () => attempts.begin('192.0.2.1', 'ann'));
+  t.throws(() => attempts.begin('192.0.2.1'), { message: /more/ });
+  t.throws(() => attempts.begin('192.0.2.2', 'ann'), { message: /for this user/ });
+  t.true(attempts.isQuiet);
+  t.notThrows(() => attempts.check(() => '192.0.2.1', 'ann'), 'who has come before may come');
+  t.notThrows(() => attempts.begin('192.0.2.2', 'bob'));
+  begun.pop()!.end('right');
+  begun.pop()!.end('not compared');
+  for (const one of begun) one.end('wrong');
+  for (let left = 2; left > 0; left--) attempts.begin('192.0.2.1').end('wrong');
+  t.throws(() => attempts.begin('192.0.2.1'));
+});
+
+test('who is refused is told when the next credentials are compared, and nobody is once those who were wrong are forgiven', (t) => {
+  let now = 0;
+  const attempts = new Attempts(2, () => now);
+  const wrong = (address: string) => attempts.begin(address, 'ann').end('wrong');
+  attempts.begin('192.0.2.7', 'ann').end('right');
+  for (let guess = 0; guess < 20; guess++) wrong('192.0.2.1');
+  for (let guess = 0; guess < 20; guess++) wrong('192.0.2.7');
+  const refused = t.throws<LimitError>(() => attempts.begin('192.0.2.2', 'ann'));
+  t.is(refused.retryAfterSeconds, 11, '20 for which there was no room, at 2 a second, and one');
+  t.false(attempts.isQuiet);
+  now += 19_999;
+  t.false(attempts.isQuiet);
+  now += 1;
+  t.true(attempts.isQuiet, 'also when nobody has asked for that name again');
 });
 
 test('who guesses credentials is answered 429, sockets that are open stay, and the right ones are let in after a second', async (t) => {

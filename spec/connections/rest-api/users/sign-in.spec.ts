@@ -4,7 +4,7 @@ import { scryptSync } from 'node:crypto';
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
+import { limits, wrongInARow } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, expectQuietLog, startHubFrom, startTestHub } from '../../../support/hub.ts';
@@ -192,6 +192,16 @@ test('who guesses at a user from anywhere is slowed, who has come before is not'
   const answers = await Promise.all(Array.from({ length: 80 }, () => read('ann:wrong')));
   const statuses = answers.map(({ status }) => status);
   t.true(statuses.includes(429));
+});
+
+test('of many wrong passwords at once as many are compared as of as many one after another', async (t) => {
+  const hub = await startTestHub(t, flow());
+  const answers = await Promise.all(Array.from({ length: 64 }, (_, index) => signIn(t, hub.port, `wrong ${index}`)));
+  const compared = answers.filter(({ status }) => status === 401).length;
+  const refused = answers.filter(({ status }) => status === 429);
+  t.is(compared + refused.length, 64);
+  t.true(compared >= wrongInARow && compared <= wrongInARow + 5, `${compared}: one more for each second`);
+  t.true(refused.every(({ headers }) => Number(headers['retry-after']) >= 1));
 });
 
 const mistakes: [user: object, mistake: RegExp][] = [

@@ -44,7 +44,7 @@ export function replyError(
   if (error instanceof LimitError) servedHits()?.add(error.limit, remoteAddress(response));
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
-  for (const [name, value] of [...(helpingHeaders[error.code] ?? []), ...headers]) response.writeHeader(name, value);
+  for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);
   const body = asJson ? JSON.stringify(problemOf(error, status)) : `${error.message}\n`;
   if (closes) response.end(body, true);
   else send(response, body);

@@ -1,7 +1,7 @@
 // The HTTP status of each error. It is typed by the codes: a new code does not compile until it has a status.
 
-import type { ErrorCode } from '../../../../model/error.ts';
-import { retryAfterSeconds } from '../guard/attempts.ts';
+import type { ErrorCode, HubError } from '../../../../model/error.ts';
+import { LimitError } from '../../limits/limit-error.ts';
 import type { Header } from './headers.ts';
 
 export const httpStatus: Readonly<Record<ErrorCode, string>> = {
@@ -36,8 +36,12 @@ export const httpStatus: Readonly<Record<ErrorCode, string>> = {
 };
 
 /** The headers that say what helps: after how many seconds to ask again, or what to speak (RFC 9110 section 15.5.22, RFC 6455 section 4.4). */
-export const helpingHeaders: Partial<Readonly<Record<ErrorCode, readonly Header[]>>> = {
-  'too-many-attempts': [['Retry-After', String(retryAfterSeconds)]],
+export function helpingHeaders(error: HubError): readonly Header[] {
+  const waitSeconds = error instanceof LimitError ? error.retryAfterSeconds : undefined;
+  return waitSeconds === undefined ? (headersOfCodes[error.code] ?? []) : [['Retry-After', String(waitSeconds)]];
+}
+
+const headersOfCodes: Partial<Readonly<Record<ErrorCode, readonly Header[]>>> = {
   'too-many-requests': [['Retry-After', '1']],
   unavailable: [['Retry-After', '1']],
   'upgrade-required': [

@@ -44,25 +44,28 @@ export class Entry {
     return this.#options.witness;
   }
 
-  /** Compares a password. Errors: `unauthorized`, `too-many-attempts`. */
+  /** Compares a password. Errors: `unauthorized`, `too-many-attempts`, `unavailable`. */
   async check(user: string, password: string, address: string): Promise<void> {
     const { attempts, witness, directory } = this.#options;
-    attempts.check(() => address, user);
-    if ((await directory.withPassword(user, password)) === undefined) {
-      attempts.fail(address, user);
+    const attempt = attempts.begin(address, user);
+    const guest = await Promise.resolve(directory.withPassword(user, password)).catch((error: unknown) => {
+      attempt.end('not compared');
+      throw error;
+    });
+    attempt.end(guest === undefined ? 'wrong' : 'right');
+    if (guest === undefined) {
       witness.note(user, address, 'refused', 'by the page to sign in');
       throw new HubError('unauthorized', 'user, password: expected those of a user of this hub');
     }
-    attempts.succeed(address, user);
   }
 
   /** What a code is good for. Errors: `unauthorized`, `too-many-attempts`. */
   exchange(code: string, address: string): Invitation {
     const { attempts, witness, devices } = this.#options;
-    attempts.check(() => address);
+    const attempt = attempts.begin(address);
     const invitation = devices.exchange(code);
+    attempt.end(invitation === undefined ? 'wrong' : 'right');
     if (invitation !== undefined) return invitation;
-    attempts.fail(address);
     witness.note('', address, 'refused', 'by a link that is good for nothing');
     throw new HubError('unauthorized', 'code: expected that of a link which nobody has opened yet; each is good once');
   }

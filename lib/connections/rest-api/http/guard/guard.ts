@@ -8,7 +8,7 @@ import type { Settings } from '../../settings.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Need } from '../../users/rights.ts';
 import type { Guest, Visitor } from '../../users/visitor.ts';
-import type { Attempts } from './attempts.ts';
+import type { Attempt, Attempts } from './attempts.ts';
 import { isOfBrowser } from './browser.ts';
 import { type Credentials, readCredentials } from './credentials.ts';
 import type { Entry } from './entry.ts';
@@ -66,14 +66,19 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
       throw foreign(`Origin: expected a page of this hub, got "${origin}"; allowedOrigins adds origins`);
   };
 
-  const letIn = (guest: Guest | undefined, authorization: string, address: string, claimed?: Credentials): Guest => {
-    const user = claimed?.user ?? '';
+  const letIn = (
+    guest: Guest | undefined,
+    attempt: Attempt,
+    authorization: string,
+    address: string,
+    claimed?: Credentials,
+  ): Guest => {
     if (claimed === undefined || guest === undefined || guest.hasLeft) {
-      attempts.fail(address, user);
-      witness.note(user, address, 'refused', 'by credentials');
+      attempt.end('wrong');
+      witness.note(claimed?.user ?? '', address, 'refused', 'by credentials');
       throw notLetIn();
     }
-    attempts.succeed(address, user);
+    attempt.end('right');
     directory.remember(authorization, guest, 'token' in claimed);
     witness.note(guest.name, address, 'in', 'by credentials');
     return guest;
@@ -84,15 +89,20 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     const known = directory.known(authorization);
     if (known !== undefined) return known;
     const claimed = readCredentials(authorization);
-    const address = addressOf();
-    if (claimed === undefined) return letIn(undefined, authorization, address);
-    if ('token' in claimed) return letIn(directory.withToken(claimed.token), authorization, address, claimed);
     const under = comparing.get(authorization);
     if (under !== undefined) return under;
+    const address = addressOf();
+    const attempt = attempts.begin(address, claimed?.user);
+    if (claimed === undefined) return letIn(undefined, attempt, authorization, address);
+    if ('token' in claimed) return letIn(directory.withToken(claimed.token), attempt, authorization, address, claimed);
     const guest = directory.withPassword(claimed.user, claimed.password);
-    if (!(guest instanceof Promise)) return letIn(guest, authorization, address, claimed);
+    if (!(guest instanceof Promise)) return letIn(guest, attempt, authorization, address, claimed);
     const found = guest
-      .then((one) => letIn(one, authorization, address, claimed))
+      .catch((error: unknown) => {
+        attempt.end('not compared');
+        throw error;
+      })
+      .then((one) => letIn(one, attempt, authorization, address, claimed))
       .finally(() => comparing.delete(authorization));
     comparing.set(authorization, found);
     return found;
