@@ -38,14 +38,17 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
     const ifNoneMatch = request.getHeader('if-none-match');
     const asJson = wantsJsonErrors(path, request.getHeader('accept'));
     const exchange = keepResponse(response);
-    const reply = (data: Page) => exchange.reply(() => replyJson(response, data, ifNoneMatch));
+    const reply = (data: Page) => {
+      expectPresent(visitor); // also when the page has come late
+      exchange.reply(() => replyJson(response, data, ifNoneMatch));
+    };
     const fail = (error: unknown) => exchange.fail(asHubError(error, log), asJson);
     const answer = () => {
       if (exchange.isAborted) return;
       try {
         expectPresent(visitor);
         const data = read({ path, query, visitor });
-        if (data instanceof Promise) data.then(reply, fail);
+        if (data instanceof Promise) data.then(reply).catch(fail);
         else reply(data);
       } catch (error) {
         fail(error);
@@ -68,9 +71,11 @@ export function servePageOfFiles(disk: Disk, read: (request: PageRequest) => Rea
     const found = disk.read(read({ path, query: request.getQuery() ?? '', visitor }));
     if (!(found instanceof Promise)) return replyJson(response, found, ifNoneMatch);
     const exchange = keepResponse(response);
-    found.then(
-      (data) => exchange.reply(() => replyJson(response, data, ifNoneMatch)),
-      (error) => exchange.fail(asHubError(error, log), asJson),
-    );
+    found
+      .then((data) => {
+        expectPresent(visitor);
+        exchange.reply(() => replyJson(response, data, ifNoneMatch));
+      })
+      .catch((error) => exchange.fail(asHubError(error, log), asJson));
   };
 }

@@ -8,6 +8,7 @@ import type { ReloadAnswer, ReloadRequest, ShadowReport } from '../../../wire/ht
 import { toIsoTime } from '../../../wire/time.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { answerPost } from '../http/answer-post.ts';
+import { expectPresent } from '../users/present.ts';
 import type { Operation } from './operation.ts';
 
 export function shadowOf(hub: HubPort): ShadowReport {
@@ -21,15 +22,24 @@ const reloadSchema = z.strictObject({
   shadow: z.boolean({ error: 'true or false' }).optional(),
 }) satisfies z.ZodType<ReloadRequest>;
 
-/** `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. */
+/**
+ * `POST /hub/reload`, `{"shadow":true}`. Errors: `conflict` with every mistake of the flow files; then all runs on as it was. Whoever has
+ * changed their own rights by it is told what was swapped all the same.
+ */
 export function reloadHub({ hub, log, by, visitor }: Operation, response: HttpResponse, request: HttpRequest): void {
-  answerPost({ response, request, visitor, log }, reloadSchema, async ({ shadow = false }): Promise<ReloadAnswer> => {
-    try {
-      return shadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
-    } catch (error) {
-      throw new HubError('conflict', `not reloaded: ${messageOf(error)}`);
-    }
+  answerPost({ response, request, visitor, log }, reloadSchema, async ({ shadow = false }) => {
+    const answer = await reload(hub, by, shadow);
+    if (shadow) expectPresent(visitor); // it takes a while, and tells values
+    return answer;
   });
+}
+
+async function reload(hub: HubPort, by: Operation['by'], inShadow: boolean): Promise<ReloadAnswer> {
+  try {
+    return inShadow ? { shadow: describe(await hub.reloadInShadow(by)) } : { swapped: await hub.reload(by) };
+  } catch (error) {
+    throw new HubError('conflict', `not reloaded: ${messageOf(error)}`);
+  }
 }
 
 function describe({ since, deviations, ...report }: model.ShadowReport): ShadowReport {
