@@ -42,9 +42,14 @@ export class Rights {
       : filterOf(textWork, (address) => (this.#of(address) & mayRead) !== 0);
   }
 
-  /** Whether a parameter may be read, also one that there is no more. */
+  /** Whether a parameter may be read. */
   mayRead(address: string): boolean {
     return this.readsAll || (this.#of(address) & mayRead) !== 0;
+  }
+
+  /** Whether an address may be asked for. What is remembered does not count: the time would tell whether there is such a parameter. */
+  mayAskFor(address: string): boolean {
+    return this.readsAll || (!this.#deny(address) && this.#read(address));
   }
 
   mayWrite(address: string): boolean {

@@ -14,8 +14,10 @@ export interface View {
   find(address: string): Parameter | undefined;
   /** The parameters that may be read. */
   parameters(): Iterable<Parameter>;
-  /** Whether what is asked for by its address may be told: also of a parameter that there is no more. */
+  /** Whether a parameter may be told of, also one that there is no more. */
   mayRead(address: string): boolean;
+  /** Whether an address that a client names may be asked for. It takes as long whether or not there is such a parameter. */
+  mayAskFor(address: string): boolean;
   /** A parameter that may be written; undefined: there is none that the visitor knows of. Errors: `forbidden`. */
   findToWrite(address: string): Parameter | undefined;
   /** Whether a parameter may be written that the visitor names otherwise. Errors: as `findToWrite`. */
@@ -32,6 +34,7 @@ export function openView(hub: HubPort): View {
     find: (address) => hub.find(address),
     parameters: () => hub.parameters(),
     mayRead: () => true,
+    mayAskFor: () => true,
     findToWrite: (address) => hub.find(address),
     mayWrite: () => true,
     write: (address, input, origin) => hub.write(address, input, origin),
@@ -67,6 +70,11 @@ export class BoundedView implements View {
   mayRead(address: string): boolean {
     this.#expectRights();
     return this.#rights.mayRead(address);
+  }
+
+  mayAskFor(address: string): boolean {
+    this.#expectRights();
+    return this.#rights.mayAskFor(address);
   }
 
   findToWrite(address: string): Parameter | undefined {

@@ -10,6 +10,7 @@ import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
+import { accountOf, noRights } from '../../../../lib/connections/rest-api/users/accounts.ts';
 import { Directory } from '../../../../lib/connections/rest-api/users/directory.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
@@ -153,6 +154,17 @@ test('patterns are not asked about addresses that may not be seen, so the time o
   cpuOf(true);
   const [seen, hidden] = [cpuOf(true), cpuOf(false)];
   t.true(hidden * 5 < seen, `${hidden} µs, ${seen} µs`);
+});
+
+test('whether an address may be asked for is found without asking whether there is such a parameter', (t) => {
+  let asked = 0;
+  const hub = { find: () => void asked++ } as unknown as HubPort;
+  const { rights } = accountOf('ann', { ...noRights, read: ['desk/**'], deny: ['desk/shut/**'] }, hub);
+  t.deepEqual(
+    ['desk/open/1', there, absent, 'other'].map((address) => rights.mayAskFor(address)),
+    [true, false, false, false],
+  );
+  t.is(asked, 0);
 });
 
 test('a wrong password takes as long for a name that nobody has as for one with a password of either kind', async (t) => {

@@ -69,9 +69,8 @@ class Search implements Task {
     found: (parameters: AskedParameter[]) => void,
     failed: (error: unknown) => void,
   ) {
-    const named = query
-      .getAll('address')
-      .filter((name) => view.mayRead(name))
+    const named = [...new Set(query.getAll('address'))]
+      .filter((name) => view.mayAskFor(name))
       .map((name) => ({ address: name, type: view.find(name)?.type }));
     this.share = share;
     this.#patterns = query.getAll('filter');

@@ -38,7 +38,7 @@ export function addressBelow(start: string, path: string): string {
 
 /** A parameter, or what was one. */
 export function askedOf(address: string, { view }: Visitor): AskedParameter {
-  return { address, type: view.find(address)?.type, ...(!view.mayRead(address) && { isHidden: true }) };
+  return { address, type: view.find(address)?.type, ...(!view.mayAskFor(address) && { isHidden: true }) };
 }
 
 /** What a visitor may see of all that is told along with it; undefined: all. */
