@@ -1,7 +1,7 @@
 // The connection type REST API: HTTP reads and writes parameters, a WebSocket tells of their changes, and static files are served.
 
 import { Observable } from 'rxjs';
-import { claimTcpPort } from '../claim.ts';
+import { claimFile, claimTcpPort } from '../claim.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { builtConsole } from './pages/browser/console.ts';
 import { startServer } from './server.ts';
@@ -16,7 +16,10 @@ export function createRestApi(consoleFolder: string) {
     isExternal: true,
     settingsSchema,
     parameters: () => [],
-    claims: ({ port, bindIp }) => claimTcpPort(port, bindIp),
+    claims: ({ port, bindIp, deviceFile }, resolvePath) => [
+      ...claimTcpPort(port, bindIp),
+      ...(deviceFile === '' ? [] : claimFile(resolvePath(deviceFile))),
+    ],
     hints: rightHints,
     takesOver: (before, after) => isSameButUsers(before, after),
     belongings: ({ dashboards, deviceFile }, resolvePath) =>

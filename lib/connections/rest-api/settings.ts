@@ -18,7 +18,9 @@ export const settingsSchema = z.strictObject({
   deviceFile: z
     .string()
     .default('')
-    .describe('File that keeps which browsers and kiosks are signed in, as digests; empty: until the hub ends'),
+    .describe(
+      'File that keeps which browsers and kiosks are signed in, as digests; empty: until the connection starts anew',
+    ),
   webSocketFilters: z
     .array(z.string().superRefine(checkRegex))
     .default([])

@@ -204,6 +204,14 @@ test('of many wrong passwords at once as many are compared as of as many one aft
   t.true(refused.every(({ headers }) => Number(headers['retry-after']) >= 1));
 });
 
+test('two connections cannot keep their devices in the same file', async (t) => {
+  const one = { ...api, users, deviceFile: 'devices.json' };
+  const error = await t.throwsAsync(
+    startTestHub(t, { connections: { one, two: { ...one, deviceFile: './devices.json' }, desk } }),
+  );
+  t.regex(error.message, /connections\.two: expected file .*devices\.json for itself, "one" has it too/);
+});
+
 const mistakes: [user: object, mistake: RegExp][] = [
   [
     { read: ['s2'] },
