@@ -80,7 +80,10 @@ export class Directory {
     return account && this.guestOf(account, undefined);
   }
 
-  /** Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has. */
+  /**
+   * Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
+   * passwords in scrypt form have the same parameters.
+   */
   withPassword(user: string, password: string): Guest | undefined | Promise<Guest | undefined> {
     const account = this.#accounts.get(user);
     const isRight = account?.hasPassword?.(password) ?? false;
