@@ -10,7 +10,8 @@ import test, { type ExecutionContext } from 'ava';
 import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compare.ts';
 import { changes } from '../../bench/shadow/studio.ts';
 import { record, replay } from '../../lib/command/remote/record.ts';
-import { maxRecordings, maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
+import { limits } from '../../lib/connections/rest-api/limits/limits.ts';
+import { maxUnsentBytes } from '../../lib/connections/rest-api/pages/record.ts';
 import { encodeLine } from '../../lib/wire/recording.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
@@ -143,7 +144,7 @@ test('a client that does not take its recording loses it, and more than four at 
   const text = { type: 'dummy', parameters: ['text'] };
   const hub = await startTestHub(t, { connections: { api, text } });
   const sockets = await Promise.all(
-    Array.from({ length: maxRecordings }, async () => {
+    Array.from({ length: limits.recordings.default }, async () => {
       const socket = connect(hub.port, '127.0.0.1').on('error', () => {});
       t.teardown(() => socket.destroy());
       socket.write(`GET /hub/record HTTP/1.1\r\nHost: 127.0.0.1:${hub.port}\r\n\r\n`);

@@ -74,11 +74,10 @@ export class ScriptedReader {
   constructor(desk: ScriptedDesk) {
     this.#desk = desk;
     const visitor = openVisitor(desk.graph as unknown as HubPort);
-    this.client = new Client(
-      { visitor, origin: { kind: 'client', name: 'spec' }, address: '127.0.0.1' },
-      'epoch',
-      () => {},
-    );
+    this.client = new Client({ visitor, origin: { kind: 'client', name: 'spec' }, address: '127.0.0.1' }, 'epoch', {
+      full() {},
+      waits() {},
+    });
     this.client.open(this.socket.asSocket);
   }
 

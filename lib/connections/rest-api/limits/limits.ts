@@ -107,6 +107,14 @@ export const limits = {
     told: '429 with `Retry-After`, whatever the credentials; what is connected stays so',
     isFatal: true,
   },
+  passwords: {
+    default: 64,
+    unit: 'passwords',
+    setting: 'fixed',
+    about: 'passwords in the form of `patchbay password` that wait to be compared, of all REST API connections',
+    told: '503 with `Retry-After`',
+    isFatal: true,
+  },
   browsersPerUser: {
     default: 100,
     unit: 'browsers',
@@ -299,6 +307,22 @@ export const limits = {
     setting: 'fixed',
     about: `answers about the past that clients of one user${orAddress}, have not read yet; all together four times as much`,
     told: '503 with `Retry-After`',
+    isFatal: false,
+  },
+  recordings: {
+    default: 4,
+    unit: 'recordings',
+    setting: 'fixed',
+    about: 'clients of `/hub/record` at once',
+    told: '409',
+    isFatal: false,
+  },
+  pendingAcks: {
+    default: 1000,
+    unit: 'messages',
+    setting: 'fixed',
+    about: 'messages of a v1 client that wait for what other hubs say to its writes',
+    told: 'nothing, its next messages wait',
     isFatal: false,
   },
   bodyBytes: {

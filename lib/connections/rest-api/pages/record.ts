@@ -1,6 +1,5 @@
 // GET /hub/record: what comes from outside of the hub, from now on, as lines, until the client goes.
 
-import { HubError } from '../../../model/error.ts';
 import type { OutsideTurn, Recording } from '../../../model/reports/recorded.ts';
 import type { HttpResponse } from '../../../net/uws.ts';
 import { encodeLine, type RecordedTurn } from '../../../wire/recording.ts';
@@ -8,10 +7,11 @@ import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { begin } from '../http/answer/headers.ts';
 import { cutWith, type Exchange, keepResponse } from '../http/exchange.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
 import type { Visitor } from '../users/visitor.ts';
 
-/** How many clients may record at the same time, and how much may wait for one of them. */
-export const maxRecordings = 4;
+/** How much may wait for a client that records. */
 export const maxUnsentBytes = 16 * 1024 * 1024;
 /** So often a line says that the hub is there, also when nothing comes from outside. */
 const everyMs = 1000;
@@ -24,8 +24,9 @@ export function serveRecording(
   response: HttpResponse,
   log: Log,
 ): void {
-  if (recordings.size >= maxRecordings)
-    throw new HubError('conflict', `record: expected ${maxRecordings} recordings at most, there are as many`);
+  const most = limits.recordings.default;
+  if (recordings.size >= most)
+    throw new LimitError('recordings', 'conflict', `record: expected ${most} recordings at most, there are as many`);
   const exchange = keepResponse(response);
   const stay = cutWith(visitor, response);
   const lines = new Lines(exchange, () => {

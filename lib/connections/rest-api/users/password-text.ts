@@ -2,7 +2,9 @@
 
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { describe, HubError } from '../../../model/error.ts';
+import { describe } from '../../../model/error.ts';
+import { LimitError } from '../limits/limit-error.ts';
+import { limits } from '../limits/limits.ts';
 
 /** What a password costs whoever guesses: about 0.2 s, and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
@@ -54,14 +56,18 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
 }
 
 /** One is compared at a time, which leaves the threads of the process to others. So many wait at most. */
-const maxWaiting = 64;
+const maxWaiting = limits.passwords.default;
 let waiting = 0;
 let last: Promise<unknown> = Promise.resolve();
 
 /** Whether a password is that of a text. Errors: `unavailable` when too many are being compared. */
 export async function isPassword(password: string, wanted: Scrypt): Promise<boolean> {
   if (waiting >= maxWaiting)
-    throw new HubError('unavailable', `expected at most ${maxWaiting} passwords at once, all are being compared`);
+    throw new LimitError(
+      'passwords',
+      'unavailable',
+      `expected at most ${maxWaiting} passwords at once, all are being compared`,
+    );
   waiting++;
   const comparing = last.then(async () => timingSafeEqual(await hashOf(password, wanted), wanted.hash));
   last = comparing.catch(() => {}).finally(() => waiting--);

@@ -3,6 +3,8 @@
 import { PassThrough } from 'node:stream';
 import test from 'ava';
 import { password } from '../../../../lib/command/password.ts';
+import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { isPassword, readPasswordText } from '../../../../lib/connections/rest-api/users/password-text.ts';
 
 test('patchbay password prints a text that only the password fits, another one each time', async (t) => {
@@ -21,6 +23,18 @@ test('patchbay password prints a text that only the password fits, another one e
   const empty = new PassThrough();
   empty.end('\n');
   await t.throwsAsync(password(empty, console), { message: 'password: expected a line with a password, got none' });
+});
+
+test('so many passwords wait to be compared at most', async (t) => {
+  const { scrypt } = readPasswordText(`$scrypt$ln=1,r=1,p=1$${'a'.repeat(22)}$${'a'.repeat(43)}`);
+  const most = limits.passwords.default;
+  const compared = Promise.all(Array.from({ length: most }, () => isPassword('x', scrypt!)));
+  const error = await t.throwsAsync<LimitError>(isPassword('x', scrypt!), {
+    message: `expected at most ${most} passwords at once, all are being compared`,
+  });
+  t.is(error.limit, 'passwords');
+  t.is((await compared).length, most);
+  t.false(await isPassword('x', scrypt!));
 });
 
 for (const [text, mistake] of [

@@ -21,10 +21,18 @@ const maxUnreadBytes = 8 * 1024;
 const maxUnreadAnswers = limits.unreadBytes.default / 2;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
 const maxUnsent = 64;
-/** How many answers may wait for other hubs, which answer within two seconds; of mistakes there may be one more. */
-export const maxPendingAcks = 1000;
+/** While so many answers wait for other hubs, which answer within two seconds, the client's next messages wait as well. */
+const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];
+
+/** What a client tells of itself. */
+export interface ClientEvents {
+  /** It does not read. */
+  full(client: Client): void;
+  /** Its next messages have to wait for other hubs, or have to no longer. */
+  waits(client: Client, isWaiting: boolean): void;
+}
 
 export class Client {
   readonly visitor: Visitor;
@@ -57,15 +65,15 @@ export class Client {
   pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
   #unsent = nothingUnsent;
-  readonly #onFull: (client: Client) => void;
+  readonly #events: ClientEvents;
 
-  constructor({ visitor, origin, address }: Comer, epoch: string, onFull: (client: Client) => void) {
+  constructor({ visitor, origin, address }: Comer, epoch: string, events: ClientEvents) {
     this.visitor = visitor;
     this.epoch = epoch;
     this.origin = origin;
     this.address = address;
     this.share = shareOf(visitor, address);
-    this.#onFull = onFull;
+    this.#events = events;
   }
 
   open(socket: Socket): void {
@@ -95,9 +103,9 @@ export class Client {
     return this.isFull && this.unreadBytes > maxUnreadAnswers;
   }
 
-  /** Whether so many answers wait for other hubs that its next messages wait as well. */
+  /** Whether its next messages have to wait for other hubs. */
   get hasManyPending(): boolean {
-    return this.pendingAcks > maxPendingAcks;
+    return this.pendingAcks >= maxPendingAcks;
   }
 
   /** Whether what it subscribes to is not all known yet. */
@@ -118,9 +126,9 @@ export class Client {
 
   /** Answers once some work is done, and all that was to be answered before it. The work does not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
-    this.pendingAcks++;
+    if (++this.pendingAcks === maxPendingAcks) this.#events.waits(this, true);
     this.#answered = Promise.all([this.#answered, work]).then(() => {
-      this.pendingAcks--;
+      if (this.pendingAcks-- === maxPendingAcks) this.#events.waits(this, false);
       if (!this.isGone) answer();
     });
   }
@@ -184,6 +192,6 @@ export class Client {
   #look(): void {
     if (this.isFull || this.unreadBytes <= maxUnreadBytes) return;
     this.fullSinceMs = performance.now();
-    this.#onFull(this);
+    this.#events.full(this);
   }
 }

@@ -11,7 +11,7 @@ import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
 import { SubscriptionShares } from '../user-shares.ts';
-import { Client } from './client.ts';
+import { Client, type ClientEvents } from './client.ts';
 import { encode } from './frames.ts';
 import { Groups } from './groups.ts';
 import { createSubscriptionReader } from './handlers/subscription-reader.ts';
@@ -58,7 +58,13 @@ export function serveV1({
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
   const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
-  const watch = (client: Client) => stalls.add(client);
+  const events: ClientEvents = {
+    full: (client) => stalls.add(client),
+    waits(client, isWaiting) {
+      if (isWaiting) hits.add('pendingAcks', client.address);
+      else pace.request();
+    },
+  };
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
   const shares = new SubscriptionShares(settings.limits);
@@ -80,7 +86,7 @@ export function serveV1({
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), watch));
+      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), events));
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {

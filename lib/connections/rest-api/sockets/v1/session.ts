@@ -149,16 +149,12 @@ export class V1Session implements Session, Task {
 
   /** Answers a mistake: at once, or after what waits for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
-    const { desk, hits, pace } = this.#shared;
+    const { desk, hits } = this.#shared;
     hits.addError(error, this.#client.address);
     const frame = encode({ error: asHubError(error, desk.log).message, ...subject });
     const isLast = ++this.#mistakes >= maxMistakes;
     if (this.#client.pendingAcks === 0) this.#tellMistake(frame, isLast);
-    else
-      this.#client.answerAfter(undefined, () => {
-        this.#tellMistake(frame, isLast);
-        pace.request(); // its messages may have waited for that
-      });
+    else this.#client.answerAfter(undefined, () => this.#tellMistake(frame, isLast));
   }
 
   #tellMistake(frame: string, isLast: boolean): void {

@@ -71,21 +71,17 @@ test('what is wrong with a message is told after the answers to those before it,
   t.deepEqual((await client.sync()).map(subjectOf), ['mistake 8', 'pong 2']);
 });
 
-test('no more than 1,000 writes wait, and what comes behind the first that is refused is received later', async (t) => {
+test('no more than 1,000 writes wait for another hub: further messages are received once there is room', async (t) => {
   const { client, answer, received } = await connect(t);
-  const write = (ack: number) => client.send({ set: [['far/lamp', true]], ack });
-  for (let ack = 0; ack < 1000; ack++) write(ack);
-  await client.sync();
-  for (let ack = 1000; ack < 1100; ack++) write(ack);
-  await eventually(async () => (await received()) === 1002);
+  for (let ack = 0; ack < 1100; ack++) client.send({ set: [['far/lamp', true]], ack });
+  await eventually(async () => (await received()) === 1000);
   t.is(client.messages.length, 0);
   answer();
   const told = await client.until(({ ack }) => ack === 1099, 'the last answer');
   t.deepEqual(
-    told.map(({ ack }) => ack),
-    [...Array(1100).keys()],
+    told.map(subjectOf),
+    Array.from({ length: 1100 }, (_, ack) => `ack ${ack}`),
   );
-  t.is(subjectOf(told[1000]!), 'mistake 1000');
 });
 
 test('who sends only what makes no sense is told what waits before it is sent away', async (t) => {

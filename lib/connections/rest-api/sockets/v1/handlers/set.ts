@@ -11,7 +11,7 @@ import type { WriteCounts } from '../../../input/write-counts.ts';
 import { inSpan } from '../../../tracing/span.ts';
 import { originWithTrace } from '../../../tracing/traceparent.ts';
 import type { View } from '../../../users/view.ts';
-import { type Client, maxPendingAcks } from '../client.ts';
+import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
 import type { Desk, Handler } from './handler.ts';
 
@@ -40,8 +40,6 @@ function write(
   const items = itemsOf(message);
   const errors: Mistake[] = [];
   let remotes: RemoteItem[] | undefined;
-  if (client.pendingAcks >= maxPendingAcks)
-    throw new HubError('bad-request', `expected at most ${maxPendingAcks} messages that wait for other hubs`);
   const { view } = client.visitor;
   const refusal = rates.writes?.(client, items.length);
   if (refusal !== undefined) hits.addError(refusal, client.address);
