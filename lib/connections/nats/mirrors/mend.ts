@@ -40,17 +40,22 @@ export async function fetchMending(transport: Transport, owner: HubName, from: P
 
 type Ask = (request: WalkRequest) => Promise<WalkAnswer>;
 
+/** Reads all definitions. Pages of different structures do not fit together: the later one may lack what the earlier one has. */
 async function define(ask: Ask): Promise<{ position: Position; definitions: Definition[] }> {
   const definitions: Definition[] = [];
+  let first: WalkAnswer | undefined;
   let from = 0;
   for (;;) {
     const answer = await ask({ from });
-    const { epoch, structure, next } = answer;
-    definitions.push(...(answer.definitions ?? []));
-    if (next === undefined || definitions.length > maxMirrored)
+    first ??= answer;
+    const { epoch, structure } = first;
+    if (answer.epoch !== epoch || answer.structure !== structure)
+      throw new Error('parameters came or went between two pages');
+    for (const one of answer.definitions ?? []) definitions.push(one);
+    if (answer.next === undefined || definitions.length > maxMirrored)
       return { position: { epoch, structure, rev: 0 }, definitions };
-    if (next <= from) throw new Error('a page of definitions leads back');
-    from = next;
+    if (answer.next <= from) throw new Error('a page of definitions leads back');
+    from = answer.next;
   }
 }
 
