@@ -8,7 +8,12 @@ export interface Ownership {
   /** false: another hub of the same name runs them, this one mirrors it. */
   readonly isHolder: boolean;
   /**
-   * Whether other hubs may ask for what this one has: the holder, and also one that was it last and has stopped, as its values stand
+   * Whether this hub tells what it has, and takes writes of others: it runs its connections, and knows which of them are its own.
+   * Until then others keep what they have of its name.
+   */
+  readonly tells: boolean;
+  /**
+   * Whether other hubs may ask for what this one has: one that tells, and also one that did last and has stopped, as its values stand
    * still until another one begins.
    */
   readonly answers: boolean;

@@ -81,17 +81,22 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     lease.hurry();
     claims.hurry();
   });
+  const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
+  const knowsItsOwn = () => standing.term > 0 && claims.refusals !== undefined;
   return {
     get term() {
       return standing.term;
     },
     get isHolder() {
-      return standing.isHolder && (!mustHold || lease.isHeld());
+      return isHolder();
+    },
+    get tells() {
+      return isHolder() && knowsItsOwn();
     },
     get answers() {
-      return standing.answers;
+      return standing.answers && knowsItsOwn();
     },
-    owns: (id) => standing.term > 0 && claims.refusals !== undefined && !claims.refusals.has(id),
+    owns: (id) => knowsItsOwn() && claims.refusals?.has(id) === false,
     changed$,
     trouble$,
     lease,

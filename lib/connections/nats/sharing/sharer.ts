@@ -92,12 +92,12 @@ export class Sharer {
     this.#session.add(transport.subscribe(subjectOf(name, 'walk'), (message) => this.#answer(message)));
     this.#session.add(
       transport.subscribe(subjectOf(name, 'write'), (message) => {
-        if (this.#context.ownership.isHolder) this.#desk.take(message);
+        if (this.#context.ownership.tells) this.#desk.take(message);
       }),
     );
     const beat = () => {
       this.flush();
-      if (this.#context.ownership.isHolder) this.#publish(this.#told, '');
+      if (this.#context.ownership.tells) this.#publish(this.#told, '');
     };
     beat();
     this.#session.add(
@@ -156,8 +156,8 @@ export class Sharer {
   }
 
   #send({ turns, rev }: Written): void {
-    const { isHolder } = this.#context.ownership;
-    if (turns !== undefined && isHolder) this.#publish(rev, turns);
+    const { tells } = this.#context.ownership;
+    if (turns !== undefined && tells) this.#publish(rev, turns);
     else this.#told = Math.max(this.#told, rev);
   }
 

@@ -12,7 +12,14 @@ import { createPort, type Operation } from '../../../../lib/hub/port.ts';
 import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { createLogRecorder } from '../../../support/connection.ts';
 
-const unrivalled: Ownership = { term: 1, isHolder: true, answers: true, owns: () => true, changed$: NEVER };
+const unrivalled: Ownership = {
+  term: 1,
+  isHolder: true,
+  tells: true,
+  answers: true,
+  owns: () => true,
+  changed$: NEVER,
+};
 
 export class JoinedHub {
   readonly name: string;

@@ -1,0 +1,64 @@
+// A hub that does not know yet what is its own tells nothing and takes no writes: what others have of it stays as it was. Real hubs,
+// and a real server.
+
+import { join } from 'node:path';
+import test from 'ava';
+import { eventually } from '../../../support/deadline.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { startTestHub, statusOf, writer } from '../../../support/hub.ts';
+import { startNats } from '../../../support/nats/servers.ts';
+import { needs } from '../../../support/programs.ts';
+import { start as startProcess } from '../../../support/system/process.ts';
+
+needs('nats');
+
+const desk = { type: 'dummy', parameters: ['lamp,I,0', 'out,I,0'] };
+const readsNoClaims = `authorization { users: [
+  { user: "all", password: "all" },
+  { user: "some", password: "some", permissions: { publish: { deny: "$JS.API.STREAM.MSG.GET.patchbay+d" } } },
+] }`;
+const signIn = (user: string) => ({ credentials: { user, password: user } });
+
+test('parameters of a hub that starts again and cannot read the claims are stale, and do not go', async (t) => {
+  const nats = await startNats(1, { configuration: readsNoClaims });
+  t.teardown(() => nats.end());
+  const house = (hub: string, user: string) => ({
+    house: { type: 'nats', servers: nats.urls, domain: 'd', hub, ...signIn(user) },
+  });
+  const flow = { connections: { ...house('west', 'all'), desk } };
+  const folder = await createFolder(t, { 'flow.json5': flow });
+  const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
+  const edge = await startTestHub(t, { connections: house('edge', 'all') });
+  await eventually(() => edge.find('desk/lamp')?.value === 0);
+  const lamp = edge.find('desk/lamp')!;
+  const gone: string[] = [];
+  edge.removed$.subscribe(({ address }) => gone.push(address));
+  west.process.kill('SIGKILL');
+  const again = await startTestHub(t, { connections: { ...house('west', 'some'), desk } });
+  await eventually(() => again.lines.some(({ message }) => message.includes('patchbay+d"')), 'it may not read them');
+  await eventually(() => again.duty.watch !== undefined);
+  await eventually(() => lamp.remote?.staleSince !== undefined || gone.length > 0);
+  t.deepEqual(gone, []);
+  t.is(edge.find('desk/lamp'), lamp);
+});
+
+test('a second hub of a name takes no writes of others', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const start = (hub: string, more: object) =>
+    startTestHub(t, { connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub }, ...more } });
+  const west = await start('west', { desk });
+  const edge = await start('edge', {});
+  await eventually(() => edge.find('desk/lamp')?.value === 0);
+  const copy = await start('west', { desk });
+  let count = 0;
+  await eventually(async () => {
+    const parameter = edge.find('desk/lamp')!;
+    const [told] = await edge.writeRemote(parameter.remote!, [{ parameter, input: ++count }], writer);
+    t.is(told, count);
+    t.is(west.find('desk/lamp')!.value, count);
+    return statusOf(copy, 'house').state === 'failed';
+  });
+  t.is(copy.find('desk/lamp')!.value, 0);
+  t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
+});
