@@ -119,9 +119,14 @@ export class MirroredHub implements Remote {
     if (!this.#isMending) this.#mend();
   }
 
-  /** Parameters that could not be shown before may be shown with the next message. */
+  /**
+   * Parameters that could not be shown before may be shown with the next message, or one that was shown is no longer. What is taken
+   * out here, while something is taken over, does not count: where this mirror is, is known after that.
+   */
   lookAgain(): void {
+    if (this.#position === undefined) return;
     this.#position = undefined;
+    if (this.#isMending) this.#mend(); // the answer that is awaited goes on from before
   }
 
   /** Shows its parameters no longer. */

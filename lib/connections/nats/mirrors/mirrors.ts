@@ -137,9 +137,13 @@ export class Mirrors {
     this.#hubs.delete(name.hub);
   }
 
-  /** What this hub had for itself is gone: the parameter of another hub may be shown in its place. */
+  /**
+   * What this hub had for itself is gone: the parameter of another hub may be shown in its place. Or this hub has come to have for itself
+   * what it has shown of another one, which shows it no longer.
+   */
   #makeRoom({ remote }: Parameter): void {
-    if (!(remote instanceof MirroredHub)) for (const hub of this.#hubs.values()) hub.lookAgain();
+    if (remote instanceof MirroredHub) remote.lookAgain();
+    else for (const hub of this.#hubs.values()) hub.lookAgain();
   }
 
   /** This hub has come to declare a parameter: while it stands by, it is that of the hub which runs the same connections. */

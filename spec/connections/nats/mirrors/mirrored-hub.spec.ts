@@ -1,0 +1,78 @@
+// A hub comes to declare a parameter that it has shown of another hub: its own one it is from then on, and nothing is left of the other.
+
+import test, { type ExecutionContext } from 'ava';
+import { JoinedHub } from '../support/joined-hub.ts';
+import { LossyNetwork } from '../support/lossy-network.ts';
+import { Time } from '../support/time.ts';
+
+const declaration = { id: 'lamp', type: 'I', access: 'read-write', defaultValue: 1 } as const;
+
+async function startTwo() {
+  const time = new Time();
+  const network = new LossyNetwork(time, () => 0.5);
+  network.faults = { lost: 0, doubled: 0, delayMs: 40 };
+  const [west, east] = ['west', 'east'].map((name) => new JoinedHub(name, time, network.transportOf(name))) as [
+    JoinedHub,
+    JoinedHub,
+  ];
+  west.declare(declaration, { ...declaration, id: 'other' });
+  await time.run(2000);
+  const declare = () => east.graph.declare({ kind: 'connection', name: 'west' }, [{ ...declaration, defaultValue: 2 }]);
+  return { time, network, west, east, declare };
+}
+
+type Two = Awaited<ReturnType<typeof startTwo>>;
+
+/** What west writes from now on does not come to what east has for itself; what else west has does. */
+async function expectOwn(t: ExecutionContext, { time, west, east }: Two): Promise<void> {
+  for (const value of [5, 6]) {
+    west.graph.write('west/lamp', value, west.owner);
+    west.graph.write('west/other', value, west.owner);
+    await time.run(time.now() + 2000);
+  }
+  const all = [...east.graph.changedSince(0)];
+  t.deepEqual(all.map(({ address, value }) => `${address} ${value}`).sort(), ['west/lamp 2', 'west/other 6']);
+  t.is(east.graph.find('west/lamp')!.remote, undefined);
+  t.true(all.every((one) => east.graph.find(one.address) === one));
+  west.stop();
+  east.stop();
+}
+
+test('what was shown of another hub and is declared here does not follow that hub any more', async (t) => {
+  const two = await startTwo();
+  t.deepEqual(two.east.valuesOf('west'), two.west.valuesOf('west'));
+  two.declare();
+  await expectOwn(t, two);
+});
+
+test('what was refused here because another hub has it is shown of that hub once it is declared here no longer', async (t) => {
+  const { time, west, east, declare } = await startTwo();
+  declare();
+  const lamp = east.graph.find('west/lamp')!;
+  east.hub.mirroring.entrust(lamp, { hub: 'west', staleSince: 0, write: async () => [] });
+  await time.run(time.now() + 2000);
+  t.is(lamp.value, 2);
+  east.graph.remove([lamp]);
+  await time.run(time.now() + 2000);
+  t.deepEqual(east.valuesOf('west'), west.valuesOf('west'));
+  west.stop();
+  east.stop();
+});
+
+test('also when it is declared while something is asked for that was missed', async (t) => {
+  const two = await startTwo();
+  const { network, west, time } = two;
+  network.faults = { ...network.faults, lost: 100 };
+  west.graph.write('west/lamp', 3, west.owner);
+  await time.run(time.now() + 50);
+  network.faults = { ...network.faults, lost: 0 };
+  let asked = 0;
+  network.transportOf('witness').subscribe('patchbay.house.west.walk', ({ data }) => {
+    if (asked++ > 0) return;
+    t.regex(new TextDecoder().decode(data), /^\{"since":/);
+    two.declare();
+  });
+  await time.run(time.now() + 2000);
+  t.true(asked > 0);
+  await expectOwn(t, two);
+});
