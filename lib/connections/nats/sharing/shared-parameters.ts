@@ -67,16 +67,16 @@ export class SharedParameters {
     return true;
   }
 
-  /** Definitions from a number on, so many characters of them at least, and where the next ones begin. */
-  page(from: number, characters: number): { definitions: Definition[]; next: number | undefined } {
+  /** Definitions from a number on, so many bytes of them at least, and where the next ones begin. */
+  page(from: number, bytes: number): { definitions: Definition[]; next: number | undefined } {
     const definitions: Definition[] = [];
     let length = 0;
     for (let number = from; number < this.#list.length; number++) {
       const parameter = this.#list[number];
       if (parameter === undefined) continue;
-      if (length > characters) return { definitions, next: number };
+      if (length > bytes) return { definitions, next: number };
       definitions.push(definitionOf(number, parameter));
-      length += parameter.address.length + 30;
+      length += Buffer.byteLength(parameter.address) + 30;
     }
     return { definitions, next: undefined };
   }

@@ -183,7 +183,7 @@ export class Sharer {
     this.flush();
     const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told };
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
-    if (answer !== undefined) message.reply(JSON.stringify(answer));
+    if (answer !== undefined) message.reply(answer);
   }
 
   #isShared({ address, remote }: Parameter): boolean {

@@ -2,7 +2,7 @@
 
 import type { Change, Origin } from '../../../model/parameter.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
-import { maxMessageBytes, messageBytes } from '../wire/messages.ts';
+import { isTooLong, maxMessageBytes, messageBytes } from '../wire/messages.ts';
 
 /** Whole turns; undefined: they are too long to be sent. */
 export interface Written {
@@ -56,7 +56,8 @@ export class TurnWriter {
   /** Takes all that was added; to be called between turns. */
   take(): Written {
     this.#endTurn();
-    const written = { turns: this.#isTooLong ? undefined : this.#turns, rev: this.#rev };
+    const turns = this.#isTooLong || isTooLong(this.#turns) ? undefined : this.#turns;
+    const written = { turns, rev: this.#rev };
     this.#turns = '';
     this.#isTooLong = false;
     this.#origin = undefined;

@@ -8,18 +8,18 @@ import { read, type WalkAnswer, type WalkRequest, walkRequest } from '../wire/me
 import type { SharedParameters } from './shared-parameters.ts';
 
 /** A page is ended when it has grown this long; one more value may be longer. */
-const pageCharacters = 200_000;
+const pageBytes = 200_000;
 /** How many fires are told at most. */
 const maxFires = 20_000;
 
-/** The answer; undefined: this was no request. */
+/** The text of the answer, a `WalkAnswer`; undefined: this was no request. */
 export function answerWalk(
   data: Uint8Array,
   head: Pick<WalkAnswer, 'hub' | 'epoch' | 'term' | 'rev'>,
   shared: SharedParameters,
   hub: Pick<HubPort, 'changedSince'>,
   fires: ReadonlyMap<Parameter, number>,
-): WalkAnswer | undefined {
+): string | undefined {
   let request: WalkRequest;
   try {
     request = read(walkRequest, data);
@@ -27,9 +27,10 @@ export function answerWalk(
     return undefined;
   }
   const answer = { ...head, structure: shared.structure };
-  if ('from' in request) return { ...answer, ...shared.page(request.from, pageCharacters) };
-  if (request.epoch !== head.epoch || request.structure !== shared.structure) return answer;
-  return { ...answer, ...changesSince(request.since, shared, hub, fires) };
+  if ('from' in request) return JSON.stringify({ ...answer, ...shared.page(request.from, pageBytes) });
+  const text = JSON.stringify(answer);
+  if (request.epoch !== head.epoch || request.structure !== shared.structure) return text;
+  return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
 }
 
 /** Tells the present value of a parameter with its context; nothing while it is unknown. */
@@ -39,25 +40,26 @@ export function tellState({ lastChange, value }: Parameter, number: number): rea
   return [{ by: tellOrigin(origin), at: time, ...(cause !== undefined && { why: tellLinks(cause) }) }, number, value];
 }
 
+/** Tells `"changes"`, and either `"to"` or `"fires"` of an answer. */
 function changesSince(
   since: number,
   shared: SharedParameters,
   hub: Pick<HubPort, 'changedSince'>,
   fires: ReadonlyMap<Parameter, number>,
-): Pick<WalkAnswer, 'changes' | 'to' | 'fires'> {
-  const changes: unknown[] = [];
-  let characters = 0;
+): string {
+  const changes: string[] = [];
+  let bytes = 0;
   for (const parameter of hub.changedSince(since)) {
     const number = shared.numberOf(parameter);
     if (number === undefined) continue;
-    const { value, lastChange } = parameter;
-    changes.push(...tellState(parameter, number));
-    characters += 60 + (typeof value === 'string' ? value.length : 0) + (lastChange?.cause === undefined ? 0 : 300);
-    if (characters > pageCharacters) return { changes, to: lastChange!.revision };
+    const change = JSON.stringify(tellState(parameter, number)).slice(1, -1);
+    changes.push(change);
+    bytes += Buffer.byteLength(change);
+    if (bytes > pageBytes) return `"changes":[${changes}],"to":${parameter.lastChange!.revision}`;
   }
   const fired = [...fires].slice(0, maxFires).flatMap(([parameter, count]) => {
     const number = shared.numberOf(parameter);
     return number === undefined ? [] : [number, count];
   });
-  return { changes, fires: fired };
+  return `"changes":[${changes}],"fires":[${fired}]`;
 }

@@ -7,6 +7,8 @@ import { type Value, valueTypes } from '../../../model/value.ts';
 /** How many of the changes that led to a change are told. */
 export const maxLinks = 16;
 const maxNameLength = 1000;
+/** Of a longer text only the beginning is told, with `…` at its end: it says what led to a change, and is no value of a parameter. */
+const maxCauseText = 1000;
 
 export const name = z.string().max(maxNameLength);
 const kinds = ['connection', 'rule', 'client', 'restored'] as const satisfies readonly Origin['kind'][];
@@ -54,9 +56,13 @@ export function tellLinks(newest: Change | undefined): ToldLinks {
   const links: ToldLinks[number][] = [];
   for (let link = newest; link !== undefined && links.length < maxLinks; link = link.cause) {
     const { parameter, value, origin, time, hop } = link;
-    links.push([parameter.address, parameter.type, value, tellOrigin(origin), time, hop]);
+    links.push([parameter.address, parameter.type, shortened(value), tellOrigin(origin), time, hop]);
   }
   return links;
+}
+
+function shortened(value: Value): Value {
+  return typeof value === 'string' && value.length > maxCauseText ? `${value.slice(0, maxCauseText)}…` : value;
 }
 
 /** The newest of the changes that were told, with the others as its causes; undefined: none was. */

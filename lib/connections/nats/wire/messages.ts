@@ -9,6 +9,12 @@ import { isName, isToldOrigin, name, toldLinks, toldOrigin } from './causes.ts';
 export const messageBytes = 200_000;
 /** What is longer is not sent: NATS takes a megabyte. Other hubs then ask for a walk. */
 export const maxMessageBytes = 900_000;
+/** A character is three bytes at most, so a text that is not longer needs no count of its bytes. */
+const maxCharacters = maxMessageBytes / 3;
+
+export function isTooLong(text: string): boolean {
+  return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
+}
 
 const count = z.int().min(0);
 

@@ -59,7 +59,7 @@ test('what was refused here because another hub has it is shown of that hub once
   east.stop();
 });
 
-test('also when it is declared while something is asked for that was missed', async (t) => {
+test('what is declared here while something is asked for that was missed does not follow that hub either', async (t) => {
   const two = await startTwo();
   const { network, west, time } = two;
   network.faults = { ...network.faults, lost: 100 };

@@ -11,6 +11,9 @@ export interface Faults {
   readonly delayMs: number;
 }
 
+/** What is longer a server does not take. */
+const maxBytes = 1024 * 1024;
+
 type Take = (message: Message) => void;
 
 export class LossyNetwork {
@@ -53,6 +56,7 @@ export class LossyNetwork {
   }
 
   #send(from: string, subject: string, data: Uint8Array, inbox: string): void {
+    if (data.length > maxBytes) return;
     for (const [take, { owner, pattern }] of this.#subscriptions) {
       if (owner === from || !pattern.test(subject)) continue;
       const reply: Message['reply'] = (answer) => this.#send(owner, inbox, bytesOf(answer), '');
