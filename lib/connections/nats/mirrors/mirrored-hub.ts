@@ -44,6 +44,8 @@ export class MirroredHub implements Remote {
   #term = 0;
   /** When this hub last had all that its owner had told, on the monotonic clock. */
   #freshAtMs: number;
+  /** Since when nothing has come that was taken, though it could have. */
+  #listensSinceMs: number;
   #kept: Told[] = [];
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
@@ -59,7 +61,7 @@ export class MirroredHub implements Remote {
     this.#context = context;
     this.hub = owner.hub;
     this.staleSince = context.timeOfDay();
-    this.#freshAtMs = context.scheduler.now();
+    this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
     this.#parameters = new MirroredParameters({ hub, owner: owner.hub, remote: this, isSelected, isOwn });
   }
 
@@ -82,6 +84,7 @@ export class MirroredHub implements Remote {
 
   attach(transport: Transport | undefined): void {
     this.#transport = transport;
+    this.#listensSinceMs = this.#context.scheduler.now();
     this.#stopMending();
     if (this.#position !== undefined) this.#mend();
   }
@@ -92,14 +95,20 @@ export class MirroredHub implements Remote {
 
   /** Takes over what the owner tells. */
   take(told: Told): void {
-    if (told.term < this.#term) {
+    if (told.term < this.#term && !this.#isAnew(told)) {
       this.counts.refused++;
       return;
     }
+    this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = told.term;
     if (told.machine !== undefined) this.heartbeat = told;
     if (this.#isMending) this.#keep(told);
     else this.#follow(told);
+  }
+
+  /** Whether a lesser term is one of a new count, since the servers have lost the leases: that of another run, and nobody else is heard of. */
+  #isAnew({ epoch }: Told): boolean {
+    return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
   /** Looks whether the owner is heard of; to be called some times a second. */

@@ -59,6 +59,25 @@ test('what was refused here because another hub has it is shown of that hub once
   east.stop();
 });
 
+test('a lesser term is refused, until nothing else was heard of for long: servers that have lost all leases begin anew', async (t) => {
+  const time = new Time();
+  const network = new LossyNetwork(time, () => 0.5);
+  const start = (name: string, term: number) => new JoinedHub(name, time, network.transportOf(name), term);
+  const west = start('west', 2);
+  west.declare(declaration);
+  const east = start('east', 1);
+  await time.run(2000);
+  west.stop();
+  const again = start('west', 1);
+  again.declare({ ...declaration, defaultValue: 3 });
+  await time.run(4500);
+  t.deepEqual(east.valuesOf('west'), west.valuesOf('west'));
+  await time.run(8000);
+  t.deepEqual(east.valuesOf('west'), again.valuesOf('west'));
+  t.is(east.graph.find('west/lamp')!.remote!.staleSince, undefined);
+  for (const hub of [east, again]) hub.stop();
+});
+
 test('what is declared here while something is asked for that was missed does not follow that hub either', async (t) => {
   const two = await startTwo();
   const { network, west, time } = two;

@@ -30,13 +30,18 @@ export class JoinedHub {
   readonly owner: Origin;
 
   /** Its parameters are those of one connection, which has the name of the hub. */
-  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport) {
+  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport, term = 1) {
     this.name = name;
     this.graph = new Graph(() => scheduler.now());
     this.owner = { kind: 'connection', name };
     const operation: Partial<Operation> = { isLocal: (id) => id !== name };
     this.hub = Object.assign(createPort(this.graph, operation as Operation), { epoch: randomUUID() });
-    const shared = { hub: this.hub, name: { domain: 'house', hub: name }, ownership: unrivalled, scheduler };
+    const shared = {
+      hub: this.hub,
+      name: { domain: 'house', hub: name },
+      ownership: { ...unrivalled, term },
+      scheduler,
+    };
     const isSelected = () => true;
     this.mirrors = new Mirrors({
       ...shared,
