@@ -51,8 +51,9 @@ export class MirroredHub implements Remote {
   #asking = 0;
   #isMending = false;
   #waiting = Subscription.EMPTY;
-  /** By the number of a trigger. */
+  /** By the number of a trigger, and in which epoch: how often it has fired as far as this hub knows. */
   readonly #fires = new Map<number, number>();
+  #firesEpoch: string | undefined;
   /** What happened since the hub started, for those who look. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
@@ -214,18 +215,18 @@ export class MirroredHub implements Remote {
     this.#stopMending(false);
     this.#backoff.reset();
     if (term < this.#term) return; // who has answered holds no longer
+    const shown = this.#shownOf(fires, epoch);
     try {
       if (definitions !== undefined) {
         this.counts.snapshots++;
         this.#parameters.replace(definitions);
-        this.#fires.clear();
       }
       this.#parameters.takeTurn(changes);
     } catch (error) {
       this.mistrust(messageOf(error).split('\n', 1)[0]!);
       return;
     }
-    this.#countLost(fires, definitions !== undefined);
+    this.#countLost(fires, shown);
     this.#term = term;
     this.#position = { epoch, structure, rev };
     this.#refresh();
@@ -245,13 +246,21 @@ export class MirroredHub implements Remote {
     this.#fires.set(number, (this.#fires.get(number) ?? 0) + 1);
   };
 
-  #countLost(fires: readonly number[], isNew: boolean): void {
+  /** Those triggers whose fires this hub would have shown in this epoch. */
+  #shownOf(fires: readonly number[], epoch: string): ReadonlySet<number> {
+    if (epoch !== this.#firesEpoch) this.#fires.clear();
+    const isKnown = epoch === this.#firesEpoch;
+    this.#firesEpoch = epoch;
+    return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameters.at(number)));
+  }
+
+  #countLost(fires: readonly number[], shown: ReadonlySet<number>): void {
     const lostFires = new Map<Parameter, number>();
     for (let index = 0; index + 1 < fires.length; index += 2) {
       const [number, count] = [fires[index]!, fires[index + 1]!];
       const parameter = this.#parameters.at(number);
       const missing = count - (this.#fires.get(number) ?? 0);
-      if (!isNew && parameter !== undefined && missing > 0) lostFires.set(parameter, missing);
+      if (shown.has(number) && parameter !== undefined && missing > 0) lostFires.set(parameter, missing);
       this.#fires.set(number, count);
     }
     if (lostFires.size === 0) return;

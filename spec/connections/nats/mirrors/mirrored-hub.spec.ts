@@ -78,6 +78,32 @@ test('a lesser term is refused, until nothing else was heard of for long: server
   for (const hub of [east, again]) hub.stop();
 });
 
+test('fires that were lost are told also when parameters came and went meanwhile; those of a trigger that came are not', async (t) => {
+  const { time, network, west, east } = await startTwo();
+  const trigger = { type: 'T', access: 'read-write' } as const;
+  west.declare({ ...trigger, id: 'go' });
+  await time.run(3000);
+  const lost: string[] = [];
+  east.hub.mirroring.lost$.subscribe((fires) => {
+    for (const [{ address }, count] of fires) lost.push(`${address} ${count}`);
+  });
+  const fire = (id: string) => west.graph.write(`west/${id}`, true, west.owner);
+  fire('go');
+  await time.run(4000);
+  network.faults = { ...network.faults, lost: 100 };
+  for (let count = 0; count < 3; count++) fire('go');
+  west.withdraw('other');
+  west.declare({ ...trigger, id: 'new' });
+  fire('new');
+  await time.run(4100);
+  network.faults = { ...network.faults, lost: 0 };
+  await time.run(8000);
+  t.deepEqual(east.valuesOf('west'), west.valuesOf('west'));
+  t.deepEqual(lost, ['west/go 3']);
+  west.stop();
+  east.stop();
+});
+
 test('what is declared here while something is asked for that was missed does not follow that hub either', async (t) => {
   const two = await startTwo();
   const { network, west, time } = two;
