@@ -39,7 +39,7 @@ export class Mirrors {
   constructor(context: MirrorsContext) {
     const { scheduler, name, ownership, hub } = context;
     this.#context = context;
-    this.#writes = new RemoteWrites(name);
+    this.#writes = new RemoteWrites(name, scheduler);
     const look = () => this.#look();
     this.#running.add(
       scheduler.schedule(function () {

@@ -2,6 +2,7 @@
 // it once. Nothing waits for later: what has no answer in time is refused.
 
 import { randomUUID } from 'node:crypto';
+import type { SchedulerLike } from 'rxjs';
 import { HubError } from '../../../model/error.ts';
 import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
@@ -20,13 +21,15 @@ const maxItems = 10_000;
 
 export class RemoteWrites {
   readonly #name: HubName;
+  readonly #scheduler: SchedulerLike;
   readonly #run = randomUUID();
   #number = 0;
   #waiting = 0;
 
   /** `name` is this hub. */
-  constructor(name: HubName) {
+  constructor(name: HubName, scheduler: SchedulerLike) {
     this.#name = name;
+    this.#scheduler = scheduler;
   }
 
   /** Never rejects. */
@@ -65,16 +68,24 @@ export class RemoteWrites {
     });
   }
 
-  /** Errors: no try was answered. */
+  /** Errors: no try was answered. One that fails at once, since nobody listens, waits as the others do: the owner may be back by then. */
   async #ask(transport: Transport, hub: string, request: string) {
     const subject = subjectOf({ ...this.#name, hub }, 'write');
     for (let leftMs = writeTimeoutMs; ; leftMs -= tryMs) {
+      const nextMs = this.#scheduler.now() + tryMs;
       try {
         return read(writeAnswer, await transport.request(subject, request, Math.min(leftMs, tryMs)));
       } catch (error) {
         if (leftMs <= tryMs) throw error;
+        await this.#until(nextMs);
       }
     }
+  }
+
+  #until(timeMs: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#scheduler.schedule(() => resolve(), Math.max(0, timeMs - this.#scheduler.now()));
+    return promise;
   }
 }
 

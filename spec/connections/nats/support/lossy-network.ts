@@ -41,6 +41,7 @@ export class LossyNetwork {
       subscribe,
       request: (subject, data, timeoutMs) =>
         new Promise((resolve, reject) => {
+          if (!this.#isHeard(owner, subject)) throw new Error('no responders');
           const inbox = `inbox.${this.#inboxes++}`;
           const unsubscribe = subscribe(inbox, (message) => {
             unsubscribe();
@@ -53,6 +54,10 @@ export class LossyNetwork {
           this.#send(owner, subject, bytesOf(data), inbox);
         }),
     };
+  }
+
+  #isHeard(from: string, subject: string): boolean {
+    return [...this.#subscriptions.values()].some(({ owner, pattern }) => owner !== from && pattern.test(subject));
   }
 
   #send(from: string, subject: string, data: Uint8Array, inbox: string): void {
