@@ -76,9 +76,11 @@ export class Lease {
   #hurried: (() => void) | undefined;
   #hasEnded = false;
   readonly #trouble = new BehaviorSubject('');
-  /** The newest sequence that is known, and since when. */
+  /** The newest sequence that is known, and since when the newest record is. */
   #sequence = 0;
   #seenMs = 0;
+  /** Whether the newest record that is known is that of a holder. */
+  #wasTaken = false;
   /** Since when every look was answered; undefined: the last one was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
@@ -192,23 +194,34 @@ export class Lease {
     const nowMs = this.#clock.now();
     this.#noteAnswer(nowMs);
     this.heardOf(value?.term ?? 0);
-    if (sequence !== this.#sequence || this.#seenMs === 0) this.#seenMs = nowMs;
+    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = nowMs;
+    if (value !== undefined) this.#wasTaken = !value.isReleased;
     this.#sequence = sequence;
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
-    const isFree = value === undefined || value.isReleased;
-    const mayTake = isFree || (await this.#mayTake(value.holder, nowMs));
+    const mayTake =
+      value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));
     if (mayTake && !this.#hasEnded) return this.#take(this.#term + 1);
-    this.#enter({ is: 'taken', term: value?.term ?? this.#term, name: value?.name ?? '' });
+    if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name });
     return leaseTimes.lookMs;
+  }
+
+  /** Whether nobody can have a lease that there is not: servers that have lost it do not end who holds it, who may take it again. */
+  #mayTakeLost(nowMs: number): boolean {
+    return !this.#wasTaken || !this.#rivals.isExclusive || this.isHeld() || this.#isOver(nowMs);
+  }
+
+  #isOver(nowMs: number): boolean {
+    const isUnseen = nowMs - this.#seenMs >= leaseTimes.expiryMs;
+    return isUnseen && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
   }
 
   /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
   async #mayTake(holder: string, nowMs: number): Promise<boolean> {
     const { lifeOf, isExclusive } = this.#rivals;
     const unseenMs = nowMs - this.#seenMs;
-    const isOver = unseenMs >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
+    const isOver = this.#isOver(nowMs);
     if (isExclusive) return isOver && (unseenMs >= leaseTimes.patienceMs || (await lifeOf(holder)) !== 'there');
     return isOver || (await lifeOf(holder)) === 'gone';
   }
@@ -226,6 +239,7 @@ export class Lease {
   #hold(term: number, sequence: number, askedMs: number): void {
     this.#sequence = sequence;
     this.#seenMs = this.#clock.now();
+    this.#wasTaken = true;
     this.#fenceMs = askedMs + leaseTimes.fenceMs;
     if (this.#hasEnded || this.#clock.now() >= this.#fenceMs) return;
     this.#stopAtFence();

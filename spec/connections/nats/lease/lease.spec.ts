@@ -145,6 +145,31 @@ test('no two hubs ever hold a lease, terms grow, and in the end one holds it', a
   );
 });
 
+test('of servers that lose the lease the holder takes it again, and nobody else before it may have run out', async (t) => {
+  for (const awayMs of [0, 1500, 3500, 6000]) {
+    const time = new Time();
+    const servers = new Servers();
+    const hubs = [0, 1, 2].map((index) => new SimulatedHub(time, servers, index, () => 5));
+    for (const [index, { lease }] of hubs.entries()) time.schedule(() => lease.start(), 100 * index);
+    const held: string[] = [];
+    for (let ms = 0; ms < 20_000; ms += 20)
+      time.schedule(() => {
+        const holders = hubs.filter(({ lease }) => lease.isHeld()).map(({ lease }) => lease.ownName);
+        t.true(holders.length <= 1, `${holders} hold the lease at ${time.now()}, away for ${awayMs}`);
+        if (holders.length > 0 && holders[0] !== held.at(-1)) held.push(holders[0]!);
+      }, ms);
+    time.schedule(() => {
+      Object.assign(servers, { sequence: 0, value: undefined, areThere: awayMs === 0 });
+      time.schedule(() => Object.assign(servers, { areThere: true }), awayMs);
+    }, 5000);
+    await time.run(20_000);
+    if (awayMs === 0) t.deepEqual(held, ['hub 0']);
+    t.is(hubs.filter(({ lease }) => lease.isHeld()).length, 1);
+    for (const { lease } of hubs) lease.stop();
+    await time.run(22_000);
+  }
+});
+
 function set(hub: SimulatedHub, servers: Servers, kind: Fault['kind'], isOn: boolean): void {
   if (kind === 'stop' && !isOn) hub.goOn();
   else if (kind === 'stop') hub.isStopped = true;
@@ -177,6 +202,30 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   await one!.release();
   t.false(one!.isHeld());
   t.like(await holds(other!), { term: 32 });
+  other!.stop();
+});
+
+test('the holder of a lease whose stream is gone has it again, in a new stream', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const connection = await connect({ servers: [...nats.urls] });
+  t.teardown(() => connection.close());
+  const place = { connection: () => connection, stream: 'lease', subject: 'some.lease', parse: parseLease };
+  const [one, other] = ['one', 'other'].map(
+    (id) => new Lease(createStreamCell(place), { id, name: id }, monotonicScheduler),
+  );
+  one!.start();
+  await first(one!.state$.pipe(filter(({ is }) => is === 'held')));
+  other!.start();
+  await first(other!.state$.pipe(filter(({ is }) => is === 'taken')));
+  const states: string[] = [];
+  one!.state$.subscribe(({ is }) => states.push(is));
+  other!.state$.subscribe(({ is }) => states.push(is));
+  await connection.request('$JS.API.STREAM.DELETE.lease');
+  await eventually(() => other!.state.is === 'taken' && other!.state.term === 2, 'the next term of the same holder');
+  t.like(one!.state, { is: 'held', term: 2 });
+  t.deepEqual(states, ['held', 'taken', 'held', 'taken']);
+  one!.stop();
   other!.stop();
 });
 
