@@ -14,6 +14,9 @@ export interface Watch {
   readonly mayAct?: () => boolean;
 }
 
+/** Why single connections do not run, by ID; asked now, and each time that a connection starts. Gateways are not asked for. */
+export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
+
 export interface Duty {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
   readonly watch: Pick<Watch, 'term'> | undefined;
@@ -21,6 +24,6 @@ export interface Duty {
   begin(watch: Watch): void;
   /** Ends it, rules first; `reason` tells why connections do not run. Resolves when they have finished what they had begun. */
   end(reason: string): Promise<void>;
-  /** Has single connections not run, each by its ID and for a reason, as *failed* ones; those of before that are not among them go on. */
-  holdBack(connections: ReadonlyMap<string, string>): void;
+  /** Has single connections not run, as *failed* ones; those of before that are not among them go on. */
+  holdBack(connections: HeldBack): void;
 }

@@ -1,6 +1,6 @@
 // Whether this hub does its work: the other side of what a gateway decides.
 
-import type { Duty, Watch } from '../connections/duty.ts';
+import type { Duty, HeldBack, Watch } from '../connections/duty.ts';
 import type { Plan } from '../flow/plan.ts';
 import type { Keeping } from '../flow/run/connections/keeping.ts';
 import type { RunningConnections } from '../flow/run/connections/running-connections.ts';
@@ -86,7 +86,7 @@ export class HubDuty implements Duty {
     return connections.whenQuiet();
   }
 
-  holdBack(held: ReadonlyMap<string, string>): void {
+  holdBack(held: HeldBack): void {
     if (!this.#hasEnded) this.#parts().connections.holdSome(held);
   }
 

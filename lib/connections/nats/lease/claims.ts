@@ -69,13 +69,27 @@ export class Claims {
     this.#options = options;
   }
 
-  /** Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
+  /** Emits also when this hub has got more. Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
   get refusals$(): Observable<Refusals | undefined> {
     return this.#refusals.asObservable();
   }
 
   get refusals(): Refusals | undefined {
     return this.#refusals.value;
+  }
+
+  /** Why this hub may not have a connection, also one that it did not want yet when the list was read; undefined: it may. */
+  refusalOf(id: string): Refusal | undefined {
+    const owner = this.owners.get(id);
+    return (
+      this.refusals?.get(id) ?? (owner === undefined || owner === this.#options.hub ? undefined : takenBy(owner, id))
+    );
+  }
+
+  /** As `refusals`, also with what this hub has come to want since the list was read. */
+  expectedRefusals(): Refusals {
+    const all = [...this.#options.wanted()].map((id) => [id, this.refusalOf(id)] as const);
+    return new Map(all.flatMap(([id, refusal]) => (refusal === undefined ? [] : [[id, refusal]])));
   }
 
   start(): void {
@@ -118,15 +132,15 @@ export class Claims {
     const gone = await this.#goneOf(rivals);
     for (const id of ids) {
       const owner = owners.get(id) ?? hub;
-      if (owner !== hub && !gone.has(owner))
-        refusals.set(id, { holder: owner, reason: `hub "${owner}" has a connection "${id}" too` });
+      if (owner !== hub && !gone.has(owner)) refusals.set(id, takenBy(owner, id));
       else if (owners.has(id) || owners.size < maxClaims) owners.set(id, hub);
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
     const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
+    const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
     this.owners = owners;
-    if (!this.#hasEnded && !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
+    if (!this.#hasEnded && (hasMore || !areSame(refusals, this.refusals))) this.#refusals.next(refusals);
     return 'claimed';
   }
 
@@ -155,6 +169,10 @@ export class Claims {
     this.#hurried = resolve;
     return promise.finally(() => timer.unsubscribe());
   }
+}
+
+function takenBy(holder: string, id: string): Refusal {
+  return { holder, reason: `hub "${holder}" has a connection "${id}" too` };
 }
 
 function areSame(one: Refusals, other: Refusals | undefined): boolean {

@@ -3,8 +3,8 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { BehaviorSubject, merge, type Observable, Subject, Subscription } from 'rxjs';
-import { filter } from 'rxjs/operators';
+import { asapScheduler, BehaviorSubject, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { auditTime, filter } from 'rxjs/operators';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
@@ -62,15 +62,24 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
   const following: Following = { ...deciding, lease, claims, standing, trouble$ };
+  /** One that a reload adds is asked for before it is claimed: what another hub has it never starts. */
+  const refusalOf = (id: string) => {
+    const refusal = claims.refusalOf(id);
+    return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
+  };
   follow(claims.refusals$, (refusals) => {
     if (refusals === undefined) return;
-    hub.duty.holdBack(new Map([...refusals].map(([id, { reason }]) => [id, reason])));
+    hub.duty.holdBack({ get: (id) => refusalOf(id)?.reason });
     changed$.next();
   });
   const refused = new RefusedConnections(hub, context.timeOfDay);
   const refuse = () => refused.follow(claims.refusals ?? noRefusals);
   const isRefused = (parameter: Parameter) => claims.refusals?.has(connectionOf(parameter)) === true;
   follow(merge(changed$, hub.declared$.pipe(filter(isRefused))), refuse);
+  const isOfAnother = (parameter: Parameter) =>
+    parameter.remote === undefined && !isRefused(parameter) && claims.refusalOf(connectionOf(parameter)) !== undefined;
+  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
+  follow(come$, () => refused.follow(claims.expectedRefusals()));
   running.add(isPair ? followPair(following) : followAlone(following));
   let session = Subscription.EMPTY;
   follow(link.state$, ({ session: present }) => {
@@ -96,7 +105,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     get answers() {
       return standing.answers && knowsItsOwn();
     },
-    owns: (id) => knowsItsOwn() && claims.refusals?.has(id) === false,
+    owns: (id) => knowsItsOwn() && claims.owners.get(id) === settings.hub,
     changed$,
     trouble$,
     lease,

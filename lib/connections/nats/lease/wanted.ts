@@ -2,10 +2,13 @@
 
 import { merge, Subscription } from 'rxjs';
 import type { HubPort } from '../../hub-port.ts';
+import { connectionOf } from './vacancy.ts';
 
 export interface Wanted {
   /** The IDs at this moment. */
   ids(): ReadonlySet<string>;
+  /** Whether a connection that is no gateway shares a parameter, also while it is being started. */
+  isShared(id: string): boolean;
   stop(): void;
 }
 
@@ -24,14 +27,16 @@ export function createWanted(hub: HubPort, isShared: (address: string) => boolea
       known ??= find(hub, isShared);
       return known;
     },
+    isShared: (id) => [...hub.parameters()].some((one) => connectionOf(one) === id && isShared(one.address)),
     stop: () => following.unsubscribe(),
   };
 }
 
 function find(hub: HubPort, isShared: (address: string) => boolean): ReadonlySet<string> {
   const ids = new Set<string>();
-  for (const { address } of hub.parameters()) {
-    const id = address.slice(0, address.indexOf('/'));
+  for (const parameter of hub.parameters()) {
+    const { address } = parameter;
+    const id = connectionOf(parameter);
     if (!ids.has(id) && !hub.mirroring.isLocal(id) && isShared(address)) ids.add(id);
   }
   return ids;

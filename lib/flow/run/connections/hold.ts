@@ -1,5 +1,6 @@
 // Why a connection does not run, though its settings have it run.
 
+import type { HeldBack } from '../../../connections/duty.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 
 export interface Hold {
@@ -11,12 +12,12 @@ export interface Hold {
 export class Holds {
   /** Why none runs; undefined: they run. */
   all: string | undefined = undefined;
-  some: ReadonlyMap<string, string> = new Map();
+  some: HeldBack = new Map();
 
   of(plan: ConnectionPlan): Hold | undefined {
     if (!isWork(plan) || !plan.enabled) return undefined;
     if (this.all !== undefined) return { state: 'disabled', reason: this.all };
-    const reason = this.some.get(plan.id);
+    const reason = plan.type.isGateway ? undefined : this.some.get(plan.id);
     return reason === undefined ? undefined : { state: 'failed', reason };
   }
 }

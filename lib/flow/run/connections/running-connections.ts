@@ -3,6 +3,7 @@
 import { resolve } from 'node:path';
 import type { SchedulerLike } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
+import type { HeldBack } from '../../../connections/duty.ts';
 import type { HubPort } from '../../../connections/hub-port.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { unknownName } from '../../../json5/nearest-name.ts';
@@ -141,8 +142,8 @@ export class RunningConnections {
     return this.#given;
   }
 
-  /** Holds single connections back, each by its ID and for a reason, and starts those that nothing holds back any more. */
-  holdSome(some: ReadonlyMap<string, string>): void {
+  /** Holds single connections back, and starts those that nothing holds back any more. */
+  holdSome(some: HeldBack): void {
     this.#holds.some = some;
     this.#follow();
   }

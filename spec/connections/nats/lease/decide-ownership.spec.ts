@@ -1,6 +1,7 @@
 // A hub that does not know yet what is its own tells nothing and takes no writes: what others have of it stays as it was. Real hubs,
 // and a real server.
 
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { eventually } from '../../../support/deadline.ts';
@@ -61,4 +62,30 @@ test('a second hub of a name takes no writes of others', async (t) => {
   });
   t.is(copy.find('desk/lamp')!.value, 0);
   t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
+});
+
+test('a reload that adds a connection of another hub never starts it, and starts others at once', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const [server] = nats.servers;
+  const flowOf = (hub: string, more: object) => ({
+    connections: { house: { type: 'nats', servers: nats.urls, domain: 'd', hub }, ...more },
+  });
+  const west = await startTestHub(t, flowOf('west', { desk }));
+  const east = await startTestHub(t, flowOf('east', { shelf: desk }));
+  await eventually(() => east.find('desk/lamp')?.value === 0 && west.find('shelf/lamp')?.value === 0);
+  process.kill(server!.pid, 'SIGSTOP');
+  const added = { shelf: desk, desk: { ...desk, parameters: ['lamp,I,7'] }, rack: desk };
+  await writeFile(join(east.folder, 'flow.json5'), JSON.stringify(flowOf('east', added)));
+  await east.reload();
+  const hasWest = { state: 'failed', reason: 'hub "west" has a connection "desk" too' };
+  t.like(statusOf(east, 'desk'), hasWest);
+  t.is(statusOf(east, 'rack').state, 'running');
+  await eventually(() => east.find('desk/lamp')!.remote?.hub === 'west', 'nobody writes it here');
+  process.kill(server!.pid, 'SIGCONT');
+  await eventually(() => west.find('rack/lamp')?.value === 0);
+  t.like(statusOf(east, 'desk'), hasWest);
+  t.is(west.find('desk/lamp')!.remote, undefined);
+  await west.stop();
+  await eventually(() => statusOf(east, 'desk').state === 'running' && east.find('desk/lamp')!.remote === undefined);
 });
