@@ -14,6 +14,8 @@ import { read, writeAnswer } from '../wire/messages.ts';
 /** How long a write waits for its answer, and after how long it is sent again. */
 const writeTimeoutMs = 2000;
 const tryMs = 650;
+/** One that fails earlier is followed by the next one after so long. */
+const leastTryMs = 100;
 /** How many requests may wait for their answers at a time. */
 export const maxWaiting = 10_000;
 /** How many writes one request has at most. */
@@ -68,15 +70,18 @@ export class RemoteWrites {
     });
   }
 
-  /** Errors: no try was answered. One that fails at once, since nobody listens, waits as the others do: the owner may be back by then. */
+  /** Errors: no try was answered. One that fails at once, since nobody listens, is no answer: the owner may be back soon. */
   async #ask(transport: Transport, hub: string, request: string) {
     const subject = subjectOf({ ...this.#name, hub }, 'write');
-    for (let leftMs = writeTimeoutMs; ; leftMs -= tryMs) {
-      const nextMs = this.#scheduler.now() + tryMs;
+    const scheduler = this.#scheduler;
+    const endMs = scheduler.now() + writeTimeoutMs;
+    for (;;) {
+      const nowMs = scheduler.now();
       try {
-        return read(writeAnswer, await transport.request(subject, request, Math.min(leftMs, tryMs)));
+        return read(writeAnswer, await transport.request(subject, request, Math.min(endMs - nowMs, tryMs)));
       } catch (error) {
-        if (leftMs <= tryMs) throw error;
+        const nextMs = Math.max(scheduler.now(), nowMs + leastTryMs);
+        if (nextMs >= endMs) throw error;
         await this.#until(nextMs);
       }
     }
