@@ -4,8 +4,8 @@
 import { FrameCache } from '../received/frame-cache.ts';
 import { FrameReader } from '../received/frame-reader.ts';
 import { filteredGroup } from '../sockets/filtered-groups.ts';
-import { readMessage, v1Protocol } from '../sockets/v1-socket.ts';
-import { encodeClientText } from '../sockets/web-socket.ts';
+import { pingOpcode, pongOpcode, readMessage, textOpcode, v1Protocol } from '../sockets/v1-socket.ts';
+import { encodeClientFrame, encodeClientText } from '../sockets/web-socket.ts';
 import type { Dialect, Entry, Receiver } from './dialect.ts';
 
 const leastCycle = 4096;
@@ -75,6 +75,7 @@ class V1Receiver implements Receiver {
   readonly #frames = new FrameReader((payload, opcode) => this.#take(payload, opcode));
   #next = 0;
   #changes = 0;
+  #answer: Buffer | undefined = undefined;
 
   constructor(cache: FrameCache<Changes>, batch: number, cycle: number) {
     this.#cache = cache;
@@ -82,8 +83,10 @@ class V1Receiver implements Receiver {
     this.#cycle = cycle;
   }
 
-  read(chunk: Buffer, length: number): undefined {
+  read(chunk: Buffer, length: number): Buffer | undefined {
+    this.#answer = undefined;
     this.#frames.read(chunk, length);
+    return this.#answer;
   }
 
   countMistake(batches: number): string | undefined {
@@ -93,7 +96,11 @@ class V1Receiver implements Receiver {
   }
 
   #take(payload: Buffer, opcode: number): void {
-    if (opcode !== 1) throw new Error(`expected texts, got opcode ${opcode}`);
+    if (opcode === pingOpcode) {
+      this.#answer = encodeClientFrame(payload, pongOpcode);
+      return;
+    }
+    if (opcode !== textOpcode) throw new Error(`expected texts, got opcode ${opcode}`);
     const place = this.#cache.find(payload, this.#next);
     this.#next = place + 1;
     const { first, count, isEnd } = this.#cache.parsedAt(place);

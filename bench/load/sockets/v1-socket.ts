@@ -39,10 +39,10 @@ export interface V1Socket {
   ): void;
 }
 
-const textOpcode = 1;
+export const textOpcode = 1;
 const closeOpcode = 8;
-const pingOpcode = 9;
-const pongOpcode = 10;
+export const pingOpcode = 9;
+export const pongOpcode = 10;
 
 /** Opens a socket; `onText` hears of the payload of each text, `onEnd` why the socket or its reading came to an end. */
 export async function openV1Socket(
