@@ -16,7 +16,7 @@ import { WriteDesk } from './write-desk.ts';
 const machineText = JSON.stringify(hostname());
 const heartbeatMs = 500;
 /** What comes so soon after a message waits for the next one: each message wakes every mirror. */
-const messageEveryMs = 2;
+const messageEveryMs = 1;
 /** Above so many changes in a millisecond it waits longer: then it is the number of messages that costs. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
