@@ -64,6 +64,8 @@ export class Client {
   /** How many answers wait for other hubs, or behind one that does. */
   pendingAcks = 0;
   #answered: Promise<void> | undefined = undefined;
+  /** Answers wait for room; there is one that waits at a time. */
+  #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
   readonly #events: ClientEvents;
 
@@ -84,6 +86,7 @@ export class Client {
   lose(): void {
     this.#socket = undefined;
     this.#unsent = nothingUnsent;
+    this.#onRead?.();
   }
 
   get isGone(): boolean {
@@ -124,13 +127,21 @@ export class Client {
     if (this.#socket!.send(frame, false, false) !== 1) this.#look();
   }
 
-  /** Answers once some work is done, and all that was to be answered before it. The work does not reject. */
+  /** Answers once some work is done, all has been answered that was to be before it, and there is room. The work does not reject. */
   answerAfter(work: Promise<void> | undefined, answer: () => void): void {
     if (++this.pendingAcks === maxPendingAcks) this.#events.waits(this, true);
-    this.#answered = Promise.all([this.#answered, work]).then(() => {
+    this.#answered = Promise.all([this.#answered, work]).then(async () => {
+      while (this.hasUnreadAnswers) await this.#untilRead();
       if (this.pendingAcks-- === maxPendingAcks) this.#events.waits(this, false);
       if (!this.isGone) answer();
     });
+  }
+
+  /** Resolves when the client has read, or is gone. */
+  #untilRead(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#onRead = resolve;
+    return promise;
   }
 
   /** Has what some work sends leave in as few pieces as can be. */
@@ -186,6 +197,7 @@ export class Client {
       return false;
     }
     this.fullSinceMs = undefined;
+    this.#onRead?.();
     return true;
   }
 

@@ -5,6 +5,7 @@ import { Observable } from 'rxjs';
 import { z } from 'zod';
 import { defineGatewayType } from '../../../../../lib/connections/connection.ts';
 import { connectionTypes } from '../../../../../lib/connections/registry.ts';
+import { HubError } from '../../../../../lib/model/error.ts';
 import type { Remote } from '../../../../../lib/model/parameter.ts';
 import type { ClientList } from '../../../../../lib/wire/http/operation/clients.ts';
 import { eventually } from '../../../../support/deadline.ts';
@@ -13,14 +14,15 @@ import { type Message, openV1, type V1Client } from '../../../../support/sockets
 
 interface Connected {
   readonly client: V1Client;
-  readonly answer: () => void;
+  /** The other hub carries out all writes, or refuses all with this reason. */
+  readonly answer: (refusal?: string) => void;
   /** How many messages the hub has received. */
   readonly received: () => Promise<number | undefined>;
 }
 
 /** A client of a hub that shows `far/lamp` of another one, which carries out no write until `answer` is called. */
 async function connect(t: ExecutionContext): Promise<Connected> {
-  const writing = Promise.withResolvers<readonly boolean[]>();
+  const writing = Promise.withResolvers<readonly (boolean | Error)[]>();
   const remote: Remote = { hub: 'far', staleSince: undefined, write: () => writing.promise };
   const joined = defineGatewayType({
     type: 'joined',
@@ -44,7 +46,8 @@ async function connect(t: ExecutionContext): Promise<Connected> {
     const { clients } = (await (await fetch(`http://127.0.0.1:${hub.port}/hub/clients`)).json()) as ClientList;
     return clients[0]?.receivedMessages;
   };
-  return { client, answer: () => writing.resolve([true]), received };
+  const answer = (refusal?: string) => writing.resolve([refusal === undefined || new HubError('unavailable', refusal)]);
+  return { client, answer, received };
 }
 
 /** What an answer is to. */
@@ -81,6 +84,22 @@ test('no more than 1,000 writes wait for another hub: further messages are recei
   t.deepEqual(
     told.map(subjectOf),
     Array.from({ length: 1100 }, (_, ack) => `ack ${ack}`),
+  );
+});
+
+test('no answer of another hub is left out for who does not read', async (t) => {
+  const { client, answer, received } = await connect(t);
+  const asked = [...Array(900).keys()];
+  for (const ack of asked) client.send({ set: [['far/lamp', true]], ack });
+  await eventually(async () => (await received()) === asked.length);
+  client.pause();
+  answer('x'.repeat(16_000)); // all answers together are longer than what the hub keeps for who does not read
+  for (let round = 0; round < 20; round++) await received();
+  client.resume();
+  const told = await client.until(({ ack }) => ack === asked.at(-1), 'the last answer');
+  t.deepEqual(
+    told.map(({ ack }) => ack),
+    asked,
   );
 });
 
