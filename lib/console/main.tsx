@@ -2,7 +2,9 @@
 
 import { render } from 'solid-js/web';
 import { App } from './app.tsx';
+import { payReleases } from './dashboard/owed.ts';
 import { applyTheme } from './theme.ts';
 
 applyTheme();
+payReleases();
 render(() => <App />, document.getElementById('app')!);

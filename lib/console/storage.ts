@@ -1,18 +1,20 @@
-// What the browser keeps until the next visit. A policy or a private window may forbid it: then the choice lasts as long as the
-// page.
+// What the browser keeps until the next visit, or in a tab until it is closed. A policy or a private window may forbid it: then the
+// choice lasts as long as the page.
+
+type Place = 'localStorage' | 'sessionStorage';
 
 /** Returns what is kept under a key; null: nothing, or the browser does not tell. */
-export function recall(key: string): string | null {
+export function recall(key: string, place: Place = 'localStorage'): string | null {
   try {
-    return localStorage.getItem(key);
+    return globalThis[place].getItem(key);
   } catch {
     return null;
   }
 }
 
-export function keep(key: string, text: string): void {
+export function keep(key: string, text: string, place: Place = 'localStorage'): void {
   try {
-    localStorage.setItem(key, text);
+    globalThis[place].setItem(key, text);
   } catch {
     // the page goes on with what it has
   }

@@ -5,6 +5,7 @@ import { isStale } from '../hub.ts';
 import { whyReadOnly } from '../me.ts';
 import { FitText } from './fit-text.tsx';
 import { createHold } from './hold.ts';
+import { releases, whyNotOff } from './owed.ts';
 import { isLit } from './showing.ts';
 import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 
@@ -14,8 +15,20 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
   const light = lamp === undefined ? parameter : props.values.of(lamp);
   const { send, fail, failure } = useWrites(address);
   const write = (written: string | number | boolean) => void send(written).catch(fail);
-  const { isHeld, listeners } = createHold(write);
   const readOnly = () => whyReadOnly(address, parameter.kind()?.access);
+  const { isHeld, listeners } = createHold({
+    isFree: () => !isStale() && parameter.kind() !== undefined && !readOnly(),
+    async press() {
+      try {
+        await releases.press(address);
+      } catch (error) {
+        fail(error);
+        throw error;
+      }
+    },
+    release: () => releases.release(address),
+  });
+  const trouble = () => failure() || (whyNotOff(address) && `not known to be off: ${whyNotOff(address)}`);
   const lit = () =>
     mode === 'momentary' && lamp === undefined
       ? isHeld() || isLit(light.value())
@@ -42,7 +55,7 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
       <Show when={readOnly()}>
         <span class="word">read-only</span>
       </Show>
-      <Trouble parameter={parameter} values={props.values} failure={failure()} />
+      <Trouble parameter={parameter} values={props.values} failure={trouble()} />
     </button>
   );
 }

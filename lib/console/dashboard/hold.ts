@@ -1,14 +1,15 @@
-// A button that is held: true from when somebody presses it until they let go, by mouse, finger or key. It lets go by itself when the
-// page is hidden or left, and as soon as the link is back when somebody let go without one: nothing stays on by itself.
+// A button that is held: from when somebody presses it until they let go, by mouse, finger or key. It lets go by itself when its page is
+// hidden or left, and when it cannot be used any more: nothing is held by itself.
 
 import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
-import { isStale } from '../hub.ts';
 import { useDelay } from '../timers.ts';
 
 /** Where the page scrolls, a finger holds a button only after it has rested this long: it may be about to scroll. */
 const restMs = 250;
 /** A finger that rests moves by less than this. */
 const slopPx = 10;
+/** Its bit in `buttons`. */
+const primaryButton = 1;
 
 type PointerEventOf = PointerEvent & { readonly currentTarget: HTMLElement };
 
@@ -27,34 +28,38 @@ export interface Hold {
   };
 }
 
-/** Writes true and false for the scope that calls it. */
-export function createHold(write: (isHeld: boolean) => void): Hold {
+interface HoldOptions {
+  /** Whether one can press it. Who holds it when that ends lets go. */
+  readonly isFree: Accessor<boolean>;
+  /** Somebody presses it. When this rejects, the button is held no longer. */
+  readonly press: () => Promise<void>;
+  /** Once after each `press`. */
+  readonly release: () => void;
+}
+
+/** Works for the scope that calls it. */
+export function createHold(options: HoldOptions): Hold {
   const [isHeld, setHeld] = createSignal(false);
-  let owesRelease = false;
-  const hold = () => {
-    if (isHeld() || isStale()) return;
+  /** Of the mouse or finger that holds it; undefined: a key does. */
+  let pointer: number | undefined;
+  let presses = 0;
+  const hold = (by?: number) => {
+    if (isHeld() || !options.isFree()) return;
     setHeld(true);
-    write(true);
+    pointer = by;
+    const own = ++presses;
+    options.press().catch(() => own === presses && release());
   };
   const rest = createRest(hold);
   const release = () => {
     rest.stop();
     if (!isHeld()) return;
     setHeld(false);
-    if (isStale()) owesRelease = true;
-    else write(false);
+    options.release();
   };
-  createEffect(
-    on(isStale, (stale) => {
-      if (stale) release();
-      else if (owesRelease) {
-        owesRelease = false;
-        write(false);
-      }
-    }),
-  );
+  createEffect(on(options.isFree, (isFree) => isFree || release()));
   const ends = new AbortController();
-  addEventListener('blur', release, { signal: ends.signal });
+  for (const event of ['blur', 'pagehide']) addEventListener(event, release, { signal: ends.signal });
   document.addEventListener('visibilitychange', release, { signal: ends.signal });
   onCleanup(() => {
     release();
@@ -64,7 +69,12 @@ export function createHold(write: (isHeld: boolean) => void): Hold {
     if (event.button !== 0) return;
     event.currentTarget.setPointerCapture(event.pointerId);
     if (event.pointerType === 'touch' && canScroll(event.currentTarget)) rest.begin(event);
-    else hold();
+    else hold(event.pointerId);
+  };
+  const move = (event: PointerEvent) => {
+    rest.move(event);
+    // A hand that lets go of one mouse button while it holds another one is told as a move.
+    if (event.pointerId === pointer && (event.buttons & primaryButton) === 0) release();
   };
   const lift = () => {
     if (rest.isResting) hold(); // it did not rest long enough, but it did not scroll either
@@ -74,11 +84,11 @@ export function createHold(write: (isHeld: boolean) => void): Hold {
     isHeld,
     listeners: {
       onPointerDown: press,
-      onPointerMove: rest.move,
+      onPointerMove: move,
       onPointerUp: lift,
       onPointerCancel: release,
       onLostPointerCapture: release,
-      onKeyDown: (event) => (event.key === ' ' || event.key === 'Enter') && hold(),
+      onKeyDown: (event) => (event.key === ' ' || event.key === 'Enter') && !event.repeat && hold(),
       onKeyUp: release,
       onBlur: release,
     },

@@ -1,17 +1,20 @@
 // Dashboards whose link to the hub breaks: every widget says so, and goes on by itself when the link is back.
 
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { openConsole, waitUntil } from '../../support/browser/console.ts';
 import { browser } from '../../support/browser/own-browser.ts';
-import { allStale, desk, noneStale, overlays, wall, widgetsOfAllKinds } from '../../support/browser/wall.ts';
+import { allStale, desk, noneStale, overlays, startWall, wall, widgetsOfAllKinds } from '../../support/browser/wall.ts';
+import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api } from '../../support/hub.ts';
 import { startHubProcess } from '../../support/system/hub-process.ts';
 import { bestOf, idleTimeOf } from '../../support/system/machine.ts';
+import { openNetwork } from '../../support/system/network.ts';
 import { freePort } from '../../support/system/port.ts';
 
 /** A page says this soon that its values may be old. */
 const limitMs = 3000;
+const talk = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
 
 test('a hub that hangs or stops makes every widget stale within three seconds; back, all is live without a reload', async (t) => {
   const folder = await createFolder(t, { 'wall.json5': { columns: 4, widgets: widgetsOfAllKinds } });
@@ -47,8 +50,7 @@ test('a hub that hangs or stops makes every widget stale within three seconds; b
 });
 
 test('a momentary button that is let go while the link is down is off when it is back', async (t) => {
-  const button = { type: 'button', label: 'Talk', address: 'desk/mic', mode: 'momentary' };
-  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [button] } });
+  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [talk] } });
   const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
   const page = await openConsole(t, browser, hub.port, wall);
   await waitUntil(page, noneStale);
@@ -62,4 +64,73 @@ test('a momentary button that is let go while the link is down is off when it is
   await waitUntil(page, noneStale);
   await page.locator('.push[aria-pressed=false]').waitFor();
   t.is(await hub.get('/parameters/desk/mic'), 'false');
+});
+
+/** A page with a momentary button that is held by mouse, and the network between it and its hub. */
+async function holdTalk(t: ExecutionContext) {
+  const hub = await startWall(t, [talk]);
+  const network = await openNetwork(t, hub.port);
+  const page = await openConsole(t, browser, network.port, wall);
+  await waitUntil(page, noneStale);
+  await page.getByRole('button', { name: 'Talk' }).hover();
+  await page.mouse.down();
+  const isOn = (expected: boolean) => eventually(() => hub.find('desk/mic')!.value === expected);
+  await isOn(true);
+  return { hub, network, page, isOn };
+}
+
+test('a momentary button that is let go before the page knows that its link is dead is off when it is back', async (t) => {
+  const { network, page, isOn } = await holdTalk(t);
+  network.freeze();
+  await page.mouse.up();
+  await waitUntil(page, allStale);
+  network.cut(); // what was on its way is lost
+  network.thaw();
+  await waitUntil(page, noneStale);
+  await isOn(false);
+});
+
+test('it is off also when its dashboard was left meanwhile', async (t) => {
+  const { network, page, isOn } = await holdTalk(t);
+  network.freeze();
+  await page.evaluate(`location.hash = '#/parameters'`);
+  await page.getByText('No link to the hub').waitFor();
+  network.cut();
+  network.thaw();
+  await isOn(false);
+});
+
+test('it goes off when its page is closed or reloaded; with a dead link, when the page is there again', async (t) => {
+  const { hub, network, page, isOn } = await holdTalk(t);
+  const reloaded = page.reload();
+  await isOn(false);
+  await reloaded;
+  await page.mouse.up();
+  await waitUntil(page, noneStale);
+  await page.getByRole('button', { name: 'Talk' }).hover();
+  await page.mouse.down();
+  await isOn(true);
+  network.freeze();
+  const again = page.reload();
+  await page.waitForRequest(/\/hub\/$/);
+  network.cut();
+  network.thaw();
+  await again.catch(() => page.reload());
+  await isOn(false);
+  t.is(hub.find('desk/mic')!.value, false);
+  await page.mouse.up();
+  await waitUntil(page, noneStale);
+  await page.getByRole('button', { name: 'Talk' }).hover();
+  await page.mouse.down();
+  await isOn(true);
+  await page.close();
+  await isOn(false);
+});
+
+test('it goes off when a hand lets go of it and holds another button of the mouse', async (t) => {
+  const { page, isOn } = await holdTalk(t);
+  await page.mouse.down({ button: 'right' });
+  await page.mouse.up({ button: 'left' });
+  await isOn(false);
+  await page.mouse.up({ button: 'right' });
 });

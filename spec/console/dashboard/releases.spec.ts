@@ -1,0 +1,88 @@
+// What is owed of a button that was pressed: it is off when the hub has acknowledged that, and not before.
+
+import test from 'ava';
+import { createReleases, releasePauseMs } from '../../../lib/console/dashboard/releases.ts';
+import { eventually } from '../../support/deadline.ts';
+
+const address = 'desk/talk';
+
+/** Releases, what they wrote, `true false`, what was owed, and what was told; `answers` are those to the writes, in order. */
+function recorded(answers: readonly Promise<void>[] = [], owed: readonly string[] = []) {
+  const written: boolean[] = [];
+  const lists: (readonly string[])[] = [];
+  const told: unknown[] = [];
+  const releases = createReleases(owed, {
+    send(_, isOn) {
+      written.push(isOn);
+      return answers[written.length - 1] ?? Promise.resolve();
+    },
+    changed: (list) => lists.push(list),
+    told: (_, error) => told.push(error),
+  });
+  return { releases, written, lists, told };
+}
+
+const refused = async () => {
+  throw new Error('nothing is heard of it');
+};
+
+test('a press is owed until its release is acknowledged', async (t) => {
+  const answer = Promise.withResolvers<void>();
+  const { releases, written, lists } = recorded([Promise.resolve(), answer.promise]);
+  await releases.press(address);
+  t.deepEqual(lists, [[address]]);
+  releases.release(address);
+  t.deepEqual(written, [true, false]);
+  t.deepEqual(releases.owed, [address]);
+  answer.resolve();
+  await eventually(() => releases.owed.length === 0);
+  t.deepEqual(lists.at(-1), []);
+});
+
+test('a release that fails is told, and written again after a pause, until it is acknowledged', async (t) => {
+  const { releases, written, told } = recorded([Promise.resolve(), refused(), refused()]);
+  await releases.press(address);
+  const startMs = performance.now();
+  releases.release(address);
+  await eventually(() => releases.owed.length === 0);
+  t.deepEqual(written, [true, false, false, false]);
+  t.true(performance.now() - startMs >= 2 * releasePauseMs - 5);
+  t.deepEqual(
+    told.map((error) => error instanceof Error),
+    [false, true, true, false],
+  );
+});
+
+test('what is owed is written at once when the link is back, also by another page, but not while it is held', async (t) => {
+  const { releases, written } = recorded([], [address, 'desk/other']);
+  await releases.press('desk/other');
+  releases.retry();
+  t.deepEqual(written, [true, false]);
+  await eventually(() => releases.owed.length === 1);
+  t.deepEqual(releases.owed, ['desk/other']);
+});
+
+test('a button that is pressed again is not put off by its earlier release, whatever becomes of that', async (t) => {
+  const first = Promise.withResolvers<void>();
+  const { releases, written } = recorded([Promise.resolve(), refused(), Promise.resolve(), first.promise]);
+  await releases.press(address);
+  releases.release(address);
+  await releases.press(address);
+  releases.release(address);
+  await releases.press(address);
+  first.resolve();
+  const other = recorded([refused()], [address]);
+  other.releases.retry();
+  await eventually(() => other.releases.owed.length === 0); // that took a pause
+  t.deepEqual(written, [true, false, true, false, true]);
+  t.deepEqual(releases.owed, [address]);
+});
+
+test('a press that is refused is owed like any other: it may have been carried out', async (t) => {
+  const { releases, written } = recorded([refused()]);
+  await t.throwsAsync(releases.press(address));
+  t.deepEqual(releases.owed, [address]);
+  releases.release(address);
+  await eventually(() => releases.owed.length === 0);
+  t.deepEqual(written, [true, false]);
+});
