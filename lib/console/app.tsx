@@ -1,6 +1,6 @@
 // The shell: navigation, the state of the link, and the view that the address names.
 
-import { createEffect, createResource, ErrorBoundary, For, Show, Suspense } from 'solid-js';
+import { createEffect, createResource, createSignal, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Health } from '../wire/http/operation/health.ts';
 import { isStale } from './hub.ts';
@@ -22,6 +22,11 @@ export function App() {
     () => !isStale(),
     () => getJson<Health>('/hub/health').catch(() => undefined),
   );
+  const [whySignedIn, setWhySignedIn] = createSignal('');
+  const leave = async () => {
+    setWhySignedIn('');
+    setWhySignedIn(await signOut());
+  };
   createEffect(() => {
     document.title = `${view().title} · ${location.host}`;
   });
@@ -42,7 +47,7 @@ export function App() {
         </Show>
         <Show when={me()?.user}>
           {(user) => (
-            <button type="button" class="quiet" onClick={signOut} title={`Sign ${user()} out`}>
+            <button type="button" class="quiet" onClick={leave} title={`Sign ${user()} out`}>
               {user()}
             </button>
           )}
@@ -76,6 +81,11 @@ export function App() {
       </nav>
       <main ref={main} id="main" tabIndex={-1}>
         <LinkBanner />
+        <Show when={whySignedIn()}>
+          <p role="alert" class="note error">
+            You are still signed in: {whySignedIn()}
+          </p>
+        </Show>
         <Show when={me()} fallback={<p class="note">Loading …</p>}>
           <Show when={view()} keyed>
             {(one) => (

@@ -5,16 +5,29 @@ import { createMatcher } from '../client/pattern.ts';
 import type { Access } from '../model/parameter.ts';
 import type { Me } from '../wire/http/operation/users.ts';
 import { isStale, linkState } from './hub.ts';
-import { getJson, postJson } from './request.ts';
+import { getJson, messageOf, postJson, Refusal } from './request.ts';
+import { useDelay, useOneAtATime } from './timers.ts';
+
+/** A question that was not answered is asked again after this pause. */
+const askAgainMs = 5000;
 
 const [known, setKnown] = createSignal<Me>();
+/** Whether the browser sends wrong credentials. It has asked people for a password already, and would with every question. */
+let isTurnedAway = false;
 
 /** undefined: the hub has not told it yet. */
 export const me = known;
 export const mayManage = () => me()?.manage ?? false;
 
 const mayWrite = createRoot(() => {
+  const again = useDelay();
+  const ask = useOneAtATime(async () => {
+    again.stop();
+    if (!(await learn())) again.start(askAgainMs, ask);
+  });
   createEffect(on(isStale, ask)); // whoever is cut off may have other rights when the link is back
+  // A socket does not tell that its handshake was refused: who is signed out meanwhile learns it here.
+  createEffect(on(linkState, ({ name }) => (name === 'waiting' || name === 'closed') && !isTurnedAway && ask()));
   return createMemo(() => createMatcher(me()?.write ?? [], []));
 });
 
@@ -29,10 +42,18 @@ export function ownAccess(address: string, access: Access): Access {
   return whyReadOnly(address, access) ? 'read-only' : access;
 }
 
-async function ask(): Promise<void> {
-  const answer = await getJson<Me>('/hub/me').catch(() => undefined);
-  if (answer?.maySignIn && (linkState().name === 'closed' || isNobody(answer))) signInAgain();
-  else if (answer) setKnown(answer);
+/** Asks who one is; returns whether the hub has answered. */
+async function learn(): Promise<boolean> {
+  try {
+    const answer = await getJson<Me>('/hub/me');
+    if (answer.maySignIn && (linkState().name === 'closed' || isNobody(answer))) signInAgain();
+    else setKnown(answer);
+    isTurnedAway = false;
+  } catch (error) {
+    isTurnedAway = isRefused(error, 'unauthorized');
+    return isTurnedAway;
+  }
+  return true;
 }
 
 function isNobody({ user, read, write, dashboards }: Me): boolean {
@@ -44,8 +65,20 @@ export function signInAgain(): void {
   location.assign(`/hub/sign-in${location.hash}`);
 }
 
-/** Ends what the cookie of this browser is good for; one that came with other credentials has none. */
-export async function signOut(): Promise<void> {
-  await postJson('/hub/sign-out', {}).catch(() => {});
+/**
+ * Ends what the cookie of this browser is good for, and opens the page to sign in; one that came with other credentials has none.
+ * Returns why it may still be good; empty: it is not.
+ */
+export async function signOut(): Promise<string> {
+  try {
+    await postJson('/hub/sign-out', {});
+  } catch (error) {
+    if (!isRefused(error, 'conflict')) return messageOf(error);
+  }
   signInAgain();
+  return '';
+}
+
+function isRefused(error: unknown, code: Refusal['code']): boolean {
+  return error instanceof Refusal && error.code === code;
 }

@@ -7,6 +7,9 @@ import type { Page } from 'playwright-core';
 import { openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
+import { startHubProcess } from '../support/system/hub-process.ts';
+import { openNetwork } from '../support/system/network.ts';
+import { freePort } from '../support/system/port.ts';
 
 const users = {
   ann: { password: 'geheim', read: ['desk/**', 'store/**'], dashboards: ['**'] },
@@ -134,4 +137,34 @@ test('who may manage sees users and devices; a browser that is revoked is led to
   t.regex(other.url(), /\/hub\/sign-in/);
   t.is(await page.locator('[data-device]').count(), 1);
   t.deepEqual(refusals, []);
+});
+
+test('whom a restart of the hub has signed out comes to the page to sign in', async (t) => {
+  const flow = { connections: { api: { ...api, port: await freePort(), users } } };
+  const first = await startHubProcess(t, flow);
+  const page = await openConsole(t, browser, first.port, '#/parameters');
+  await signIn(page, 'ann', 'geheim');
+  const unanswered = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/hub/me'));
+  first.process.kill('SIGKILL');
+  await unanswered;
+  await first.ended();
+  await startHubProcess(t, flow);
+  await page.getByLabel('Password').waitFor();
+  t.regex(page.url(), /\/hub\/sign-in#\/parameters$/);
+});
+
+test('a sign-out that has not got there is no sign-out: the page says so', async (t) => {
+  const hub = await startHubFrom(t, files);
+  const network = await openNetwork(t, hub.port);
+  const page = await openConsole(t, browser, network.port, '#/parameters');
+  await signIn(page, 'ann', 'geheim');
+  network.freeze();
+  await page.getByTitle('Sign ann out').click();
+  await page.getByRole('alert').getByText('You are still signed in: the hub cannot be reached').waitFor();
+  network.cut();
+  network.thaw();
+  await page.reload();
+  await page.getByTitle('Sign ann out').click();
+  await page.getByLabel('Password').waitFor();
+  t.regex(page.url(), /\/hub\/sign-in/);
 });
