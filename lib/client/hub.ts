@@ -94,7 +94,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   };
 
   const take = (message: ReceivedMessage) => {
-    replica.apply(message, platform.now());
+    replica.apply(message, platform.clock());
     subscriptions.take(message);
     if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
     if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);

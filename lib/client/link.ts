@@ -156,7 +156,7 @@ export class Link {
     this.#at = (this.#at + 1) % this.#endpoints.length;
     const waitMs = this.#backoff.next() * (0.5 + this.#platform.random() / 2);
     this.#cancel = this.#platform.after(waitMs, () => this.#open());
-    this.#become({ name: 'waiting', retryAt: this.#platform.now() + waitMs, reason });
+    this.#become({ name: 'waiting', retryAt: this.#platform.clock() + waitMs, reason });
   }
 
   /** A socket does not tell with which status its handshake was refused; plain HTTP to the same place does. */

@@ -18,8 +18,10 @@ export type SocketClass = new (url: string, protocols: string[]) => SocketLike;
 
 export interface Platform {
   readonly WebSocket: SocketClass;
-  /** Milliseconds since 1970 that never go back. */
+  /** Milliseconds that never go back, and may stand still while the machine sleeps. */
   now(): number;
+  /** Milliseconds since 1970 by the clock of this machine, as `Date.now()`. */
+  clock(): number;
   /** Does work later; the function that it returns cancels it. */
   after(delayMs: number, work: () => void): () => void;
   /** 0 up to 1. */
@@ -52,7 +54,8 @@ export function createPlatform(given?: SocketClass): Platform {
     throw new TypeError('WebSocket: expected a browser or Node.js 22, or the option WebSocket');
   return {
     WebSocket: socketClass,
-    now: () => performance.timeOrigin + performance.now(),
+    now: () => performance.now(),
+    clock: Date.now,
     after(delayMs, work) {
       const timer = setTimeout(work, delayMs);
       return () => clearTimeout(timer);

@@ -250,3 +250,19 @@ test('an address that lets in after it has refused counts no more', async (t) =>
   await microtasks();
   t.is(script.hub.state.name, 'waiting');
 });
+
+test('times are those of the clock of the machine, also after it slept or was set', (t) => {
+  let aheadMs = 1_000_000;
+  const script = playHub({ clockAheadMs: () => aheadMs });
+  const lamp = script.hub.param('desk/lamp');
+  lamp.subscribe(() => {});
+  script.socket.accept().says({ sub: 1, mode: 'snapshot' }, { def: [[7, 'desk/lamp', 'B', 'rw']] }, { end: 1, rev: 1 });
+  aheadMs = 5_000_000;
+  script.socket.says({ stale: [7], ageMs: 3000 });
+  t.is(lamp.staleSince, 4_997_000);
+  aheadMs = 2_000_000;
+  script.socket.ends();
+  t.deepEqual(script.hub.state, { name: 'waiting', retryAt: 2_000_250, reason: 'the link broke (1006)' });
+  script.pass(250);
+  t.is(script.sockets.length, 2, 'pauses do not depend on it');
+});

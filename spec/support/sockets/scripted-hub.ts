@@ -71,6 +71,8 @@ export interface Script {
 
 export interface ScriptOptions extends HubSettings {
   readonly random?: number;
+  /** By how much the clock of the machine is ahead of the time that has passed. */
+  readonly clockAheadMs?: () => number;
   readonly statusOf?: (endpoint: Endpoint) => number | undefined;
   readonly urls?: readonly string[];
 }
@@ -78,6 +80,7 @@ export interface ScriptOptions extends HubSettings {
 /** Connects a client; `random` is what chance gives, `statusOf` what plain HTTP would answer. */
 export function playHub({
   random = 1,
+  clockAheadMs = () => 0,
   statusOf = () => undefined,
   urls = ['ws://hub/ws'],
   ...settings
@@ -93,6 +96,7 @@ export function playHub({
       }
     },
     now: () => scheduler.now(),
+    clock: () => scheduler.now() + clockAheadMs(),
     after(delayMs, work) {
       const action = scheduler.schedule(work, delayMs);
       return () => action.unsubscribe();
@@ -108,7 +112,7 @@ export function playHub({
   const hub = createHub(endpoints, settings, platform);
   const states: string[] = [];
   hub.state$.subscribe((state) =>
-    states.push('retryAt' in state ? `waiting ${state.retryAt - scheduler.now()}` : state.name),
+    states.push('retryAt' in state ? `waiting ${state.retryAt - scheduler.now() - clockAheadMs()}` : state.name),
   );
   hub.stale$.subscribe((isStale) => states.push(isStale ? 'stale' : 'fresh'));
   return {
