@@ -1,4 +1,5 @@
-// Keeps the screen of a panel on where the browser can (Screen Wake Lock, W3C), also after the page was hidden and seen again.
+// Keeps the screen of a panel on where the browser can (Screen Wake Lock, W3C): with HTTPS, or from the same machine. It does so also
+// after the page was hidden and seen again.
 
 import { onCleanup } from 'solid-js';
 
