@@ -9,7 +9,7 @@ export interface Explained {
   readonly offset: number;
 }
 
-const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|infinity|nan)$/i;
+const numberPattern = /^[+-]?(?:0x[\da-f]+|(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?|infinity|nan)$/i;
 const keyPattern = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 const curlyQuote = /^[“”„‟‘’‚‛«»]/;
 const closing: Readonly<Record<string, string>> = { '{': '}', '[': ']' };

@@ -10,7 +10,8 @@ export type Value = string | number | boolean;
 /** The longest text that a parameter holds, in UTF-16 code units. */
 export const maxTextLength = 65_536;
 
-const numberText = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+/** No digit can belong to two parts of it: else a long text that is no number would take seconds. */
+const numberText = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Converts an input to the value type (D-02). Errors: `not-convertible`, with what was expected and what came. */
 export function convert(type: ValueType, input: unknown): Value {

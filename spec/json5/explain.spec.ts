@@ -18,6 +18,12 @@ test('a text that is nested too deep is refused in a sentence, too', (t) => {
   t.throws(() => readJson5('['.repeat(200_000)), { code: 'bad-json5' });
 });
 
+test('a long text of digits that is no number is explained at once', (t) => {
+  const before = performance.now();
+  t.not(explainJson5(`{ a: ${'1'.repeat(65_000)}x }`), undefined);
+  t.true(performance.now() - before < 500);
+});
+
 test('whatever is wrong is told in one sentence, with a place in the text', (t) => {
   const texts = fc.string({ unit: fc.constantFrom(...'{}[]:,\'"#=“ab1- \n/\\') });
   fc.assert(

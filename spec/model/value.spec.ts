@@ -102,6 +102,15 @@ test('D-02: converting twice is converting once', (t) => {
   t.pass();
 });
 
+test('D-02: a text of digits that is no number is refused at once, and a long number is one', (t) => {
+  const digits = '1'.repeat(65_000);
+  const before = performance.now();
+  for (const text of [`${digits}x`, `${digits}.${digits}x`, `.${digits}x`, `1e${digits}x`])
+    for (const type of ['I', 'F'] as const) t.throws(() => convert(type, text), { code: 'not-convertible' });
+  t.true(performance.now() - before < 500);
+  t.is(convert('F', `0.${digits}`), 1 / 9);
+});
+
 test('D-02: text is true only as `true` in any case or as `1`', (t) => {
   fc.assert(fc.property(fc.string(), (text) => convert('B', text) === (text === '1' || text.toLowerCase() === 'true')));
   t.pass();

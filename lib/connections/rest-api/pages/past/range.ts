@@ -20,7 +20,7 @@ export function readRange(query: URLSearchParams, defaultFrom: string): { from: 
 
 /** In a query, a plus that is not encoded is a space. Of a time it is the plus of its zone: `2026-11-22T03:00+01:00`. */
 function timeText(query: URLSearchParams, name: string): string | null {
-  return query.get(name)?.replace(/(?<=T.*) (?=\d\d:\d\d$)/, '+') ?? null;
+  return query.get(name)?.replace(/ (?=\d\d:\d\d$)(?<=T.*)/, '+') ?? null;
 }
 
 /** Reads a whole number from 1 to `most`. Errors: `bad-request`. */
