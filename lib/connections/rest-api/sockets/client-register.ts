@@ -45,6 +45,11 @@ export class ClientRegister {
     return this.#connected;
   }
 
+  /** Whether its socket is open. */
+  has(client: ConnectedClient): boolean {
+    return this.#connected.has(client);
+  }
+
   /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
   takePlace(address: string, { name }: Visitor): void {
     this.checkOpen();

@@ -28,7 +28,7 @@ export interface Session {
   ping(): void;
   /** Is called when the client has answered a ping without a payload, and all that it sent before has been received. */
   ponged(): void;
-  /** Says goodbye, and closes the socket. */
+  /** Says goodbye, and closes the socket; once that is gone it does nothing. */
   end(code: CloseCode, reason: string): void;
   /** Is called when its socket is gone. */
   close(): void;

@@ -63,7 +63,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
   const heartbeat = new Heartbeat(clients);
-  const unread = new UnreadWatch(() => clients.clients(), settings.limits.unreadBytesPerUser, hits);
+  const unread = new UnreadWatch(clients, settings.limits.unreadBytesPerUser, hits);
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
 

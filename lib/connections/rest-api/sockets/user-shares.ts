@@ -56,6 +56,11 @@ function tooMuch(limit: 'subscriptionsPerUser' | 'stepsPerUser', what: string, s
   return new LimitError(limit, 'bad-request', `sub: expected at most ${what} in all clients of ${share}, got more`);
 }
 
+interface Clients {
+  clients(): Iterable<ConnectedClient>;
+  has(client: ConnectedClient): boolean;
+}
+
 /** How often some of the clients are looked at, and how many. */
 const lookMs = 100;
 const lookedAtOnce = 1000;
@@ -65,7 +70,7 @@ const lookedAtOnce = 1000;
  * that they cannot hold that much, it does not look.
  */
 export class UnreadWatch {
-  readonly #clients: () => Iterable<ConnectedClient>;
+  readonly #clients: Clients;
   readonly #most: number;
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
@@ -74,7 +79,7 @@ export class UnreadWatch {
   #count = 0;
   #held = new Map<string, [client: ConnectedClient, bytes: number][]>();
 
-  constructor(clients: () => Iterable<ConnectedClient>, most: number, hits: LimitHits) {
+  constructor(clients: Clients, most: number, hits: LimitHits) {
     this.#clients = clients;
     this.#most = most;
     this.#hits = hits;
@@ -92,7 +97,7 @@ export class UnreadWatch {
   }
 
   #look(): void {
-    this.#walk ??= this.#clients()[Symbol.iterator]();
+    this.#walk ??= this.#clients.clients()[Symbol.iterator]();
     for (let looked = 0; looked < lookedAtOnce; looked++) {
       const { done, value } = this.#walk.next();
       if (done) {
@@ -115,8 +120,9 @@ export class UnreadWatch {
     if (this.#count * limits.unreadBytes.default <= this.#most) this.stop();
     this.#count = 0;
     this.#held = new Map();
-    for (const held of shares.values()) {
-      let sum = held.reduce((all, [, bytes]) => all + bytes, 0);
+    for (const all of shares.values()) {
+      const held = all.filter(([client]) => this.#clients.has(client)); // a walk takes some time, and the others have gone meanwhile
+      let sum = held.reduce((bytes, one) => bytes + one[1], 0);
       if (sum <= this.#most) continue;
       for (const [{ session, address }, bytes] of held.sort(([, one], [, other]) => other - one)) {
         if (sum <= this.#most) break;

@@ -208,7 +208,7 @@ export class PlainClient implements Session, Task {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    this.#socket.end(code, reason);
+    if (this.#context.clients.has(this)) this.#socket.end(code, reason); // else the server would take no call any more
   }
 
   #send(frame: string): void {

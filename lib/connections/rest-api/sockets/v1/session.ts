@@ -114,6 +114,7 @@ export class V1Session implements Session, Task {
   }
 
   end(code: CloseCode, reason: string): void {
+    if (this.#client.isGone) return;
     this.#client.send(encode({ bye: { code, reason, retry: mayReturn(code) } }));
     this.#client.end(code, reason);
   }

@@ -1,0 +1,36 @@
+// What the clients of one user do not read is looked at over several looks, in which clients come and go.
+
+import test from 'ava';
+import { createLimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
+import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import { UnreadWatch } from '../../../../lib/connections/rest-api/sockets/user-shares.ts';
+import { Journal } from '../../../../lib/hub/journal.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
+import { eventually } from '../../../support/deadline.ts';
+
+const unreadBytes = 1000;
+
+test('a client that goes between two looks is not ended, and what it held does not count', async (t) => {
+  const connected = new Set<ConnectedClient>();
+  const ended: number[] = [];
+  let looked = 0;
+  for (let id = 0; id < 1500; id++) {
+    const session = {
+      get unreadBytes() {
+        looked++;
+        return id < 10 ? unreadBytes + 10 - id : 0;
+      },
+      end: () => ended.push(id),
+    };
+    connected.add({ id, address: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
+  }
+  const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
+  const watch = new UnreadWatch(clients, 5 * unreadBytes, createLimitHits(Journal.of(createLogRecorder())));
+  t.teardown(() => watch.stop());
+  watch.came(connected.size);
+  await eventually(() => looked > 0);
+  t.true(looked <= 1000, 'the walk is not over');
+  for (const client of connected) if (client.id < 3) connected.delete(client);
+  await eventually(() => ended.length > 0);
+  t.deepEqual(ended, [3, 4, 5], 'with these gone the other four hold less than 5,000 bytes');
+});
