@@ -2,7 +2,7 @@
 
 import { Observable, Subscription } from 'rxjs';
 import { unknownName } from '../../../json5/nearest-name.ts';
-import { HubError, messageOf } from '../../../model/error.ts';
+import { HubError } from '../../../model/error.ts';
 import type { Change, Origin, ParameterDeclaration } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { SnapshotArchive } from '../../archive.ts';
@@ -10,7 +10,7 @@ import type { ConnectionContext, ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Part } from '../parts.ts';
 import type { Selection } from '../selection.ts';
-import { LiveSelection } from './live-selection.ts';
+import { type Act, LiveSelection } from './live-selection.ts';
 import type { SnapshotShelf } from './shelf.ts';
 
 export type Selections = Readonly<Record<string, Selection>>;
@@ -85,6 +85,10 @@ class ServedSelection {
   readonly selection: LiveSelection;
   readonly #context: Context;
   readonly #settle: () => void;
+  /** What was asked for in this turn, which bounds it; of equal neighbours the first. */
+  #acts: Act[] = [];
+  /** How often something was asked for. */
+  #asked = 0;
   /** As `matches` was told last. */
   #told = false;
 
@@ -102,32 +106,13 @@ class ServedSelection {
     const serving = new Subscription();
     const { selection } = this;
     const { name } = selection;
-    const on = (parameterId: string, accept: (input: unknown) => string, act: (snapshot: string) => void) => {
-      const next = (snapshot: Value) => {
-        try {
-          act(String(snapshot));
-        } catch (error) {
-          this.#context.log.warn({ snapshot }, messageOf(error)); // the room was taken within the same turn
-        }
-        this.tell();
-      };
-      serving.add(this.#context.inbox(`${name}/${parameterId}`, accept).subscribe({ next, error: () => {} }));
+    const on = (kind: Act['kind'], accept: (input: unknown) => string) => {
+      const next = (snapshot: Value) => this.#actSoon({ kind, snapshot: String(snapshot) });
+      serving.add(this.#context.inbox(`${name}/${kind}`, accept).subscribe({ next, error: () => {} }));
     };
-    on(
-      'save',
-      (input) => selection.nameToSave(input),
-      (snapshot) => selection.save(snapshot),
-    );
-    on(
-      'recall',
-      (input) => selection.knownName('recall', input),
-      (snapshot) => selection.recall(snapshot),
-    );
-    on(
-      'forget',
-      (input) => selection.knownName('forget', input),
-      (snapshot) => selection.forget(snapshot),
-    );
+    on('save', (input) => selection.nameToSave(input));
+    on('recall', (input) => selection.knownName('recall', input));
+    on('forget', (input) => selection.knownName('forget', input));
     return serving;
   }
 
@@ -139,6 +124,24 @@ class ServedSelection {
   renew(): void {
     this.selection.renew();
     this.tell();
+  }
+
+  /**
+   * Acts once the turn has settled: one look at all parameters is then enough, however often a turn asks for it. It is on behalf of the
+   * last one that asked.
+   */
+  #actSoon(act: Act): void {
+    const before = this.#acts.at(-1);
+    if (act.kind !== before?.kind || act.snapshot !== before.snapshot) this.#acts.push(act);
+    const number = ++this.#asked;
+    const settle = this.#context.atSettle(() => {
+      if (number !== this.#asked) return;
+      const acts = this.#acts;
+      this.#acts = [];
+      this.selection.act(acts);
+      this.tell();
+    });
+    settle();
   }
 
   /** Sets `matches` once the turn has settled, so that a recall is told as one step. */

@@ -2,18 +2,18 @@
 // are those of the one that was last saved or recalled.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
-import { describe, HubError } from '../../../model/error.ts';
-import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
+import { describe, HubError, messageOf } from '../../../model/error.ts';
+import type { Change, Origin } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';
-import { convert, type Value } from '../../../model/value.ts';
+import { convert } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Selection } from '../selection.ts';
 import { maxNameLength, maxParameters, maxSnapshotBytes, maxSnapshots } from './bounds.ts';
 import { Difference } from './difference.ts';
 import { ListedParameters } from './listed-parameters.ts';
+import { Present } from './present.ts';
 import { compare, recollect } from './recollection.ts';
-import { mostBytes, writeContents } from './saved-value.ts';
 import type { Kept, SnapshotShelf } from './shelf.ts';
 
 /** How many parameters a warning names. */
@@ -24,9 +24,15 @@ export interface LiveSelectionOptions {
   readonly selection: Selection;
   /** The store, which writes what is recalled. */
   readonly store: Origin;
-  readonly hub: Pick<HubPort, 'find' | 'parameters' | 'writeTo'>;
+  readonly hub: Pick<HubPort, 'find' | 'parameters' | 'revision' | 'writeTo'>;
   readonly shelf: SnapshotShelf;
   readonly log: Log;
+}
+
+/** What somebody has written to `save`, `recall` or `forget`. */
+export interface Act {
+  readonly kind: 'save' | 'recall' | 'forget';
+  readonly snapshot: string;
 }
 
 type Sized = Pick<Kept, 'name' | 'bytes'>;
@@ -35,6 +41,7 @@ export class LiveSelection {
   readonly name: string;
   readonly #options: LiveSelectionOptions;
   readonly #listed: ListedParameters;
+  readonly #present: Present;
   /** From the snapshot that was last saved or recalled; undefined: there is none. */
   #difference: Difference | undefined;
 
@@ -42,6 +49,7 @@ export class LiveSelection {
     this.name = options.name;
     this.#options = options;
     this.#listed = new ListedParameters(options.hub, options.selection, options.store.name);
+    this.#present = new Present(options.hub, this.#listed);
     this.#compareWithLast();
   }
 
@@ -67,16 +75,13 @@ export class LiveSelection {
 
   /** The name to save under. Errors: `not-convertible`, `conflict` when there is no room. */
   nameToSave(input: unknown): string {
-    const { shelf } = this.#options;
     this.#expectReady('save');
     const name = readName(this.#where('save'), input);
-    const isNew = shelf.find(this.name, name) === undefined;
-    if (isNew && shelf.of(this.name).length >= maxSnapshots)
-      throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
+    this.#expectPlace(name);
     const { size } = this.#listed.all;
     if (size > maxParameters) throw this.#noRoom(`at most ${count(maxParameters)} parameters`, count(size));
-    const bytes = mostBytes(this.#listed.all);
-    if (!this.#hasRoom({ name, bytes })) this.#expectRoom(this.#pack(name));
+    if (!this.#hasRoom({ name, bytes: this.#present.mostBytes }))
+      this.#expectRoom({ name, bytes: this.#present.bytes });
     return name;
   }
 
@@ -89,35 +94,23 @@ export class LiveSelection {
     return name;
   }
 
-  /** Keeps the present values. Errors: `conflict` when there is no room. */
-  save(name: string): void {
-    const { shelf, log } = this.#options;
-    const snapshot = this.#pack(name);
-    this.#expectRoom(snapshot);
-    shelf.save(snapshot);
-    this.#difference = new Difference(knownValues(this.#listed.all));
-    log.info({ snapshot: name }, `${this.#what(name)} was saved: ${count(snapshot.parameters)} parameters`);
-  }
-
-  /** Writes what differs, in listed order; to be called within a turn. */
-  recall(name: string): void {
-    const { shelf, hub, store, log } = this.#options;
-    const snapshot = shelf.find(this.name, name);
-    if (snapshot === undefined) return; // it was forgotten in the same turn
-    const { expected, leftOut } = recollect(snapshot, this.#listed.all, hub);
-    shelf.setLast(this.name, name);
-    this.#difference = new Difference(expected);
-    const { count: differing } = this.#difference;
-    for (const [parameter, value] of expected) if (parameter.value !== value) hub.writeTo(parameter, value, store);
-    log.info({ snapshot: name }, `${this.#what(name)} was recalled: ${count(differing)} parameters differed`);
-    if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} was recalled without ${listOf(leftOut)}`);
-  }
-
-  forget(name: string): void {
-    const { shelf, log } = this.#options;
-    shelf.forget(this.name, name);
-    this.#compareWithLast();
-    log.info({ snapshot: name }, `${this.#what(name)} was forgotten`);
+  /**
+   * Does what was asked for in one turn, in this order, within that turn; of several recalls the last one alone. What cannot be done any
+   * more is logged: the room was taken within the same turn.
+   */
+  act(acts: readonly Act[]): void {
+    const lastRecall = acts.findLastIndex(({ kind }) => kind === 'recall');
+    for (const [index, { kind, snapshot }] of acts.entries()) {
+      if (kind === 'recall' && index !== lastRecall) continue;
+      try {
+        if (kind === 'save') this.#save(snapshot);
+        else if (kind === 'recall') this.#recall(snapshot);
+        else this.#forget(snapshot);
+      } catch (error) {
+        this.#options.log.warn({ snapshot }, messageOf(error));
+      }
+    }
+    this.#present.release();
   }
 
   list(): SnapshotSelection {
@@ -134,20 +127,54 @@ export class LiveSelection {
     return compare(snapshot, this.#listed.all, hub);
   }
 
+  /** Keeps the present values. Errors: `conflict` when there is no room. */
+  #save(name: string): void {
+    const { shelf, log } = this.#options;
+    this.#expectPlace(name);
+    const snapshot = { selection: this.name, name, time: Date.now(), ...this.#present.pack() };
+    this.#expectRoom(snapshot);
+    shelf.save(snapshot);
+    this.#difference = this.#present.difference();
+    log.info({ snapshot: name }, `${this.#what(name)} was saved: ${count(snapshot.parameters)} parameters`);
+  }
+
+  /** Writes what differs, in listed order. */
+  #recall(name: string): void {
+    const { shelf, hub, store, log } = this.#options;
+    const snapshot = shelf.find(this.name, name);
+    if (snapshot === undefined) return; // it was forgotten in the same turn
+    const { expected, leftOut } = recollect(snapshot, this.#listed.all, hub);
+    shelf.setLast(this.name, name);
+    this.#difference = new Difference(expected);
+    const { count: differing } = this.#difference;
+    for (const [parameter, value] of expected) if (parameter.value !== value) hub.writeTo(parameter, value, store);
+    log.info({ snapshot: name }, `${this.#what(name)} was recalled: ${count(differing)} parameters differed`);
+    if (leftOut.length > 0) log.warn({ snapshot: name }, `${this.#what(name)} was recalled without ${listOf(leftOut)}`);
+  }
+
+  #forget(name: string): void {
+    const { shelf, log } = this.#options;
+    if (shelf.last(this.name) === name) this.#difference = undefined;
+    shelf.forget(this.name, name);
+    log.info({ snapshot: name }, `${this.#what(name)} was forgotten`);
+  }
+
   #compareWithLast(): void {
     const { shelf, hub } = this.#options;
     const last = shelf.find(this.name, shelf.last(this.name) ?? '');
     this.#difference = last && new Difference(recollect(last, this.#listed.all, hub).expected);
   }
 
-  #pack(name: string): Kept {
-    const { contents, parameters } = writeContents(this.#listed.all);
-    const bytes = Buffer.byteLength(contents);
-    return { selection: this.name, name, time: Date.now(), parameters, contents, bytes };
-  }
-
   #hasRoom(snapshot: Sized): boolean {
     return snapshot.bytes <= maxSnapshotBytes && this.#allBytes(snapshot) <= this.#options.shelf.maxBytes;
+  }
+
+  /** Errors: `conflict`. */
+  #expectPlace(name: string): void {
+    const { shelf } = this.#options;
+    const isNew = shelf.find(this.name, name) === undefined;
+    if (isNew && shelf.of(this.name).length >= maxSnapshots)
+      throw this.#noRoom(`at most ${maxSnapshots} snapshots`, `${maxSnapshots + 1}: forget one`);
   }
 
   /** Errors: `conflict`. */
@@ -190,13 +217,6 @@ export class LiveSelection {
   #where(parameterId: string): string {
     return `${this.#options.store.name}/${this.name}/${parameterId}`;
   }
-}
-
-/** The present values, but for those that are unknown. */
-function knownValues(parameters: Iterable<Parameter>): ReadonlyMap<Parameter, Value> {
-  const values = new Map<Parameter, Value>();
-  for (const parameter of parameters) if (parameter.value !== undefined) values.set(parameter, parameter.value);
-  return values;
 }
 
 /** Errors: `not-convertible`. */

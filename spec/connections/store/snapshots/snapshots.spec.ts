@@ -77,6 +77,42 @@ test('matches follows each change, also those that rules make of a recall, and t
   t.true(matches(hub), 'the title was unknown when it was saved');
 });
 
+test('a turn with many saves and recalls looks at the parameters once: the last recall counts, and all names are saved', async (t) => {
+  const many = { type: 'dummy', parameters: Array.from({ length: 5000 }, (_, n) => `p${n},F,0`) };
+  const wide = { snapshots: { 'studio-1': { include: ['desk/**', 'many/**'] } } };
+  const { start } = await install(t, { desk, many }, { store: wide });
+  const hub = await start();
+  set(hub, { 'desk/router': 1, 'desk/fader': 0.1 });
+  hub.write(at.save, 'one', writer);
+  set(hub, { 'desk/router': 2, 'desk/fader': 0.2 });
+  hub.write(at.save, 'two', writer);
+  set(hub, { 'desk/router': 3 });
+  const changes = recordOf(hub);
+  const before = performance.now();
+  hub.turn(() => {
+    for (let n = 0; n < 2000; n++) {
+      set(hub, { 'desk/fader': n, [at.recall]: 'one' });
+      set(hub, { 'desk/far': n % 2 === 1, [at.recall]: 'two' });
+    }
+  });
+  t.deepEqual(valuesOf(hub).slice(0, 2), [2, 0.2]);
+  t.true(matches(hub));
+  const last = changes.findLast(({ parameter }) => parameter.address === at.recall)!;
+  const router = changes.filter(({ parameter }) => parameter.address === 'desk/router');
+  t.deepEqual(
+    router.map(({ value, cause }) => [value, cause === last]),
+    [[2, true]],
+  );
+  hub.turn(() => {
+    for (let n = 0; n < 4000; n++) set(hub, { 'desk/fader': n, [at.save]: `n${n % 50}`, [at.forget]: 'one' });
+  });
+  t.true(performance.now() - before < 5000, 'a turn holds up everybody else');
+  const [list] = hub.keeping.archive!.snapshots!.list();
+  t.deepEqual([list!.saved.length, list!.matches], [51, 'n49']);
+  const { values } = hub.keeping.archive!.snapshots!.compare('studio-1', 'n7');
+  t.is(values.find(({ parameter }) => parameter === 'desk/fader')!.value, 3999, 'as the turn has left it');
+});
+
 const refused: readonly (readonly [
   title: string,
   address: keyof typeof at,
