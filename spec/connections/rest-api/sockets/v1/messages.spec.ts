@@ -95,6 +95,18 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ],
   ['a long pattern', { sub: 3, exclude: ['a', long] }, /^exclude\[1\]: expected .*1 to 1024 characters/, 3],
   ['a pattern of a number', { sub: 3, include: [1] }, /^include\[0\]: expected .*pattern.*, got 1/, 3],
+  [
+    'an empty regex',
+    { sub: 3, include: ['a', { regex: '' }] },
+    /^include\[1\]: expected .*, or .*, got \{"regex":""/,
+    3,
+  ],
+  [
+    'a regex and more',
+    { sub: 3, exclude: [{ regex: 'a', b: 1 }] },
+    /^exclude\[0\]: expected .*, or \{"regex":…\}, /,
+    3,
+  ],
   ['no list of patterns', { sub: 3, include: 'desk/**' }, /^include: expected list of at most 2048 patterns, got /, 3],
   ['many patterns', { sub: 3, include: Array(2049).fill('a') }, /: expected at most 2048 patterns, got 2049$/, 3],
   ['a long regex', { sub: 3, include: [{ regex: long }] }, /^include\[0\]\.regex: expected a pattern of 1 to 1024 /, 3],
@@ -160,6 +172,17 @@ test('lib/client/README.md: whoever asks for more than a limit allows is answere
     const told = hub.lines.flatMap(({ message }) => / went past the limit (\w+) /.exec(message)?.[1] ?? []);
     t.deepEqual(told, [limit]);
   }
+});
+
+test('a list of thousands of wrong patterns is answered with the first, and takes little time', async (t) => {
+  const hub = await startDesk(t);
+  const client = await openV1(t, hub.port);
+  const before = performance.now();
+  for (let count = 0; count < 60; count++) {
+    client.send({ sub: 3, include: Array(32_000).fill(1) });
+    t.regex((await client.next()).error ?? '', /^include\[0\]: expected .*pattern.*, got 1/);
+  }
+  t.true(performance.now() - before < 3000);
 });
 
 test('lib/client/README.md: a binary frame is a mistake', async (t) => {

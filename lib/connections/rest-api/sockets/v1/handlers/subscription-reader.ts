@@ -1,7 +1,9 @@
 // Reads what a client asks for with `{"sub":1,…}` (lib/client/README.md "Subscribing").
 
 import { z } from 'zod';
+import { isJsonObject } from '../../../../../model/json-object.ts';
 import { maxPatterns } from '../../../../../wire/limits.ts';
+import type { Pattern } from '../../../../../wire/pattern.ts';
 import type { Since } from '../../../../../wire/v1/client-messages.ts';
 import type { Filter } from '../../../filters/filter.ts';
 import { parse } from '../../../input/parse.ts';
@@ -21,13 +23,15 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-// What goes past a limit is told later, when it is counted.
-const patternText = z.string({ error: patternExpected }).min(1, { error: patternExpected });
-const pattern = z.union([patternText, z.strictObject({ regex: patternText })], {
-  error: `${patternExpected}, or {"regex":…}`,
-});
 const listExpected = `list of at most ${maxPatterns} patterns`;
-const patterns = z.array(pattern, { error: listExpected });
+// What goes past a limit is told later, when it is counted. Only the first wrong pattern is told: to describe thousands takes too long.
+const patterns = z.array(z.unknown(), { error: listExpected }).transform((list, { issues }) => {
+  const index = list.findIndex((one) => !isPattern(one));
+  const input = list[index];
+  const message = typeof input === 'string' ? patternExpected : `${patternExpected}, or {"regex":…}`;
+  if (index >= 0) issues.push({ code: 'custom', message, path: [index], input });
+  return list as readonly Pattern[];
+});
 const rateExpected = 'number of times per second, or 0';
 const revExpected = 'revision';
 
@@ -44,6 +48,11 @@ const schema = z.strictObject({
     })
     .optional(),
 });
+
+function isPattern(one: unknown): boolean {
+  if (typeof one === 'string') return one !== '';
+  return isJsonObject(one) && typeof one.regex === 'string' && one.regex !== '' && Object.keys(one).length === 1;
+}
 
 /** How many subscriptions are kept for those who ask for the same, and how much work their filters may be together. */
 const maxKnown = 1024;
