@@ -32,7 +32,7 @@ export class Channels {
   }
 
   /** Sets a parameter, or fires it, and tells the change; returns the change. */
-  set(index: number, value: number): Change {
+  set(index: number, value: Value): Change {
     const channel = this.all[index]!;
     const parameter = channel.channel.parameter as SetParameter;
     const isTrigger = parameter.type === 'T';

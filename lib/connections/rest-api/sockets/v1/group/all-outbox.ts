@@ -7,11 +7,16 @@ import type { GroupChannel } from './group-channel.ts';
 import { Outbox, type Span } from './outbox.ts';
 import type { Packer } from './packer.ts';
 
+/** 64 characters of a text count as another change: so 4 Mi of them wait at most. */
+const textShift = 6;
+
 export class AllOutbox extends Outbox {
   readonly delivery = 'all';
   #channels: GroupChannel[] = [];
   #values: Value[] = [];
   #revisions: number[] = [];
+  /** As how many changes the texts count besides. */
+  #textChanges = 0;
 
   override get isExact(): boolean {
     return this.#channels.length > 0;
@@ -50,9 +55,10 @@ export class AllOutbox extends Outbox {
   }
 
   protected override add(channel: GroupChannel, { value, revision }: Change): number {
+    if (typeof value === 'string') this.#textChanges += value.length >> textShift;
     this.#values.push(value);
     this.#revisions.push(revision);
-    return this.#channels.push(channel);
+    return this.#channels.push(channel) + this.#textChanges;
   }
 
   protected override forget(): void {
@@ -60,6 +66,7 @@ export class AllOutbox extends Outbox {
     this.#channels = [];
     this.#values = [];
     this.#revisions = [];
+    this.#textChanges = 0;
   }
 
   #firstAfter(from: number): number {

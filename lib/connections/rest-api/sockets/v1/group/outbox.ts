@@ -7,7 +7,7 @@ import type { ChangeKeeper, GroupChannel } from './group-channel.ts';
 import type { Packer } from './packer.ts';
 import type { Flushable, Ticker } from './ticker.ts';
 
-/** How many changes wait at most; with more they leave at once. */
+/** How many changes wait at most; with more they leave at once. A long text counts as several. */
 const maxPending = 65_536;
 
 /**
@@ -63,7 +63,7 @@ export abstract class Outbox implements ChangeKeeper, Flushable {
     this.forget();
   }
 
-  /** Keeps a change; returns how many are kept. */
+  /** Keeps a change; returns how many are kept, where a long text counts as several. */
   protected abstract add(channel: GroupChannel, change: Change, isFirst: boolean): number;
   protected abstract forget(): void;
 }

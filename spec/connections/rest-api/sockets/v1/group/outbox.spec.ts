@@ -93,3 +93,21 @@ test('an outbox of too many changes flushes at once', (t) => {
   channels.set(0, -1);
   t.is(flushes, 1);
 });
+
+test('an outbox of too much text flushes at once; short texts count as any other change', (t) => {
+  let flushes = 0;
+  const outbox: AllOutbox = new AllOutbox(1, new Ticker(1), () => {
+    flushes++;
+    outbox.clear();
+  });
+  const channels = new Channels(3, () => outbox);
+  const text = 'x'.repeat(65_536);
+  for (let round = 1; round <= 3; round++) {
+    for (let change = 0; change < 63; change++) channels.set(0, text);
+    t.is(flushes, round - 1, 'about 4 Mi characters may wait');
+    channels.set(0, text);
+    t.is(flushes, round);
+  }
+  for (let change = 0; change < 65_535; change++) channels.set(0, 'short');
+  t.is(flushes, 3);
+});
