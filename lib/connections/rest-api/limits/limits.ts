@@ -293,6 +293,14 @@ export const limits = {
     told: 'an error, and goes on',
     isFatal: false,
   },
+  patternTextPerUser: {
+    default: 128 * 1024 * 1024,
+    unit: 'characters',
+    setting: [64 * 1024, 16 * 1024 * 1024 * 1024],
+    about: `the patterns of all subscriptions of one user${orAddress}, as JSON`,
+    told: 'an error, and goes on',
+    isFatal: false,
+  },
   pastQuestions: {
     default: 1024,
     unit: 'questions',

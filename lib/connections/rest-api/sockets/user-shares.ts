@@ -13,18 +13,26 @@ import type { ConnectedClient } from './session.ts';
 export interface Cost {
   readonly subscriptions: number;
   readonly steps: number;
+  /** How long their patterns are, in characters. */
+  readonly text: number;
 }
 
-export function costOf(subscriptions: readonly { readonly selection: { readonly work: number } }[]): Cost {
+interface Priced {
+  readonly patterns: string;
+  readonly selection: { readonly work: number };
+}
+
+export function costOf(subscriptions: readonly Priced[]): Cost {
   return {
     subscriptions: subscriptions.length,
     steps: subscriptions.reduce((sum, { selection }) => sum + selection.work, 0),
+    text: subscriptions.reduce((sum, { patterns }) => sum + patterns.length, 0),
   };
 }
 
-type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser'>;
+type Limits = Pick<Settings['limits'], 'subscriptionsPerUser' | 'stepsPerUser' | 'patternTextPerUser'>;
 
-const nothing: Cost = { subscriptions: 0, steps: 0 };
+const nothing: Cost = { subscriptions: 0, steps: 0, text: 0 };
 
 /** Counts the subscriptions of each share. It is as large as there are clients. */
 export class SubscriptionShares {
@@ -37,22 +45,25 @@ export class SubscriptionShares {
 
   /** Has a client of a share cost something else. Errors: `bad-request`; then nothing has changed. */
   change(share: string, before: Cost, after: Cost): void {
-    const { subscriptions, steps } = this.#shares.get(share) ?? nothing;
+    const { subscriptions, steps, text } = this.#shares.get(share) ?? nothing;
     const next = {
       subscriptions: subscriptions + after.subscriptions - before.subscriptions,
       steps: steps + after.steps - before.steps,
+      text: text + after.text - before.text,
     };
-    const { subscriptionsPerUser, stepsPerUser } = this.#limits;
+    const { subscriptionsPerUser, stepsPerUser, patternTextPerUser } = this.#limits;
     if (next.subscriptions > subscriptionsPerUser && after.subscriptions > before.subscriptions)
       throw tooMuch('subscriptionsPerUser', `${subscriptionsPerUser} subscriptions`, share);
     if (next.steps > stepsPerUser && after.steps > before.steps)
       throw tooMuch('stepsPerUser', `patterns of ${stepsPerUser} steps`, share);
+    if (next.text > patternTextPerUser && after.text > before.text)
+      throw tooMuch('patternTextPerUser', `patterns of ${patternTextPerUser} characters`, share);
     if (next.subscriptions > 0) this.#shares.set(share, next);
     else this.#shares.delete(share);
   }
 }
 
-function tooMuch(limit: 'subscriptionsPerUser' | 'stepsPerUser', what: string, share: string): LimitError {
+function tooMuch(limit: keyof Limits, what: string, share: string): LimitError {
   return new LimitError(limit, 'bad-request', `sub: expected at most ${what} in all clients of ${share}, got more`);
 }
 

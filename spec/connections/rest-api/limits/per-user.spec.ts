@@ -73,13 +73,33 @@ test('the clients of a user have so many subscriptions and steps together; what 
   expectHits(t, hub, []);
 });
 
+test('the patterns of all subscriptions of a user have so many characters together, whatever they cost', async (t) => {
+  const hub = await start(t, { patternTextPerUser: 65_536 });
+  const open = (who: object) => openClient(t, hub.port, '', v1(who));
+  const [one, other] = [await open(ann), await open(ann)];
+  const addresses = (sub: number) => Array.from({ length: 300 }, (_, n) => `desk/${'x'.repeat(60)}/${sub}/${n}`);
+  const answerOf = async (client: typeof one, sub: number) => {
+    client.send({ sub, include: addresses(sub) });
+    return (await client.frames.until((frame) => 'error' in frame || 'mode' in frame)).at(-1);
+  };
+  const error = 'sub: expected at most patterns of 65536 characters in all clients of user ann, got more';
+  t.like(await answerOf(one, 1), { sub: 1, mode: 'snapshot' });
+  t.like(await answerOf(other, 2), { sub: 2, mode: 'snapshot' });
+  t.like(await answerOf(other, 3), { sub: 3, error });
+  t.like(await answerOf(await open(bob), 3), { sub: 3, mode: 'snapshot' });
+  one.send({ unsub: 1 });
+  await eventually(async () => (await answerOf(other, 3))?.error === undefined);
+});
+
 test('subscriptions that go away are given back exactly', (t) => {
-  const shares = new SubscriptionShares({ subscriptionsPerUser: 2, stepsPerUser: 10 });
-  const nothing = { subscriptions: 0, steps: 0 };
+  const shares = new SubscriptionShares({ subscriptionsPerUser: 2, stepsPerUser: 10, patternTextPerUser: 100 });
+  const nothing = { subscriptions: 0, steps: 0, text: 0 };
   for (let times = 0; times < 1000; times++) {
-    shares.change('user ann', nothing, { subscriptions: 2, steps: 0.3 });
-    t.throws(() => shares.change('user ann', nothing, { subscriptions: 1, steps: 0 }), { message: /at most 2/ });
-    shares.change('user ann', { subscriptions: 2, steps: 0.3 }, nothing);
+    shares.change('user ann', nothing, { subscriptions: 2, steps: 0.3, text: 60 });
+    t.throws(() => shares.change('user ann', nothing, { subscriptions: 1, steps: 0, text: 0 }), {
+      message: /at most 2/,
+    });
+    shares.change('user ann', { subscriptions: 2, steps: 0.3, text: 60 }, nothing);
   }
 });
 
