@@ -19,8 +19,8 @@ let spare: Spare | undefined;
 
 /** Makes ready what late handshakes need; returns a function that gives it back, and resolves when nothing of it is left. */
 export function holdLateUpgrades(): () => Promise<void> {
-  holders++;
   spare ??= closesLateUpgrades() ? openSpare() : undefined;
+  holders++;
   return async () => {
     holders--;
     if (holders === 0) await spare?.close();

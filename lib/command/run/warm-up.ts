@@ -46,6 +46,7 @@ async function runHub(signal: AbortSignal): Promise<void> {
   const file = { name: 'warm-up', folder: '.', data: flow, positionOf: () => undefined };
   const hub = await startPlan(checkFlowFiles([file], connectionTypes, new MistakeList()), { log });
   const socket = connect({ host: '127.0.0.1', port, noDelay: true });
+  socket.on('error', () => {}); // it may break at any time, also while nobody waits for it
   try {
     await exchangeChanges(socket, signal);
     socket.end(closeFrame);
@@ -76,6 +77,7 @@ async function exchangeChanges(socket: Socket, signal: AbortSignal): Promise<voi
     if (sent < rounds * changesPerRound) sendRound();
     else finished.emit('end');
   });
+  socket.once('close', () => finished.emit('end')); // it broke: what is compiled by now is enough
   sendRound();
   await once(finished, 'end', { signal });
 }

@@ -57,9 +57,18 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
     listener?.close();
     listener = undefined;
   };
-  if (tls === undefined) open();
-  const renewal = tls && new Renewal(tls, log, open);
-  const giveBack = holdLateUpgrades();
+  const giveBack = holdLateUpgrades(); // first, as it may fail: then no port is left taken
+  const start = () => {
+    try {
+      if (tls !== undefined) return new Renewal(tls, log, open);
+      open();
+      return undefined;
+    } catch (error) {
+      void giveBack();
+      throw error;
+    }
+  };
+  const renewal = start();
 
   const running: ConnectionEvent = { state: 'running' };
   return {

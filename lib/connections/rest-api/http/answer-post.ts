@@ -49,7 +49,7 @@ export function answerPost<Schema extends z.ZodObject>(
       if (body instanceof HubError) throw body;
       expectPresent(visitor);
       const answer = act(parse(schema, readObject(body, expected)));
-      if (answer instanceof Promise) answer.then(reply, fail);
+      if (answer instanceof Promise) answer.then(reply).catch(fail);
       else reply(answer);
     } catch (error) {
       fail(error);

@@ -23,11 +23,13 @@ export interface Exchange {
 
 /** Cuts an answer when its visitor has to leave; returns a function that ends that, for when the answer is out. */
 export function cutWith(visitor: Visitor, response: HttpResponse): () => void {
-  return visitor.onLeave(() => {
-    try {
-      response.close();
-    } catch {} // it is out, or its client has gone: the library takes no call any more
-  });
+  return visitor.onLeave(() => cut(response));
+}
+
+function cut(response: HttpResponse): void {
+  try {
+    response.close();
+  } catch {} // it is out, or its client has gone: the library takes no call any more
 }
 
 /** Keeps a response for later. It must be called before the handler returns. */
@@ -65,8 +67,8 @@ export function keepResponse(response: HttpResponse): Exchange {
     },
     fail(error, asJson) {
       if (isAborted) return;
-      if (hasBegun) response.close();
-      else this.reply(() => replyError(response, error, asJson));
+      if (!hasBegun) this.reply(() => replyError(response, error, asJson));
+      else cut(response);
     },
     writable: () =>
       new Promise((resolve) => {
