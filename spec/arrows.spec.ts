@@ -45,7 +45,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['wire/', ['model/']],
   ['backup/', ['model/']],
   ['graph/', ['model/', 'rxjs']],
-  ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js']],
+  ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js', 're2js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
   ['template/', ['model/', 'json5/', 'zod']],
   ['dashboard/', ['model/', 'json5/', 'template/', 'zod']],

@@ -6,6 +6,7 @@ import { nearestName } from '../json5/nearest-name.ts';
 import { isZone, zoneNames } from '../model/time/zone-time.ts';
 import type { ValueType } from '../model/value.ts';
 import { foreignNames, functionTypes, macroNames } from './functions/functions.ts';
+import { isRegex } from './functions/regex.ts';
 import { declareVariable, itemText, ownName } from './language.ts';
 import { ExpressionMistake } from './mistakes/expression-mistake.ts';
 import { type Part, partsOf, replacePart } from './syntax-tree.ts';
@@ -182,9 +183,9 @@ function checkZone(name: string, [zone]: Part[]): void {
 
 function checkPattern(pattern: Part | undefined): void {
   if (pattern?.op !== 'value' || typeof pattern.args !== 'string') return;
-  try {
-    new RegExp(pattern.args);
-  } catch {
-    throw new ExpressionMistake(`expected a regular expression, got ${JSON.stringify(pattern.args)}`, pattern.start);
-  }
+  if (isRegex(pattern.args)) return;
+  throw new ExpressionMistake(
+    `expected a regular expression (RE2), got ${JSON.stringify(pattern.args)}`,
+    pattern.start,
+  );
 }

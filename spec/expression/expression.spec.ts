@@ -233,3 +233,36 @@ test('names of the language', (t) => {
 test('bad syntax is a mistake', (t) => {
   t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected a value after \+/ });
 });
+
+test('a pattern and a text of clients take no time that matters, and what would is an error', (t) => {
+  const { evaluate } = compileExpression('matches(text, pattern)', { text: 'S', pattern: 'S' });
+  const before = performance.now();
+  const slow = 'a'.repeat(65_536);
+  t.false(evaluate({ text: `${slow.slice(0, 40)}!`, pattern: '^(a+)+$' }));
+  t.true(evaluate({ text: slow, pattern: '^(a+)+$' }));
+  for (let n = 0; n < 300; n++) t.true(evaluate({ text: `n${n}`, pattern: `^n${n}$` }));
+  t.true(evaluate({ text: 'é', pattern: '\\u00e9' }));
+  for (const [text, pattern, message] of [
+    ['a', '(?=a)a', /invalid or unsupported/],
+    ['a', '(?<x>a)\\k<x>', /invalid escape/],
+    ['a', '(', /missing closing/],
+    ['a', 'a'.repeat(1025), /regular expression of at most 1024 characters, got 1025/],
+    ['a', '((a{100}){100}){100}', /of at most 1000 steps/],
+    ['a', 'a{999}a{999}', /of at most 1000 steps/],
+    [slow, '[ab]{900}', /a text of at most \d+ characters for this regular expression, got 65536/],
+  ] as const)
+    t.throws(() => evaluate({ text, pattern }), { message });
+  t.true(performance.now() - before < 5000);
+  t.throws(() => compileExpression("value.matches('(?=a)')", { value: 'S' }), {
+    message: /regular expression \(RE2\)/,
+  });
+});
+
+test('a list of too many parts is an error: lists within lists would take seconds', (t) => {
+  const parts = "split(text, ',').all(one, split(text, ',').exists(other, one == other))";
+  const { evaluate } = compileExpression(parts, { text: 'S' });
+  t.true(evaluate({ text: 'a,b,c' }));
+  t.throws(() => evaluate({ text: 'a,'.repeat(32_000) }), { message: /at most 1000 parts, got 32001$/ });
+  const rest = compileExpression("size(split(text, ',', 2)[1])", { text: 'S' });
+  t.is(rest.evaluate({ text: 'a,'.repeat(32_000) }), 63_998);
+});

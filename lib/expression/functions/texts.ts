@@ -2,6 +2,10 @@
 
 import { define, type FunctionType } from './function-type.ts';
 import { round } from './numbers.ts';
+import { isFound } from './regex.ts';
+
+/** Lists within lists are walked for each other: more parts could hold up the hub for seconds. */
+const maxParts = 1000;
 
 const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without the returns that belong to a line feed
@@ -32,7 +36,7 @@ export const textFunctions: readonly FunctionType[] = [
     'string, string: bool': (text: string, part: string) => text.endsWith(part),
   }),
   define(['matches(text, pattern)'], 'whether the regular expression is found in the text', {
-    'string, string: bool': (text: string, pattern: string) => new RegExp(pattern).test(text),
+    'string, string: bool': isFound,
   }),
   define(['indexOf(text, part)', 'indexOf(text, part, from)'], 'where the part is first, counted from 0; −1: nowhere', {
     'string, string: double': (text: string, part: string) => indexOf(text, part, 0),
@@ -105,6 +109,8 @@ function substring(text: string, from: number, to?: number): string {
 
 function split(text: string, separator: string, most: number): string[] {
   const parts = separator === '' ? [...charactersOf(text)] : text.split(separator);
+  const count = most < 0 ? parts.length : Math.min(parts.length, most);
+  if (count > maxParts) throw new Error(`split: expected a text of at most ${maxParts} parts, got ${count}`);
   if (most < 0 || parts.length <= most) return parts;
   if (most < 1) return [];
   return [...parts.slice(0, most - 1), parts.slice(most - 1).join(separator)];

@@ -3,9 +3,9 @@
 
 import { RE2JS } from 're2js';
 import { HubError } from '../../../model/error.ts';
+import { estimateSteps } from '../../../model/regex-steps.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
-import { estimateSteps } from './regex-steps.ts';
 
 /** Tells whether an address is let through. */
 export interface Filter {
