@@ -5,13 +5,13 @@ import type { Matcher } from './pattern.ts';
 import type { Change, Follower, ParameterView, ReplicaParameter } from './replica-parameter.ts';
 import { Emitter, type Observer } from './stream.ts';
 
-/** What one message of the hub has changed, in order of the lists. */
+/** What one message of the hub has changed, in order of the lists: take in `removed` first. */
 export interface Batch {
-  /** Parameters that are new, or of another type now. */
+  /** Addresses of parameters that are no more; no change says so. One that is also in `defined` has another parameter now. */
+  readonly removed: readonly string[];
+  /** Parameters that are new, or of another type or access now. */
   readonly defined: readonly ParameterView[];
   readonly changes: readonly Change[];
-  /** Addresses of parameters that are no more; there is no change for them. */
-  readonly removed: readonly string[];
   /** Addresses of which nothing is heard any more of the hub that owns them, and of which it is again. */
   readonly stale: readonly string[];
   readonly fresh: readonly string[];
@@ -27,9 +27,10 @@ export class LiveQuery implements Follower {
   readonly #batches = new Emitter<Batch>();
   isTouched = false;
   #isComplete = false;
-  #defined: ReplicaParameter[] = [];
-  #changes: Change[] = [];
+  /** What one message has changed. */
   #removed: string[] = [];
+  #defined = new Map<string, ReplicaParameter>();
+  #changes: Change[] = [];
   /** Whether each is stale by now. */
   #aged = new Map<string, boolean>();
 
@@ -52,9 +53,9 @@ export class LiveQuery implements Follower {
     const changes = defined.filter(({ isKnown }) => isKnown).map(({ address, value }) => ({ address, value }));
     const stale = defined.filter(({ staleSince }) => staleSince !== undefined).map(({ address }) => address);
     return this.#batches.add(observer, {
+      removed: [],
       defined,
       changes,
-      removed: [],
       stale,
       fresh: [],
       isComplete: this.#isComplete,
@@ -62,7 +63,7 @@ export class LiveQuery implements Follower {
   }
 
   defined(parameter: ReplicaParameter): void {
-    this.#defined.push(parameter);
+    this.#defined.set(parameter.address, parameter);
   }
 
   changed(change: Change): void {
@@ -71,6 +72,7 @@ export class LiveQuery implements Follower {
 
   removed(address: string): void {
     this.#removed.push(address);
+    this.#defined.delete(address);
   }
 
   aged({ address, staleSince }: ReplicaParameter): void {
@@ -85,17 +87,17 @@ export class LiveQuery implements Follower {
   /** Tells what has gathered. */
   tell(): void {
     const batch = {
-      defined: this.#defined,
-      changes: this.#changes,
       removed: this.#removed,
+      defined: [...this.#defined.values()],
+      changes: this.#changes,
       stale: this.#agedTo(true),
       fresh: this.#agedTo(false),
       isComplete: this.#isComplete,
     };
     this.isTouched = false;
-    this.#defined = [];
-    this.#changes = [];
     this.#removed = [];
+    if (this.#defined.size > 0) this.#defined = new Map();
+    this.#changes = [];
     if (this.#aged.size > 0) this.#aged = new Map();
     this.#batches.next(batch);
   }

@@ -39,16 +39,16 @@ export function createLiveValues(
       followed = chunks.map((include, index) => {
         const selection = hub.select({ include, rate: timesPerSecond });
         return selection.batches.subscribe({
-          next({ defined, changes, removed, stale, fresh, isComplete }) {
+          next({ removed, defined, changes, stale, fresh, isComplete }) {
             batch(() => {
+              for (const address of removed) cells.define(address, undefined);
               for (const { address, type, access } of defined)
                 if (type && access) cells.define(address, { type, access });
-              for (const address of removed) cells.define(address, undefined);
+              for (const address of [...removed, ...fresh]) cells.age(address, undefined);
               for (const address of stale) cells.age(address, selection.parameters.get(address)?.staleSince);
-              for (const address of [...fresh, ...removed]) cells.age(address, undefined);
             });
-            for (const { address, value } of changes) cells.put(address, value, complete.has(index));
             for (const address of removed) cells.put(address, undefined, false);
+            for (const { address, value } of changes) cells.put(address, value, complete.has(index));
             if (isComplete && complete.add(index).size === chunks.length) setComplete(true);
           },
           error: () => {},

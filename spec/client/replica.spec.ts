@@ -91,6 +91,31 @@ test('a parameter that another takes the place of at once loses its value', asyn
   t.deepEqual(lamp, [true, undefined, 'on']);
 });
 
+test('what takes the place of another, of any type, is told as removed and then defined; what is defined and gone, as gone', async (t) => {
+  for (const type of ['S', 'B']) {
+    const script = playHub();
+    const told = new Map<string, unknown>();
+    script.hub.select().batches.subscribe(({ removed, defined, changes }) => {
+      for (const address of removed) told.delete(address);
+      for (const { address, type } of defined) told.set(address, type);
+      for (const { address, value } of changes) told.set(address, value);
+    });
+    await microtasks();
+    script.socket
+      .accept()
+      .says({ sub: 1, mode: 'snapshot' }, { def: [[7, 'desk/lamp', 'B', 'rw']] }, { end: 1, rev: 5 });
+    t.deepEqual([...told], [['desk/lamp', 'B']]);
+    script.socket.ends();
+    script.pass(250);
+    script.socket.accept().says({ sub: 1, mode: 'snapshot' }, { def: [[9, 'desk/lamp', type, 'r']] });
+    t.deepEqual([...told], [['desk/lamp', type]]);
+    script.socket.says({ set: [[9, 'on']], rev: 6 }, { end: 1, rev: 6 });
+    t.deepEqual([...told], [['desk/lamp', 'on']]);
+    script.socket.says({ def: [[11, 'desk/bell', 'T', 'rw']], undef: [11] });
+    t.deepEqual([...told], [['desk/lamp', 'on']]);
+  }
+});
+
 test('the same epoch resumes what was complete, from the newest revision at which all was', async (t) => {
   const script = playHub();
   const lamp = follow(script, 'desk/lamp');
