@@ -15,7 +15,8 @@ export function AddressInput(props: { readonly address: string; choose(address: 
     () => typed().length >= leastLength && typed(),
     async (text) => {
       const filter = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-      const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ filter })}`);
+      const query = new URLSearchParams({ filter });
+      const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []); // the link says why
       return found.slice(0, suggestions);
     },
     { initialValue: [] }, // so that the field stays while the page waits

@@ -46,12 +46,15 @@ function Past(props: { readonly address: string }) {
     equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
   });
   const events = useEvents(() => props.address, frame);
-  const [info] = createResource(
-    () => getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ address: props.address })}`),
+  const [infos] = createResource(
+    () =>
+      getJson<readonly ParameterInfo[]>(`/hub/parameters?${new URLSearchParams({ address: props.address })}`).catch(
+        () => [],
+      ),
     { initialValue: [] },
   );
   /** That of the hub, or of what it was when it was recorded. */
-  const type = () => info.latest[0]?.type ?? (info.error || info.state === 'ready' ? events.listed()?.type : undefined);
+  const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.listed()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
     const params = { ...route().params, ...paramsOf(next) };
     if (isStep) navigate('history', params);
