@@ -4,10 +4,12 @@ import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
 import type { EventList } from '../../wire/http/past/events.ts';
 import { pathOf } from '../../wire/http/path.ts';
+import { isStale } from '../hub.ts';
 import { getJson } from '../request.ts';
 import { useInterval, useOneAtATime } from '../timers.ts';
 import { addOlder, type Listed, refresh, start } from './event-pages.ts';
 import { hubNow } from './hub-clock.ts';
+import { isWithoutStore } from './no-store.tsx';
 import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
 
 const refreshMs = 2000;
@@ -53,8 +55,10 @@ export function useEvents(address: Accessor<string>, frame: Accessor<Timeframe>)
       ask();
     }),
   );
+  createEffect(on(isStale, (stale) => !stale && ask(), { defer: true }));
   useInterval(() => {
-    if (!document.hidden && isFollowing(frame()) && fault() === undefined) ask();
+    const isOwed = fault() === undefined ? isFollowing(frame()) : !isWithoutStore(fault());
+    if (!document.hidden && isOwed) ask();
   }, refreshMs);
   return {
     listed: () => store.listed,

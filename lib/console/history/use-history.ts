@@ -3,15 +3,17 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
+import { isStale } from '../hub.ts';
 import { getJson } from '../request.ts';
 import { useInterval, useOneAtATime } from '../timers.ts';
 import { hubNow, setHubTime } from './hub-clock.ts';
+import { isWithoutStore } from './no-store.tsx';
 import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
 
 /** What the page sees by itself goes on after the history: it is asked for again when it has moved by this share, or after so long. */
 const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
-/** Marks are not seen by the page, and asked for as often as this. */
+/** Marks are not seen by the page, and asked for as often as this; so is what could not be had. */
 const leastRefreshMs = 2000;
 const mostPoints = 10_000;
 
@@ -25,9 +27,9 @@ export interface Wanted {
 }
 
 export interface AskedHistory {
-  /** The last answer for this address: also while another range of it is asked for. */
+  /** The last answer for this address: also while another range of it is asked for, and when that could not be had. */
   readonly history: Accessor<History | undefined>;
-  /** Why there is none; undefined: nothing is wrong. */
+  /** Why the last request failed; undefined: it did not. */
   readonly fault: Accessor<unknown>;
 }
 
@@ -51,7 +53,7 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
       setFault(undefined);
     } catch (problem) {
       if (!isCurrent()) return;
-      setHistory(undefined);
+      if (isWithoutStore(problem)) setHistory(undefined);
       setFault(problem);
     }
     answeredMs = Date.now();
@@ -66,13 +68,18 @@ export function useHistory(wanted: Accessor<Wanted | undefined>): AskedHistory {
     ),
   );
   createEffect(on(wanted, ask));
+  createEffect(on(isStale, (stale) => !stale && ask(), { defer: true }));
+  /** How long after an answer it is asked for again; undefined: nothing else is to be expected. */
+  const refreshMs = ({ frame }: Wanted): number | undefined => {
+    if (fault() !== undefined) return isWithoutStore(fault()) ? undefined : leastRefreshMs;
+    if (!isFollowing(frame)) return undefined;
+    const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
+    return Math.min(mostRefreshMs, Math.max(leastRefreshMs, isOfMarks ? 0 : frame.lastMs * refreshShare));
+  };
   useInterval(() => {
     const wish = wanted();
-    if (document.hidden || !wish || !isFollowing(wish.frame) || fault()) return;
-    const isOfMarks = history()?.kind === 'fires' || history()?.kind === 'texts';
-    const shareMs = isOfMarks ? 0 : wish.frame.lastMs * refreshShare;
-    const refreshMs = Math.min(mostRefreshMs, Math.max(leastRefreshMs, shareMs));
-    if (Date.now() - answeredMs >= refreshMs) ask();
+    if (document.hidden || !wish) return;
+    if (Date.now() - answeredMs >= (refreshMs(wish) ?? Number.POSITIVE_INFINITY)) ask();
   }, leastRefreshMs / 2);
   return { history, fault };
 }

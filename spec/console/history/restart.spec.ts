@@ -1,0 +1,54 @@
+// History and Why while the hub starts anew: the views stay, and what could not be had is asked for again.
+
+import { join } from 'node:path';
+import test from 'ava';
+import { openConsole, waitUntil } from '../../support/browser/console.ts';
+import { browser } from '../../support/browser/own-browser.ts';
+import { drawn } from '../../support/browser/plot.ts';
+import { createFolder } from '../../support/folder.ts';
+import { api } from '../../support/hub.ts';
+import { startHubProcess } from '../../support/system/hub-process.ts';
+import { freePort } from '../../support/system/port.ts';
+
+test('what failed while the hub was away is asked for again, also of a time that is over, and no view breaks', async (t) => {
+  const port = await freePort();
+  const flow = {
+    connections: {
+      api: { ...api, port },
+      desk: { type: 'dummy', parameters: ['level,F,0.5'] },
+      store: { type: 'store', folder: join(await createFolder(t, {}), 'data') },
+    },
+  };
+  const first = await startHubProcess(t, flow);
+  await first.get('/update?parameter=desk/level&value=0.7');
+  const over = (minutes: number) =>
+    `#/history?${new URLSearchParams({
+      address: 'desk/level',
+      from: new Date(Date.now() - minutes * 60_000).toISOString(),
+      to: new Date().toISOString(),
+    })}`;
+  const following = await openConsole(t, browser, port, '#/history?address=desk/level');
+  const past = await openConsole(t, browser, port, over(1));
+  const why = await openConsole(t, browser, port, '#/why');
+  for (const page of [following, past]) await page.locator('.event', { hasText: '0.7' }).first().waitFor();
+  await why.getByRole('combobox').waitFor();
+
+  first.process.kill('SIGTERM');
+  await first.ended();
+  await following.evaluate(`location.hash = '#/history'`);
+  await following.evaluate(`location.hash = '#/history?address=desk/level'`);
+  await past.evaluate(`location.hash = ${JSON.stringify(over(2))}`);
+  for (const page of [following, past]) await page.getByText('the hub cannot be reached').first().waitFor();
+  await why.getByRole('combobox').pressSequentially('level');
+
+  const second = await startHubProcess(t, flow);
+  await second.get('/update?parameter=desk/level&value=0.9');
+  for (const page of [following, past]) {
+    await page.locator('.event', { hasText: '0.7' }).first().waitFor();
+    await waitUntil(page, async () => (await page.getByText('the hub cannot be reached').count()) === 0);
+    await waitUntil(page, async () => (await drawn(page, '--accent')) > 0);
+  }
+  await following.locator('.event', { hasText: '0.9' }).first().waitFor();
+  await why.getByRole('combobox').fill('desk/lev');
+  await why.locator('option[value="desk/level"]').waitFor({ state: 'attached' });
+});
