@@ -30,6 +30,8 @@ export interface HubPort {
   readonly declared$: Observable<Parameter>;
   /** Parameters that a reload has taken out. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly removed$: Observable<Parameter>;
+  /** Counts the parameters that have come and gone, those of other hubs as well: the list of them is another with each number. */
+  readonly structure: number;
   /** How many parameters there are. */
   readonly size: number;
   /** How long turns take; of one in 64. */

@@ -43,6 +43,7 @@ export class Graph {
   #queued = 0;
   #writesInTurn = 0;
   #revision = 0;
+  #structure = 0;
   #isInTurn = false;
   #turns = 0;
   /** When this turn began; undefined: it is not timed. */
@@ -85,6 +86,11 @@ export class Graph {
     return this.#revision;
   }
 
+  /** Counts the parameters that have come and gone. */
+  get structure(): number {
+    return this.#structure;
+  }
+
   get size(): number {
     return this.#parameters.size;
   }
@@ -124,8 +130,7 @@ export class Graph {
         continue;
       }
       const node = createNode(owner, address, declaration);
-      this.#parameters.set(address, node);
-      this.#declared.next(node);
+      this.#add(node);
       if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
     }
   }
@@ -134,6 +139,7 @@ export class Graph {
   remove(nodes: Iterable<ParameterNode>): void {
     for (const node of nodes) {
       this.#parameters.delete(node.address);
+      this.#structure++;
       if (node.type !== 'T') this.#byRevision.remove(node as StateNode);
       this.#removed.next(node);
     }
@@ -148,8 +154,7 @@ export class Graph {
     if (this.#parameters.has(address)) return undefined;
     const node = createNode(owner, address, { id: '', type, access });
     node.remote = remote;
-    this.#parameters.set(address, node);
-    this.#declared.next(node);
+    this.#add(node);
     return node;
   }
 
@@ -223,6 +228,12 @@ export class Graph {
       this.#queue[this.#queued++] = change;
     }
     return value;
+  }
+
+  #add(node: ParameterNode): void {
+    this.#parameters.set(node.address, node);
+    this.#structure++;
+    this.#declared.next(node);
   }
 
   /** Looks whether this hub may act, which may hand the parameter over to nobody: who writes has taken it for one of this hub. */

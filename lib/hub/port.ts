@@ -39,6 +39,9 @@ export function createPort(graph: Graph, { isLocal, ...operation }: Operation): 
     get revision() {
       return graph.revision;
     },
+    get structure() {
+      return graph.structure;
+    },
     get size() {
       return graph.size;
     },

@@ -36,6 +36,24 @@ const startSmall = (t: ExecutionContext) =>
 const changeOf = (hub: HubUnderTest, address: string) =>
   within(firstValueFrom(hub.changes$.pipe(filter(({ parameter }) => parameter.address === address))), address);
 
+test('a reload that renames a parameter, or makes another of it, is seen by who may manage without opening the view again', async (t) => {
+  const hub = await startSmall(t);
+  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/take');
+  const detail = page.getByRole('complementary');
+  await detail.getByText('integer, read-write').waitFor();
+  const parameters = desk.map((one) => one.replace('take,I,3', 'take,S,three').replace('level,F', 'fader,F'));
+  const connections = { api, desk: { type: 'dummy', parameters } };
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify({ connections }));
+  await hub.reload();
+  await page.locator('[data-address="desk/fader"]').waitFor();
+  await page.locator('[data-address="desk/level"]').waitFor({ state: 'detached' });
+  await detail.getByText('text, read-write').waitFor();
+  await detail.locator('output', { hasText: 'three' }).waitFor();
+  await detail.getByRole('textbox').fill('four');
+  await detail.getByRole('button', { name: 'Set', exact: true }).click();
+  await detail.locator('output', { hasText: 'four' }).waitFor();
+});
+
 test('a value is marked when it changes, stays marked as long as it goes on changing, and not for ever', async (t) => {
   const hub = await startSmall(t);
   const page = await openConsole(t, browser, hub.port, '#/parameters');

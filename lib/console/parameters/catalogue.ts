@@ -1,6 +1,6 @@
 // All parameters of the hub, in order: addresses, types and access. Values are asked for where they are in view.
 
-import { type Accessor, createEffect, createSignal, on, onCleanup } from 'solid-js';
+import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { ConnectionList } from '../../wire/http/operation/connections.ts';
@@ -9,7 +9,7 @@ import { mayManage } from '../me.ts';
 import { usePolled } from '../polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
-/** How soon the page notices parameters that come or go with a reload, for those who may know the connections. */
+/** How soon the page notices parameters that come, go or become others with a reload, for those who may know the connections. */
 const reloadSeenMs = 3000;
 
 /** Lists of equal length. */
@@ -23,7 +23,7 @@ export interface Catalogue {
 
 const accessNames: Readonly<Record<string, Access>> = { rw: 'read-write', 'r-': 'read-only', '-w': 'write-only' };
 
-/** Reads the catalogue for the scope that calls it, and again when parameters have come or gone. */
+/** Reads the catalogue for the scope that calls it, and again when parameters have come, gone or become others. */
 export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; error: Accessor<string> } {
   const [catalogue, setCatalogue] = createSignal<Catalogue>();
   const [error, setError] = createSignal('');
@@ -32,11 +32,7 @@ export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; er
     'id',
     reloadSeenMs,
   );
-  const extent = () =>
-    connections
-      .data()
-      ?.connections.map(({ id, parameters }) => `${id} ${parameters}`)
-      .join() ?? '';
+  const structure = createMemo(() => connections.data()?.structure);
   let worker: Worker | undefined;
   const read = () => {
     worker?.terminate();
@@ -48,7 +44,7 @@ export function useCatalogue(): { catalogue: Accessor<Catalogue | undefined>; er
       if (data.error === undefined) setCatalogue(unpack(data));
     };
   };
-  createEffect(on([isStale, extent], ([stale]) => !stale && read()));
+  createEffect(on([isStale, structure], ([stale]) => !stale && read()));
   onCleanup(() => worker?.terminate());
   return { catalogue, error };
 }

@@ -13,9 +13,9 @@ import type { Operation } from './operation.ts';
 
 export const connectionsPath = '/hub/connections';
 
-/** How each connection is doing, in the order of the flow files. */
+/** How each connection is doing, in the order of the flow files, and how often parameters have come or gone. */
 export function connectionsOf(hub: HubPort): ConnectionList {
-  return { connections: hub.connections().map(describeConnection) };
+  return { structure: hub.structure, connections: hub.connections().map(describeConnection) };
 }
 
 const actionExpected = model.connectionActions.map((action) => `"${action}"`).join(', ');

@@ -3,8 +3,13 @@
 import type * as model from '../../../model/reports/connection-status.ts';
 import type { IsoTime } from '../../time.ts';
 
-/** `GET /hub/connections` answers with `{"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`, as the flow files order them. */
+/**
+ * `GET /hub/connections` answers with `{"structure":12,"connections":[{"id":"desk","type":"dummy","state":"running",…}]}`, as the flow
+ * files order them.
+ */
 export interface ConnectionList {
+  /** Counts the parameters of the hub that have come and gone, those of other hubs as well. */
+  readonly structure: number;
   readonly connections: readonly ConnectionStatus[];
 }
 

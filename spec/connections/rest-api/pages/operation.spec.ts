@@ -57,6 +57,31 @@ test('a connection is stopped, started and restarted, and tells by whom', async 
   expectQuietLog(t, hub);
 });
 
+test('the structure is another number when a parameter has come, gone or become another, and else the same', async (t) => {
+  const hub = await startTestHub(t, flow);
+  const structure = async () => (await get(t, hub, 'connections')).structure;
+  const seen = new Set([await structure()]);
+  for (const parameters of [
+    ['a,I', 'b,I', 'd,I'],
+    ['a,I', 'b,I', 'd,F'],
+    ['a,I', 'b,I'],
+    flow.connections.desk.parameters,
+  ]) {
+    const changed = {
+      ...flow,
+      rules: [copy],
+      connections: { ...flow.connections, desk: { type: 'dummy', parameters } },
+    };
+    await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(changed));
+    await hub.reload();
+    hub.write('desk/a', seen.size, writer);
+    const now = await structure();
+    t.false(seen.has(now), `${parameters}`);
+    seen.add(now);
+    t.is(await structure(), now);
+  }
+});
+
 test('a connection is not stopped by itself, nor twice, nor when there is none', async (t) => {
   const hub = await startTestHub(t, { connections: { ...flow.connections, other: api } });
   for (const action of ['stop', 'restart'])

@@ -114,7 +114,10 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
     parameters: count,
     file: text,
   }),
-  Connections: object<ConnectionList>({ connections: list(ref('Connection')) }),
+  Connections: object<ConnectionList>({
+    structure: describe(count, 'Counts the parameters that have come and gone, those of other hubs as well'),
+    connections: list(ref('Connection')),
+  }),
   Control: object<ConnectionControl>({ action: oneOf(connectionActions) }),
   Rule: object<RuleStatus>(
     {
