@@ -29,9 +29,12 @@ test('hubs, their link and what they own are shown; what is stale is marked in w
   const nats = await startNats();
   t.teardown(() => nats.end());
   const house = (hub: string) => ({ type: 'nats', servers: nats.urls, domain: 'house', hub });
-  const rack = { type: 'dummy', parameters: ['light,B,true'] };
+  const rack = { type: 'dummy', parameters: ['light,B,true', 'copy,F'] };
   const dashboards = await createFolder(t, { 'wall.json5': wall });
-  const east = await startTestHub(t, { connections: { house: house('east'), api: { ...api, dashboards }, rack } });
+  const east = await startTestHub(t, {
+    connections: { house: house('east'), api: { ...api, dashboards }, rack },
+    rules: [{ name: 'copy', from: 'desk/level', to: 'rack/copy' }],
+  });
   await startTestHub(t, {
     connections: { house: house('west'), desk: { type: 'dummy', parameters: ['mic,B,false', 'level,F,0.5'] } },
   });
@@ -64,7 +67,12 @@ test('hubs, their link and what they own are shown; what is stale is marked in w
   await list.getByRole('switch').click();
   await list.getByText(refusal).waitFor();
   t.is(await list.locator('[data-address="rack/light"] .stale-mark').count(), 0);
-  for (const page of [hubs, panel, list]) {
+  await list.getByRole('button', { name: 'Pin' }).click();
+  await list.locator('.pin .stale-mark').waitFor();
+  const flows = await openConsole(t, browser, east.port, '#/flows');
+  await flows.locator('.box.parameter', { hasText: 'level' }).locator('.stale-mark').waitFor();
+  t.is(await flows.locator('.stale-mark').count(), 1);
+  for (const page of [hubs, panel, list, flows]) {
     await expectAccessible(t, page);
     await page.setViewportSize(phone);
     t.is(await page.evaluate('document.documentElement.scrollWidth'), phone.width, 'nothing is too wide');

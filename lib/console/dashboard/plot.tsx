@@ -1,5 +1,5 @@
 // A plot of up to four parameters that moves with the clock. It shows what a store knows of the time before it was opened, and then
-// takes samples, but none while a value is unknown or stale.
+// takes samples, but none while a value is unknown or stale, or the page is not seen.
 
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
@@ -9,6 +9,7 @@ import type { LiveParameter } from '../live-cells.ts';
 import { colourOf, isDark } from '../theme.ts';
 import { useInterval } from '../timers.ts';
 import { askPast } from './plot-past.ts';
+import { createSamples } from './samples.ts';
 import { showValue } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';
 
@@ -21,28 +22,22 @@ const colours = ['--accent', '--warn', '--good', '--bad'];
 export default function Plot(props: WidgetProps<'plot'>) {
   const { addresses, label, seconds, unit, digits } = props.widget;
   const parameters = addresses.map((address) => props.values.of(address));
-  const times: number[] = [];
-  const rows: (number | null)[][] = addresses.map(() => []);
+  const intervalMs = Math.max(leastIntervalMs, (seconds * 1000) / samples);
+  const { times, rows, take, putBefore } = createSamples(addresses.length, samples + 1, intervalMs / 1000);
   let box!: HTMLDivElement;
   let plot: uPlot | undefined;
 
   const sample = () => {
+    if (document.hidden) return; // values stand still then
     const now = Date.now() / 1000;
-    times.push(now);
-    for (const [index, row] of rows.entries())
-      row.push(isStale() || parameters[index]!.staleSince() !== undefined ? null : numberOf(parameters[index]!));
-    while (times.length > samples + 1) for (const list of [times, ...rows]) list.shift();
-    if (document.hidden) return;
+    take(
+      now,
+      parameters.map((one) => (isStale() || one.staleSince() !== undefined ? null : numberOf(one))),
+    );
     plot?.setData([times, ...rows], false);
     plot?.setScale('x', { min: now - seconds, max: now });
   };
-  const showPast = async () => {
-    const past = await askPast(addresses, seconds, samples);
-    const first = times[0] ?? Number.POSITIVE_INFINITY;
-    const count = past.times.filter((time) => time < first).length;
-    times.unshift(...past.times.slice(0, count));
-    for (const [index, row] of rows.entries()) row.unshift(...past.rows[index]!.slice(0, count));
-  };
+  const showPast = async () => putBefore(await askPast(addresses, seconds, samples));
   const create = () => {
     plot?.destroy();
     plot = new uPlot(optionsOf(box, props.widget), [times, ...rows], box);
@@ -50,7 +45,7 @@ export default function Plot(props: WidgetProps<'plot'>) {
   onMount(() => {
     createEffect(on(isDark, create));
     void showPast();
-    useInterval(sample, Math.max(leastIntervalMs, (seconds * 1000) / samples));
+    useInterval(sample, intervalMs);
     const observer = new ResizeObserver(() => plot?.setSize({ width: box.clientWidth, height: box.clientHeight }));
     observer.observe(box);
     onCleanup(() => {

@@ -2,6 +2,7 @@
 
 import { createEffect, createMemo, on, Show } from 'solid-js';
 import type { LiveValues } from '../live-values.ts';
+import { StaleMark } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { navigate } from '../route.ts';
 import { formatValue } from '../units.ts';
@@ -76,7 +77,7 @@ function GroupBox(props: { readonly group: string; readonly context: BoxContext 
 }
 
 function ParameterBox(props: { readonly address: string; readonly context: BoxContext }) {
-  const { value, moves, kind } = props.context.values.of(props.address);
+  const { value, moves, kind, staleSince } = props.context.values.of(props.address);
   const [connection, ...rest] = props.address.split('/');
   const state = () => props.context.installation.connectionOf(connection!)?.state ?? 'running';
   let label!: HTMLOutputElement;
@@ -94,7 +95,8 @@ function ParameterBox(props: { readonly address: string; readonly context: BoxCo
         <Show when={state() !== 'running'}>
           {' '}
           <StateMark state={state()} />
-        </Show>
+        </Show>{' '}
+        <StaleMark since={staleSince} />
       </span>
       <span class="pair">
         <span class="truncate">{rest.join('/')}</span>

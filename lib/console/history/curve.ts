@@ -11,7 +11,7 @@ export interface Curve {
   readonly high: readonly (number | null)[];
 }
 
-/** What the page itself has seen: the time of each value, and the value. */
+/** What the page itself has seen: the time of each value, and the value; null: unknown, or stale. */
 export interface Seen {
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
@@ -36,13 +36,19 @@ export function curveOf(history: History): Curve {
   return toCurve(withEnd(withGaps(points, history.gaps), history.to));
 }
 
-/** Puts what the page has seen after the last change of the history. Up to where the page began to look, that one holds. */
+/**
+ * Puts what the page has seen after the last change of the history. Up to where the page began to look, that one holds; so it does
+ * while the page was without news, once the history reaches beyond that.
+ */
 export function goOn(past: Curve, { times, values }: Seen): Curve {
   if (times.length === 0) return past;
+  const end = past.times.at(-1) ?? Number.NEGATIVE_INFINITY;
   const lastChange = past.times.at(-2) ?? Number.NEGATIVE_INFINITY; // after it comes the end of the history
   const kept = pointsOf(past).filter(([time]) => time <= lastChange || time < times[0]!);
   const news = times.map((time, index): Point => [time, values[index]!, values[index]!, values[index]!]);
-  return toCurve([...kept, ...news.filter(([time]) => time > lastChange)]);
+  const isTold = (index: number) =>
+    news[index]![1] === null && (news[index + 1]?.[0] ?? Number.POSITIVE_INFINITY) <= end;
+  return toCurve(withHeld([...kept, ...news.filter(([time], index) => time > lastChange && !isTold(index))]));
 }
 
 /** Draws several curves over the same times: one column of times, then three of each curve: value, low, high. */
@@ -91,15 +97,20 @@ function withGaps(points: readonly Point[], gaps: readonly HistoryGap[]): Point[
   return all.sort(([one], [other]) => one - other);
 }
 
-function withEnd(points: readonly Point[], to: number): Point[] {
+/** The plot draws a value up to the next one, but not up to an unknown one: so it is told once more, just before. */
+function withHeld(points: readonly Point[]): Point[] {
   const held: Point[] = [];
   for (const point of points) {
     const before = held.at(-1);
-    // The plot draws a value up to the next one, but not up to an unknown one: so it is told once more, just before.
     if (before && before[1] !== null && point[1] === null && point[0] - 1 > before[0])
       held.push([point[0] - 1, before[1], before[2], before[3]]);
     held.push(point);
   }
+  return held;
+}
+
+function withEnd(points: readonly Point[], to: number): Point[] {
+  const held = withHeld(points);
   const last = held.at(-1);
   if (last && last[0] < to) held.push([to, last[1], last[2], last[3]]);
   return held;

@@ -1,6 +1,7 @@
 // The pinned parameters above the list: their values now and over the last minutes.
 
 import { For, Show } from 'solid-js';
+import { StaleMark } from '../parts/stale-mark.tsx';
 import { formatValue } from '../units.ts';
 import { useLiveRows } from './list/live-window.ts';
 import { pins } from './recordings.ts';
@@ -16,6 +17,7 @@ export function Pinned(props: { readonly onOpen: (address: string) => void }) {
             <button type="button" class="pin" onClick={() => props.onOpen(address)}>
               <span class="truncate">{address}</span>
               <strong class="mono live">{formatValue(find(address)?.value())}</strong>
+              <StaleMark since={() => find(address)?.staleSince()} />
               <Sparkline address={address} />
             </button>
           )}

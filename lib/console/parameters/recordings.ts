@@ -11,7 +11,7 @@ const maxSamples = 3000;
 const maxRecordings = 16;
 const maxPins = 12;
 
-/** Samples in order: the time in milliseconds since 1970, and the value; null: unknown. */
+/** Samples in order: the time in milliseconds since 1970, and the value; null: unknown, or stale. */
 export interface Samples {
   readonly times: number[];
   readonly values: (number | null)[];
@@ -23,7 +23,7 @@ export interface Recording {
 }
 
 const storageKey = 'patchbay-pins';
-const recordings = new Map<string, { recording: Recording; subscription: Unsubscribable }>();
+const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // `maxRecordings`
 const [pinned, setPinned] = createSignal<readonly string[]>(readPins());
 
 export const pins = pinned;
@@ -43,21 +43,25 @@ export function record(address: string): Recording {
   if (present) return present.recording;
   if (recordings.size >= maxRecordings) {
     const [oldest] = [...recordings.keys()].filter((one) => !isPinned(one));
-    recordings.get(oldest!)?.subscription.unsubscribe();
+    for (const subscription of recordings.get(oldest!)?.subscriptions ?? []) subscription.unsubscribe();
     recordings.delete(oldest!);
   }
   const times: number[] = [];
   const values: (number | null)[] = [];
-  const subscription = hub.param(address).subscribe({
-    next(value) {
-      times.push(Date.now());
-      values.push(toSample(value));
-      if (times.length < 2 * maxSamples) return;
-      times.splice(0, maxSamples);
-      values.splice(0, maxSamples);
-    },
-    error: () => {},
-  });
+  const parameter = hub.param(address);
+  const take = () => {
+    const sample = parameter.isStale ? null : toSample(parameter.value);
+    if (sample === null && (values.at(-1) ?? null) === null) return;
+    times.push(Date.now());
+    values.push(sample);
+    if (times.length < 2 * maxSamples) return;
+    times.splice(0, maxSamples);
+    values.splice(0, maxSamples);
+  };
+  const subscriptions = [
+    parameter.subscribe({ next: take, error: () => {} }),
+    parameter.stale$.subscribe({ next: take, error: () => {} }),
+  ];
   const recording: Recording = {
     since(fromMs) {
       const later = times.findIndex((time) => time >= fromMs);
@@ -66,7 +70,7 @@ export function record(address: string): Recording {
       return { times: [...times.slice(start), Date.now()], values: [...values.slice(start), last] };
     },
   };
-  recordings.set(address, { recording, subscription });
+  recordings.set(address, { recording, subscriptions });
   return recording;
 }
 

@@ -21,7 +21,7 @@ export function Sparkline(props: { readonly address: string }) {
   );
 }
 
-/** Draws steps: a value holds until the next. */
+/** Draws steps: a value holds until the next, or until it is unknown or stale. */
 function pathOf(address: string): string {
   const now = Date.now();
   const { times, values } = record(address).since(now - spanMs);
@@ -34,6 +34,7 @@ function pathOf(address: string): string {
     const value = values[index]!;
     const x = Math.max(0, width - ((now - time) / spanMs) * width).toFixed(1);
     if (value === null) {
+      if (isDown) path += `H${x}`;
       isDown = false;
       continue;
     }

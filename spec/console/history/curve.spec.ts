@@ -90,6 +90,23 @@ test('what the page has seen goes on where the history ends, without a seam', (t
   t.is(goOn(past, { times: [], values: [] }), past);
 });
 
+test('while the page is without news nothing is drawn, until the history tells what was', (t) => {
+  const seen = { times: [1600, 2100, 2300, 2400], values: [2, null, 5, 5] };
+  const early = goOn(raw([900, 1500], [1, 2]), seen);
+  t.deepEqual(early.times, [900, 1500, 1600, 2099, 2100, 2300, 2400]);
+  t.deepEqual(early.values, [1, 2, 2, 2, null, 5, 5]);
+  const later = goOn(raw([900, 1500, 2200], [1, 2, 5], { to: 2350 }), seen);
+  t.deepEqual(
+    [later.times, later.values],
+    [
+      [900, 1500, 2200, 2300, 2400],
+      [1, 2, 5, 5, 5],
+    ],
+  );
+  const lasting = goOn(raw([900, 1500], [1, 2], { to: 2500 }), { times: [1600, 2100, 2600], values: [2, null, null] });
+  t.deepEqual(lasting.values, [1, 2, 2, 2, null, null], 'no news of its owner yet');
+});
+
 test('several curves share their times, and each holds its value between its own', (t) => {
   const columns = columnsOf([raw([1000], [1]), shift(raw([1000, 1500], [7, 8], { to: 1600 }), 250)]);
   t.deepEqual(
