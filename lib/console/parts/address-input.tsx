@@ -1,26 +1,32 @@
 // A text field for the address of a parameter, in the bar of a view.
 
-import { createResource, createSignal, For } from 'solid-js';
+import { createSignal, For, onCleanup } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
-import { getJson } from '../request.ts';
+import { request } from '../request.ts';
+import { useDelay } from '../timers.ts';
 
 const suggestions = 20;
-/** For a shorter text the hub would send half of its parameters. */
+/** For a shorter text most of the parameters would be found. */
 const leastLength = 3;
+/** The hub is asked once people pause. */
+const pauseMs = 200;
 
 /** It offers addresses which contain what people type. */
 export function AddressInput(props: { readonly address: string; choose(address: string): void }) {
-  const [typed, setTyped] = createSignal('');
-  const [offered] = createResource(
-    () => typed().length >= leastLength && typed(),
-    async (text) => {
-      const filter = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-      const query = new URLSearchParams({ filter });
-      const found = await getJson<readonly ParameterInfo[]>(`/hub/parameters?${query}`).catch(() => []); // the link says why
-      return found.slice(0, suggestions);
-    },
-    { initialValue: [] }, // so that the field stays while the page waits
-  );
+  const [offered, setOffered] = createSignal<readonly string[]>([]);
+  const pause = useDelay();
+  let asking = new AbortController();
+  onCleanup(() => asking.abort());
+  const offer = (text: string) => {
+    asking.abort();
+    if (text.length < leastLength) return pause.stop();
+    pause.start(pauseMs, async () => {
+      asking = new AbortController();
+      const { signal } = asking;
+      const found = await find(text, signal).catch(() => []); // the link says why
+      if (!signal.aborted) setOffered(found);
+    });
+  };
   return (
     <form
       class="grow"
@@ -39,12 +45,19 @@ export function AddressInput(props: { readonly address: string; choose(address: 
         aria-label="Address of the parameter"
         placeholder="Address, such as desk/lamp  ( / )"
         value={props.address}
-        onInput={(event) => setTyped(event.currentTarget.value)}
+        onInput={(event) => offer(event.currentTarget.value)}
         onChange={(event) => props.choose(event.currentTarget.value)}
       />
       <datalist id="addresses">
-        <For each={offered.latest}>{({ parameter }) => <option value={parameter} />}</For>
+        <For each={offered()}>{(address) => <option value={address} />}</For>
       </datalist>
     </form>
   );
+}
+
+async function find(text: string, signal: AbortSignal): Promise<readonly string[]> {
+  const filter = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
+  const query = new URLSearchParams({ filter, limit: String(suggestions) });
+  const response = await request(`/hub/parameters?${query}`, { signal });
+  return ((await response.json()) as ParameterInfo[]).map(({ parameter }) => parameter);
 }

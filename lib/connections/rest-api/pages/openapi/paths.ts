@@ -191,10 +191,11 @@ export const paths = {
           { type: 'array', items: { type: 'string' } },
           'RE2 patterns, one of which the address matches',
         ),
+        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1_000_000 }, 'How many at most'),
       ],
       responses: {
         '200': { description: 'The parameters', content: json({ type: 'array', items: ref('Parameter') }) },
-        '400': problem('A pattern that is none'),
+        '400': problem('A pattern that is none, or a limit'),
         ...refusals,
       },
     },

@@ -18,8 +18,11 @@ import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import { expectPresent } from '../../users/present.ts';
 import type { View } from '../../users/view.ts';
 import type { Visitor } from '../../users/visitor.ts';
+import { readCount } from '../past/range.ts';
 
 const chunkLength = 16 * 1024;
+/** More than a hub has. */
+const maxLimit = 1_000_000;
 
 /** What a list needs. */
 export interface ListContext {
@@ -31,7 +34,7 @@ export interface ListContext {
 
 /**
  * Streams the list of parameters, a JSON array. `?address=<address>` asks for some by name, also if there are none of them.
- * `?filter=<regex>` narrows the list. The answer to a filter that makes no sense is `bad-request`.
+ * `?filter=<regex>` narrows the list, and `?limit=<count>` ends it. The answer to one that makes no sense is `bad-request`.
  */
 export function listParameters(
   context: ListContext,
@@ -46,11 +49,13 @@ class ParameterList implements Task {
   readonly share: string;
   readonly #context: ListContext;
   readonly #visitor: Visitor;
-  readonly #patterns: readonly string[];
+  readonly #query: URLSearchParams;
   readonly #asJson: boolean;
   readonly #exchange: Exchange;
   readonly #parameters: Iterator<Parameter>;
   #matches: Filter | undefined = undefined;
+  /** How many more it may have. */
+  #left = maxLimit;
   #chunk = '[';
   #separator = '\n';
   #hasBegun = false;
@@ -62,7 +67,7 @@ class ParameterList implements Task {
     this.share = shareOf(visitor, remoteAddress(response));
     this.#context = context;
     this.#visitor = visitor;
-    this.#patterns = query.getAll('filter');
+    this.#query = query;
     this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
     this.#exchange = keepResponse(response);
@@ -70,12 +75,18 @@ class ParameterList implements Task {
 
   advance(endMs: number): boolean {
     try {
-      this.#matches ??= createFilter(this.#patterns);
+      this.#matches ??= this.#read();
       return this.#list(this.#matches, endMs);
     } catch (error) {
       this.#exchange.fail(asHubError(error, this.#context.log), this.#asJson);
       return false;
     }
+  }
+
+  /** Errors: `bad-request`. */
+  #read(): Filter {
+    this.#left = readCount(this.#query, 'limit', maxLimit, maxLimit);
+    return createFilter(this.#query.getAll('filter'));
   }
 
   /** Errors: `unauthorized` when the visitor has left since: values are read as they are sent. */
@@ -84,13 +95,14 @@ class ParameterList implements Task {
     do {
       if (this.#exchange.isAborted) return false;
       const { done, value: parameter } = this.#parameters.next();
-      if (done) {
+      if (done || this.#left === 0) {
         this.#send((response) => response.end(`${this.#chunk}\n]\n`));
         return false;
       }
       if (!matches(parameter.address)) continue;
       this.#chunk += this.#separator + JSON.stringify(describeParameter(parameter, this.#visitor.view));
       this.#separator = ',\n';
+      this.#left--;
       if (this.#chunk.length >= chunkLength && !this.#write()) return false;
     } while (performance.now() < endMs);
     return true;

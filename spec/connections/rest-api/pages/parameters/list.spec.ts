@@ -55,9 +55,15 @@ test('D-14: /hub/parameters?filter=… narrows the list; a bad pattern is answer
   t.deepEqual(await list('?filter=^desk/l'), ['desk/lamp', 'desk/level']);
   t.deepEqual(await list('?filter=evel&filter=pulse'), ['desk/level', 'clock/pulse/1']);
   t.deepEqual(await list('?filter=nothing'), []);
+  t.deepEqual(await list('?limit=1'), ['desk/lamp']);
+  t.deepEqual(await list('?filter=ev&limit=1'), ['desk/level']);
+  t.deepEqual(await list('?filter=^desk&limit=1000000'), ['desk/lamp', 'desk/level']);
   const bad = await ask(t, hub.port, 'GET /hub/parameters?filter=%28', { headers: { accept: 'text/plain' } });
   t.is(bad.status, 400);
   t.regex(bad.text, /^filter: expected a regular expression, got "\("/);
+  const none = await ask(t, hub.port, 'GET /hub/parameters?limit=0', { headers: { accept: 'text/plain' } });
+  t.is(none.status, 400);
+  t.regex(none.text, /^limit: expected an integer 1..1000000, got "0"/);
   expectQuietLog(t, hub);
 });
 
