@@ -218,11 +218,8 @@ export class Graph {
       return this.#writeElsewhere(node, input, origin);
     const value = isOwner || node.accept === undefined ? convert(node.type, input) : node.accept(input);
     const change = new PendingChange(node, value, origin, cause, hop, this.now());
-    if (!this.#isInTurn) {
-      this.#beginTurn();
-      this.#deliver(change);
-      this.#finishTurn();
-    } else if (hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
+    if (!this.#isInTurn) this.#turnOf(change);
+    else if (hop > maxHops || this.#writesInTurn >= maxWritesPerTurn) this.#drop(change);
     else {
       this.#writesInTurn++;
       this.#queue[this.#queued++] = change;
@@ -337,26 +334,54 @@ export class Graph {
     if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
   }
 
-  #finishTurn(): void {
-    for (;;) {
-      for (let index = 0; index < this.#queued; index++) {
-        const change = this.#queue[index]!;
-        this.#queue[index] = undefined;
-        this.#deliver(change);
-      }
-      this.#queued = 0;
-      if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
-      const due = this.#settling.takeFirst();
-      if (due === undefined) break;
-      const { delivering, earlier } = due;
-      due.delivering = due.earlier = undefined;
-      this.#delivering = delivering;
-      const before = this.#earlier;
-      this.#earlier = earlier;
-      due.settle();
-      this.#earlier = before;
-      this.#delivering = undefined;
+  /** A turn that begins with one write. */
+  #turnOf(change: PendingChange): void {
+    this.#beginTurn();
+    try {
+      this.#deliver(change);
+    } finally {
+      this.#finishTurn();
     }
+  }
+
+  /** Should anything throw that must not, all else is still delivered and settles, the turn ends, and then the first error is thrown. */
+  #finishTurn(): void {
+    const earlier = this.#earlier;
+    let failure: { readonly error: unknown } | undefined;
+    let index = 0;
+    this.#delivering = undefined;
+    for (;;)
+      try {
+        while (index < this.#queued) {
+          const change = this.#queue[index]!;
+          this.#queue[index++] = undefined;
+          this.#deliver(change);
+        }
+        index = this.#queued = 0;
+        if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
+        const due = this.#settling.takeFirst();
+        if (due === undefined) break;
+        this.#settle(due);
+        this.#earlier = earlier;
+        this.#delivering = undefined;
+      } catch (error) {
+        failure ??= { error };
+        this.#earlier = earlier;
+        this.#delivering = undefined;
+      }
+    this.#endTurn();
+    if (failure !== undefined) throw failure.error;
+  }
+
+  #settle(due: SettleTask): void {
+    const { delivering, earlier } = due;
+    due.delivering = due.earlier = undefined;
+    this.#delivering = delivering;
+    this.#earlier = earlier;
+    due.settle();
+  }
+
+  #endTurn(): void {
     this.#writesInTurn = 0;
     this.#isInTurn = false;
     if (this.#beganMs === undefined) return;

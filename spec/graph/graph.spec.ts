@@ -4,6 +4,8 @@ import test from 'ava';
 import fc from 'fast-check';
 import { BehaviorSubject } from 'rxjs';
 import { Graph } from '../../lib/graph/graph.ts';
+import { addListener } from '../../lib/graph/observers.ts';
+import type { StateNode } from '../../lib/graph/parameter-node.ts';
 import { SettleCall } from '../../lib/graph/settle-queue.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../../lib/graph/turn-limits.ts';
 import type { Access, Change, Origin } from '../../lib/model/parameter.ts';
@@ -226,6 +228,37 @@ test('a turn whose work throws still delivers what was written', (t) => {
   graph.write('desk/b', 2, client);
   t.is(graph.find('desk/a')?.value, 1);
   t.is(graph.find('desk/b')?.value, 2);
+});
+
+test('what throws while it is told or settles ends nothing else: the turn ends, and the first error is that of its writer', (t) => {
+  const graph = createGraph(['a'], ['b'], ['c'], ['d']);
+  const fail = (what: string) => () => {
+    throw new Error(what);
+  };
+  addListener(graph.find('desk/a') as StateNode, { closed: false, next: fail('a is told') });
+  addListener(graph.find('desk/b') as StateNode, { closed: false, next: fail('b is told') });
+  const causes: unknown[] = [];
+  const write = (): void => {
+    causes.push(graph.cause?.parameter.address);
+    graph.write('desk/d', 4, rule);
+  };
+  graph.find('desk/c')!.subscribe((value) => {
+    if (value === undefined) return;
+    graph.atSettle(new SettleCall({ order: 1 }, fail('c settles')));
+    graph.atSettle(new SettleCall({ order: 2 }, write));
+  });
+  const changes = record(graph);
+  t.throws(() => graph.write('desk/a', 1, client), { message: 'a is told' });
+  const writeAll = () => {
+    graph.write('desk/b', 2, client);
+    graph.write('desk/c', 3, client);
+  };
+  t.throws(() => graph.turn(writeAll), { message: 'b is told' });
+  t.deepEqual(changes, ['c=3', 'd=4']);
+  t.deepEqual(causes, ['desk/c']);
+  t.is(graph.cause, undefined);
+  graph.write('desk/d', 5, client);
+  t.deepEqual(changes, ['c=3', 'd=4', 'd=5']);
 });
 
 test('changedSince yields what a model of revisions yields, in order, from every revision', (t) => {
