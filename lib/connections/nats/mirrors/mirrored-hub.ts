@@ -18,6 +18,8 @@ import type { RemoteWrites } from './remote-writes.ts';
 const staleAfterMs = 3000;
 /** How many messages are kept while something is asked for; beyond, all of them are let go, and it is asked again. */
 const maxKeptMessages = 4096;
+/** After what makes no sense it is asked again so soon, and later each time, until all made sense for a minute. */
+const distrust = { firstMs: 100, longestMs: 30_000, provenMs: 60_000 };
 
 export interface MirroredHubContext {
   readonly hub: MirrorPort;
@@ -39,6 +41,8 @@ export class MirroredHub implements Remote {
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
+  readonly #distrust = new Backoff(distrust);
+  #senselessAtMs = 0;
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
@@ -46,10 +50,13 @@ export class MirroredHub implements Remote {
   #freshAtMs: number;
   /** Since when nothing has come that was taken, though it could have. */
   #listensSinceMs: number;
+  /** What has come since something was asked for. */
   #kept: Told[] = [];
   /** Counts what is asked for, so that an answer to an earlier question is known as such. */
   #asking = 0;
   #isMending = false;
+  /** Whether an answer is awaited; else the next question is. */
+  #isAsked = false;
   #waiting = Subscription.EMPTY;
   /** By the number of a trigger, and in which epoch: how often it has fired as far as this hub knows. */
   readonly #fires = new Map<number, number>();
@@ -126,7 +133,11 @@ export class MirroredHub implements Remote {
     this.#context.log.warn({ hub: this.hub }, `what hub "${this.hub}" tells makes no sense: ${reason}`, 'senseless');
     this.#position = undefined;
     if (this.staleSince !== undefined) this.#context.hub.mirroring.tellStale(this.#parameters.all());
-    if (!this.#isMending) this.#mend();
+    if (this.#isMending) return;
+    const nowMs = this.#context.scheduler.now();
+    this.#distrust.ran(nowMs - this.#senselessAtMs);
+    this.#senselessAtMs = nowMs;
+    this.#mendAfter(this.#distrust.next());
   }
 
   /**
@@ -188,6 +199,7 @@ export class MirroredHub implements Remote {
   }
 
   #keep(told: Told): void {
+    if (!this.#isAsked) return; // the answer will have it
     if (this.#kept.length >= maxKeptMessages) this.#kept = [];
     this.#kept.push(told);
   }
@@ -195,7 +207,9 @@ export class MirroredHub implements Remote {
   #mend(): void {
     const transport = this.#transport;
     if (transport === undefined) return;
+    this.#waiting.unsubscribe();
     this.#isMending = true;
+    this.#isAsked = true;
     const asking = ++this.#asking;
     const isCurrent = () => asking === this.#asking;
     fetchMending(transport, this.#context.owner, this.#position).then(
@@ -203,12 +217,16 @@ export class MirroredHub implements Remote {
         if (isCurrent()) this.#takeMending(mending);
       },
       () => {
-        if (!isCurrent()) return;
-        this.#waiting = this.#context.scheduler.schedule(() => {
-          if (isCurrent()) this.#mend();
-        }, this.#backoff.next());
+        if (isCurrent()) this.#mendAfter(this.#backoff.next());
       },
     );
+  }
+
+  #mendAfter(pauseMs: number): void {
+    this.#isMending = true;
+    this.#isAsked = false;
+    this.#kept = [];
+    this.#waiting = this.#context.scheduler.schedule(() => this.#mend(), pauseMs);
   }
 
   #takeMending({ definitions, changes, fires, epoch, structure, rev, term }: Mending): void {

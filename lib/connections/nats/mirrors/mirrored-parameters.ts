@@ -1,5 +1,6 @@
 // The parameters of one other hub, as this hub shows them, by the numbers of their owner.
 
+import { describe } from '../../../model/error.ts';
 import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -117,15 +118,16 @@ export class MirroredParameters {
         hop = (context.hop ?? 0) + 1;
         continue;
       }
+      if (typeof item !== 'number') throw new Error(`expected the number of a parameter, got ${describe(item)}`);
       const value = turn[++index];
-      const parameter = this.#byNumber[item as number];
+      const parameter = this.#byNumber[item];
       if (parameter === undefined) changes.push(undefined);
       else {
         if (!fits(parameter, value))
           throw new Error(`${parameter.address}: expected a value of type ${parameter.type}`);
         const told = { value: value as Value, origin: this.#by, cause: why, hop, time: this.#at };
         changes.push(mirroring.mirror(parameter, told));
-        if (parameter.type === 'T') fired?.(item as number);
+        if (parameter.type === 'T') fired?.(item);
       }
       why = undefined;
       hop = 1;
@@ -215,5 +217,5 @@ function* shown(byNumber: readonly (Parameter | undefined)[]): Generator<Paramet
 function fits({ type }: Parameter, value: unknown): boolean {
   if (type === 'B') return typeof value === 'boolean';
   if (type === 'S') return typeof value === 'string';
-  return typeof value === 'number';
+  return Number.isFinite(value);
 }

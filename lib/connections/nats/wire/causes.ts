@@ -11,6 +11,10 @@ const maxNameLength = 1000;
 const maxCauseText = 1000;
 
 export const name = z.string().max(maxNameLength);
+/** The last point in time that a date can be, and as long before 1970 the first one. */
+const lastTimeMs = 8.64e15;
+/** Milliseconds since 1970. */
+export const time = z.int().min(-lastTimeMs).max(lastTimeMs);
 const kinds = ['connection', 'rule', 'client', 'restored'] as const satisfies readonly Origin['kind'][];
 
 /** `["rule","lamp follows","flows/a.json5","east"]`: kind, name, file, hub, traceparent; what is not known at the end is left out. */
@@ -23,7 +27,7 @@ const toldLink = z.tuple([
   z.enum(valueTypes),
   z.union([z.string(), z.number(), z.boolean()]),
   toldOrigin,
-  z.number(),
+  time,
   z.int().min(0),
 ]);
 /** From the newest to the oldest. */
@@ -33,6 +37,11 @@ export type ToldLinks = readonly (readonly [string, Parameter['type'], Value, To
 /** Whether a text is a `name`. */
 export function isName(text: unknown): boolean {
   return typeof text === 'string' && text.length <= maxNameLength;
+}
+
+/** Whether something is a `time`. */
+export function isTime(at: unknown): at is number {
+  return Number.isSafeInteger(at) && Math.abs(at as number) <= lastTimeMs;
 }
 
 /** Whether something is a `toldOrigin`. */

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import { valueTypes } from '../../../model/value.ts';
-import { isName, isToldOrigin, name, toldLinks, toldOrigin } from './causes.ts';
+import { isName, isTime, isToldOrigin, name, time, toldLinks, toldOrigin } from './causes.ts';
 
 /** A message is ended when it has grown this long, at the end of a turn. */
 export const messageBytes = 200_000;
@@ -28,7 +28,7 @@ export type Definition = z.output<typeof definition>;
 /** What stands in front of changes: who and when for all that follow, why and at which hop for the next alone. */
 const context = z.strictObject({
   by: toldOrigin.optional(),
-  at: z.number().optional(),
+  at: time.optional(),
   /** Why: a change of this turn, by its place, or what led to it. */
   why: z.union([count, toldLinks]).optional(),
   hop: count.optional(),
@@ -138,7 +138,7 @@ export function readContext(item: unknown): Context {
 function isWhoAndWhen(item: unknown): item is Context {
   for (const key in item as object) if (key !== 'at' && key !== 'by') return false;
   const { at, by } = (item ?? {}) as Context;
-  return typeof at === 'number' && (by === undefined || isToldOrigin(by));
+  return isTime(at) && (by === undefined || isToldOrigin(by));
 }
 
 /** Reads parameters that come or go. Errors: it is none. */
