@@ -31,16 +31,24 @@ export class HourlyCopy {
 
   /** Makes a copy now; `now` tells the time when it is done. Never rejects. */
   async make(now: () => number): Promise<Copied> {
-    const worker = new Worker(programOf('copy-thread'), { workerData: this.#files, execArgv: quiet });
-    this.#worker = worker;
-    const copied = await new Promise<Copied>((resolve) => {
-      worker.once('message', resolve);
-      worker.once('error', (error) => resolve({ state: 'failed', reason: messageOf(error) }));
-      worker.once('exit', () => resolve({ state: 'failed', reason: 'its thread was ended' }));
-    });
+    const copied = await this.#copy();
     this.#worker = undefined;
     this.#dueAt = now() + (copied.state === 'copied' ? copyEveryMs : againMs);
     return copied;
+  }
+
+  #copy(): Promise<Copied> {
+    const { promise, resolve } = Promise.withResolvers<Copied>();
+    const fail = (error: unknown) => resolve({ state: 'failed', reason: messageOf(error) });
+    try {
+      const worker = new Worker(programOf('copy-thread'), { workerData: this.#files, execArgv: quiet });
+      this.#worker = worker;
+      worker.once('message', resolve).once('error', fail);
+      worker.once('exit', () => fail('its thread was ended'));
+    } catch (error) {
+      fail(error); // there are too many threads, or no memory for one
+    }
+    return promise;
   }
 
   async end(): Promise<void> {

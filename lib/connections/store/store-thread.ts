@@ -20,7 +20,7 @@ export class StoreThread<Question, Answer> {
   #last: Promise<unknown> = Promise.resolve();
   #isEnded = false;
 
-  /** Starts `thread/<program>`; `what` says what it does: 'writes values'. */
+  /** Starts `thread/<program>`; `what` says what it does: 'writes values'. Errors: the system has no room for a thread. */
   constructor(program: string, what: string) {
     this.#what = what;
     this.#worker = new Worker(programOf(program), { name: `store ${program}`, execArgv: quiet });
@@ -43,9 +43,9 @@ export class StoreThread<Question, Answer> {
     await this.#worker.terminate();
   }
 
-  /** Ends the thread at once; questions that are not answered fail. */
-  kill(): void {
-    void this.#worker.terminate();
+  /** Ends the thread at once; questions that are not answered fail. Resolves when it has ended: one that waits for a disk ends after that. */
+  async kill(): Promise<void> {
+    await this.#worker.terminate();
   }
 
   #askNow(question: Question, transfer: readonly ArrayBuffer[]): Promise<Answer> {

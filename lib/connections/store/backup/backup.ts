@@ -30,11 +30,11 @@ export class BackupMaker {
   async begin(): Promise<Backup> {
     if (this.#making !== undefined)
       throw new HubError('conflict', 'expected one backup at a time, another one is being made');
-    const ended = Promise.withResolvers<void>();
-    this.#making = ended.promise;
     const { hub, folder, setting } = this.#options;
     const work = join(folder, backupWork);
     const thread = new StoreThread<BackupQuestion, BackupAnswer>('backup-thread', 'makes a backup');
+    const ended = Promise.withResolvers<void>();
+    this.#making = ended.promise;
     const end = async () => {
       await thread.end();
       await rm(work, { recursive: true, force: true }).catch(() => {}); // the next one removes it

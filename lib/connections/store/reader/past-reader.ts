@@ -21,6 +21,8 @@ const maxHanded = 64;
 const idleMs = 60_000;
 /** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
 const hungMs = 15_000;
+/** Nothing ends a thread that hangs. While so many do, there is no other one: each would hang as well. */
+export const maxHanging = 2;
 /** What happens is written after so long in any case. Where that matters it is waited for, but not for long. */
 const writtenWithinMs = 1000;
 const flushMs = 100;
@@ -67,6 +69,8 @@ export class PastReader implements PastArchive {
   readonly #options: PastReaderOptions;
   readonly #queue = new QuestionQueue<Question>();
   #thread: Thread | undefined;
+  /** How many threads were given up and have not ended. */
+  #hanging = 0;
   #idle: Subscription | undefined;
   #isBusy = false;
   #isEnded = false;
@@ -139,9 +143,11 @@ export class PastReader implements PastArchive {
 
   /** When the thread fails, that is the answer to the first question; the others may have better luck with the next thread. */
   async #read(requests: readonly ReadRequest[]): Promise<readonly ReadAnswer[]> {
-    this.#thread ??= new StoreThread('reader-thread', 'reads the past');
+    if (this.#thread === undefined && this.#hanging >= maxHanging)
+      return [{ failure: 'the disk does not answer, and the threads that wait for it do not end' }];
     try {
-      const answers = await within(this.#thread.ask(requests), hungMs);
+      this.#thread ??= new StoreThread('reader-thread', 'reads the past');
+      const answers = await this.#unlessHung(this.#thread.ask(requests));
       if (answers !== undefined) return answers;
       this.#giveUp();
       return [{ failure: `the disk did not answer within ${hungMs / 1000} s` }];
@@ -151,14 +157,27 @@ export class PastReader implements PastArchive {
     }
   }
 
+  async #unlessHung<T>(answer: Promise<T>): Promise<T | undefined> {
+    const late = Promise.withResolvers<undefined>();
+    const deadline = this.#options.scheduler.schedule(() => late.resolve(undefined), hungMs);
+    try {
+      return await Promise.race([answer, late.promise]);
+    } finally {
+      deadline.unsubscribe();
+    }
+  }
+
   #fileOf({ ask }: PastQuestion): ReadFile {
     return this.#options[ask === 'audit' ? 'audit' : 'history'];
   }
 
   #giveUp(): void {
     this.#idle?.unsubscribe();
-    this.#thread?.kill();
+    const thread = this.#thread;
     this.#thread = undefined;
+    if (thread === undefined) return;
+    this.#hanging++;
+    void thread.kill().finally(() => this.#hanging--);
   }
 }
 
