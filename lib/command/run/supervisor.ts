@@ -32,12 +32,15 @@ export function createSupervisor({ NOTIFY_SOCKET, WATCHDOG_USEC }: SupervisorEnv
       if (notifier === started) notifier = undefined;
     };
     started.once('error', forget).once('exit', forget).unref();
-    started.stdin!.on('error', forget);
+    started.stdin?.on('error', forget);
     return started;
   };
   const tell = (state: string) => {
-    notifier ??= start();
-    if (!notifier.stdin!.writableNeedDrain) notifier.stdin!.write(`${state}\n`);
+    try {
+      notifier ??= start();
+    } catch {} // no process can be made at the moment; the next sign of life has another one made
+    const stdin = notifier?.stdin; // it has none where there was no descriptor for it
+    if (stdin?.writableNeedDrain === false) stdin.write(`${state}\n`);
   };
   const watchdogMs = Number(WATCHDOG_USEC) / 1000;
   return {

@@ -47,7 +47,8 @@ export function runProcess(
     });
     subscriber.add(
       toProcess$.subscribe({
-        next: (message) => void child.send(message, () => {}), // a process that is gone tells so by its end
+        // a process that is gone tells so by its end; one that could not be made has no channel
+        next: (message) => void child.send?.(message, () => {}),
         error: (error) => {
           reason = error;
           child.kill('SIGKILL');

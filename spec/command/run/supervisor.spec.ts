@@ -8,6 +8,7 @@ import { dependent } from '../../../bench/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { needs } from '../../support/programs.ts';
+import { runWithoutDescriptors } from '../../support/system/no-descriptors.ts';
 import { start } from '../../support/system/process.ts';
 
 needs('systemd-notify', 'python3');
@@ -43,4 +44,17 @@ test('systemd is told that the hub runs, that its event loop turns, and that it 
   hub.process.kill('SIGTERM');
   t.like(await hub.ended(), { status: 0 });
   await eventually(() => count('STOPPING=1') === 1, 'the end');
+});
+
+test('where no process can be made, since all descriptors are taken, systemd hears nothing and the hub goes on', async (t) => {
+  const told = await runWithoutDescriptors(
+    'command/run/supervisor.ts',
+    `const supervisor = imported.createSupervisor({ NOTIFY_SOCKET: '/nowhere' });
+     supervisor.ready();
+     setImmediate(() => {
+       supervisor.stopping();
+       console.log('goes on');
+     });`,
+  );
+  t.is(told, 'goes on\n');
 });
