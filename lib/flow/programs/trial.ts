@@ -63,6 +63,7 @@ export class Trial {
   constructor() {
     this.#ready = this.#answer();
     this.#ready.catch(() => {}); // `run` waits for it, and errs
+    this.#worker.on('error', () => {}); // who waits for an answer is told; a flow may fail also after that
     this.#worker.unref();
   }
 

@@ -1,8 +1,11 @@
 // The thread in which a flow is tried loads what flows import, and the whole hub only for one that imports more of it.
 
+import { once } from 'node:events';
 import { join, resolve } from 'node:path';
+import type { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
 import { Trial } from '../../../lib/flow/programs/trial.ts';
+import { within } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 
 const hub = JSON.stringify(resolve(import.meta.dirname, '../../../lib/index.ts'));
@@ -40,4 +43,17 @@ test('a name that the hub does not have is a mistake with its place', async (t) 
   const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\nimport { defineFlaw } from ${hub};` }));
   t.regex(error!.message, /^cannot be loaded: .* does not provide an export named 'defineFlaw'$/);
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
+});
+
+test.serial('a flow that takes all memory once it was tried ends its thread alone', async (t) => {
+  const made = once(process, 'worker') as Promise<[Worker]>;
+  const { tried } = await tryFlow(t, {
+    'flow.ts': `const all = [];
+      const leak = () => { for (;;) all.push(new Array(100_000).fill(0.5)); };
+      setTimeout(leak, 300);
+      export default { connections: {} };`,
+  });
+  t.deepEqual(tried.connections, {});
+  const [thread] = await made;
+  await within(new Promise((resolve) => thread.once('exit', resolve)), 'the end of its thread');
 });
