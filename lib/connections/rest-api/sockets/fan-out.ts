@@ -46,7 +46,7 @@ export class FanOut {
 
   /** Tells a change to the subscribers that match its parameter. */
   readonly tell = (change: Change): void => {
-    this.rounds.note(change.revision);
+    const isTimed = this.rounds.note(change.revision);
     this.changes[change.origin.kind]++;
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
@@ -54,6 +54,7 @@ export class FanOut {
     const { observers } = channel;
     for (let index = 0; index < observers.length; index++) observers[index]!.tell(change);
     channel.revision = change.revision;
+    if (isTimed) this.rounds.time();
   };
 
   /** Who observes a parameter. */

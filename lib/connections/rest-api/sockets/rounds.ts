@@ -12,17 +12,24 @@ export class Rounds {
   #previous: number | undefined = undefined;
 
   #count = 0;
-  /** When the first change of this round was told; undefined: this round is not timed. */
-  #beganMs: number | undefined = undefined;
-  /** From the first change of a round until the end of the round; of one round in sixteen. */
+  /** When the first change of the round that was timed last was told. */
+  #beganMs = 0;
+  /** From the first change of a round until what its observers had sent in this round is with the sockets; of one round in sixteen. */
   readonly durations = new Durations();
 
-  /** Notes that the change of a revision is being told. */
-  note(revision: number): void {
-    if (this.#current !== undefined) return;
+  /** Notes that the change of a revision is being told; returns whether `time` is to be called once its observers know it. */
+  note(revision: number): boolean {
+    if (this.#current !== undefined) return false;
     this.#current = revision - 1;
-    if (++this.#count % timedEvery === 0) this.#beganMs = performance.now();
     setImmediate(this.#end);
+    if (++this.#count % timedEvery !== 0) return false;
+    this.#beganMs = performance.now();
+    return true;
+  }
+
+  /** Times the round. What the observers have put off until its end is done before this is over. */
+  time(): void {
+    setImmediate(this.#endTiming);
   }
 
   /** Returns a revision up to which every frame has left; `newest` is the revision of the hub. */
@@ -31,11 +38,9 @@ export class Rounds {
   }
 
   readonly #end = () => {
-    if (this.#beganMs !== undefined) {
-      this.durations.add((performance.now() - this.#beganMs) / 1000);
-      this.#beganMs = undefined;
-    }
     this.#previous = this.#current;
     this.#current = undefined;
   };
+
+  readonly #endTiming = () => this.durations.add((performance.now() - this.#beganMs) / 1000);
 }

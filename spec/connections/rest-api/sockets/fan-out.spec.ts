@@ -1,5 +1,6 @@
 // Each filter is asked about a parameter once, whoever comes and goes. Nothing stays of those who left (D-28).
 
+import { setImmediate as nextRound } from 'node:timers/promises';
 import test from 'ava';
 import type { Channel, Subscriber } from '../../../../lib/connections/rest-api/sockets/channel.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
@@ -98,4 +99,28 @@ test('D-28: a parameter that is no more is forgotten, its number is not used aga
   fanOut.forget(parameter!);
   t.is(fanOut.parameterOf(id), undefined);
   t.not(fanOut.channelOf(parameter!).id, id);
+});
+
+test('the delay of a fan-out has what observers put off until the end of the round', async (t) => {
+  const { fanOut, change } = start();
+  const sendingMs = 5;
+  const send = () => {
+    const beganMs = performance.now();
+    while (performance.now() - beganMs < sendingMs);
+  };
+  const subscriber: Subscriber = {
+    matches: () => true,
+    observe: () => ({ subscriber, tell: () => void setImmediate(send) }),
+  };
+  fanOut.join(subscriber);
+  for (let round = 0; round < 16; round++) {
+    change(1);
+    await nextRound();
+  }
+  const { counts, sum } = fanOut.rounds.durations;
+  t.is(
+    counts.reduce((all, count) => all + count),
+    1,
+  );
+  t.true(sum >= sendingMs / 1000, `${sum} s`);
 });
