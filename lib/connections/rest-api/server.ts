@@ -74,6 +74,7 @@ export function startServer(
   const postponed = new PostponedRequests(pace, hits, requesting);
   const sockets = serveSockets({ countSocket, apps, hub, settings, log, hits, writes, rates, pace, tasks, originOf });
   const reader = new ParameterReader();
+  let isStopping = false;
   const routes = routesOf({
     id,
     hub,
@@ -87,6 +88,7 @@ export function startServer(
     entry,
     reader,
     resolvePath,
+    isStopping: () => isStopping,
     originOf,
     consoleFolder,
   });
@@ -127,6 +129,7 @@ export function startServer(
       sockets.forget(parameter);
     },
     async stop() {
+      isStopping = true;
       noting.unsubscribe();
       entrance.shut();
       if (sockets.close()) await new Promise((resolve) => setTimeout(resolve, goodbyeMs));

@@ -27,13 +27,27 @@ export function healthOf(hub: HubPort, { rights }: Visitor): Health {
   };
 }
 
+interface ReadyContext {
+  readonly hub: Pick<HubPort, 'connections' | 'duty'>;
+  readonly isStopping: () => boolean;
+}
+
 /** The event loop turns. */
 export function isLive(): Probe {
   return { status: 'live' };
 }
 
-/** All connections that should run do so, at least in part. Errors: `unavailable`, with what does not. */
-export function isReady(hub: HubPort, { rights }: Visitor): Probe {
+/**
+ * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while the hub stands by or waits for
+ * its lease, and when it stops. Which connections have failed, and why, it tells those who may manage.
+ */
+export function isReady({ hub, isStopping }: ReadyContext, { rights }: Visitor): Probe {
+  if (isStopping()) throw new HubError('unavailable', 'the hub stops');
+  if (hub.duty.watch === undefined)
+    throw new HubError(
+      'unavailable',
+      'expected connections and rules to run, they do not at the moment: another hub may',
+    );
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
   if (rights?.has('manage') === false)

@@ -27,6 +27,8 @@ export interface RouteContext {
   readonly entry: Entry;
   readonly reader: ParameterReader;
   readonly resolvePath: (path: string) => string;
+  /** Whether the server has begun to stop. */
+  readonly isStopping: () => boolean;
   readonly originOf: (visitor: Visitor, address: string) => Origin;
   /** The folder of the built console. */
   readonly consoleFolder: string;

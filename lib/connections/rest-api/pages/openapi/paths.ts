@@ -148,8 +148,11 @@ export const paths = {
   },
   '/hub/health/ready': {
     get: {
-      ...about('isReady', 'operation', 'Whether no connection has failed, for load balancers'),
-      responses: { ...fresh('Probe'), '503': problem('A connection has failed') },
+      ...about('isReady', 'operation', 'Whether connections run and none has failed, for load balancers'),
+      responses: {
+        ...fresh('Probe'),
+        '503': problem('A connection has failed, the hub stands by, waits for its lease, or stops'),
+      },
     },
   },
   '/hub/log': {
