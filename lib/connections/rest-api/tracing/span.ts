@@ -8,10 +8,15 @@ import { readTraceparent, writeTraceparent } from './traceparent.ts';
 const tracer = trace.getTracer('patchbay-hub');
 
 /**
- * Does the work of a client that follows a trace in a span of its own. `work` is given the client with the `traceparent` of that span.
- * Errors: those of `work`.
+ * Does the work of a client that follows a trace in a span of its own. `work` is given the client with the `traceparent` of that span;
+ * `failureOf` says what went wrong though nothing was thrown. Errors: those of `work`.
  */
-export function inSpan<Result>(client: Origin, name: string, work: (own: Origin) => Result): Result {
+export function inSpan<Result>(
+  client: Origin,
+  name: string,
+  work: (own: Origin) => Result,
+  failureOf: (result: Awaited<Result>) => string | undefined = () => undefined,
+): Result {
   const parent = trace.setSpanContext(context.active(), readTraceparent(client.traceparent)!);
   const span = tracer.startSpan(name, { kind: SpanKind.SERVER }, parent);
   const own = { ...client, traceparent: writeTraceparent(span.spanContext()) };
@@ -19,19 +24,19 @@ export function inSpan<Result>(client: Origin, name: string, work: (own: Origin)
   try {
     result = context.with(trace.setSpan(parent, span), work, undefined, own);
   } catch (error) {
-    endFailed(span, error);
+    end(span, messageOf(error));
     throw error;
   }
   if (result instanceof Promise)
     result.then(
-      () => span.end(),
-      (error) => endFailed(span, error),
+      (done) => end(span, failureOf(done)),
+      (error) => end(span, messageOf(error)),
     );
-  else span.end();
+  else end(span, failureOf(result as Awaited<Result>));
   return result;
 }
 
-function endFailed(span: Span, error: unknown): void {
-  span.setStatus({ code: SpanStatusCode.ERROR, message: messageOf(error) });
+function end(span: Span, failure: string | undefined): void {
+  if (failure !== undefined) span.setStatus({ code: SpanStatusCode.ERROR, message: failure });
   span.end();
 }

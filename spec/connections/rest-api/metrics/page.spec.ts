@@ -83,6 +83,27 @@ test('changes, writes, rules, clients and connections are counted', async (t) =>
   t.true(valuesOf(page, 'process_resident_memory_bytes')['']! > 1e7);
 });
 
+test('writes that make no sense are counted, whichever way they come', async (t) => {
+  const hub = await startDesk(t);
+  const plain = await openClient(t, hub.port);
+  plain.send('{"v":1}');
+  await plain.next();
+  const client = await openV1(t, hub.port);
+  client.send({ set: [['desk/p0']], ack: 1 });
+  await client.sync();
+  const post = (body: string, type: string) =>
+    ask(t, hub.port, 'POST /update', { body, headers: { 'content-type': type } });
+  t.is((await post('{"parameter":"desk/p0"}', 'application/json')).status, 400);
+  t.is((await post(`{"value":"${'x'.repeat(70_000)}"}`, 'application/json')).status, 413);
+  t.is((await post('1', 'text/xml')).status, 415);
+  t.deepEqual(valuesOf(await read(t, hub.port), 'patchbay_writes_total'), {
+    'result="ok"': 0,
+    'result="bad-request"': 3,
+    'result="body-too-large"': 1,
+    'result="body-type"': 1,
+  });
+});
+
 test('transactions of a store are counted with the time that they took', async (t) => {
   const folder = await createFolder(t);
   const hub = await startTestHub(t, {

@@ -64,6 +64,11 @@ test('a write that follows a trace has a span, which what it changes names; othe
   await set({ set: [['desk/level', 4]], traceparent });
   t.is(traceOf(), `00-${traceId}-0000000000000002-01`);
   t.is((await update('loud', { traceparent })).status, 400);
+  const mixed = [
+    ['desk/level', 5],
+    ['desk/none', 1],
+  ];
+  await set({ set: mixed, traceparent });
 
   t.deepEqual(
     spans.map(({ name, status, hasEnded }) => [name, status, hasEnded]),
@@ -71,6 +76,7 @@ test('a write that follows a trace has a span, which what it changes names; othe
       ['update', SpanStatusCode.UNSET, true],
       ['set', SpanStatusCode.UNSET, true],
       ['update', SpanStatusCode.ERROR, true],
+      ['set', SpanStatusCode.ERROR, true],
     ],
   );
   for (const { parent } of spans) t.like(parent, { traceId, spanId: '00f067aa0ba902b7', isRemote: true });

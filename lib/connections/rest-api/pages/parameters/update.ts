@@ -61,11 +61,14 @@ export function updateByPost(
   const type = bodyTypeOf(request);
   const read = readers.get(type);
   if (read === undefined)
-    throw new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`);
+    throw refused(
+      context,
+      new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`),
+    );
   const exchange = keepResponse(response);
   readBody(exchange, request, (body) => {
     try {
-      if (body instanceof HubError) throw body;
+      if (body instanceof HubError) throw refused(context, body);
       const updated = update(context, updater, () => read(body));
       if (updated instanceof Promise) void answerLater(exchange, updated, asJson, context.log);
       else exchange.reply(() => replyUpdated(response, updated, asJson));
@@ -73,6 +76,12 @@ export function updateByPost(
       exchange.fail(asHubError(error, context.log), asJson);
     }
   });
+}
+
+/** Counts a write that could not even be read. */
+function refused({ writes }: UpdateContext, error: HubError): HubError {
+  writes.refuse(error);
+  return error;
 }
 
 const readers: ReadonlyMap<string, (body: string) => Update> = new Map([

@@ -118,7 +118,8 @@ export class PlainClient implements Session, Task {
       writes.taken++;
     } catch (error) {
       hits.addError(error, this.address);
-      this.#refuse(error, address);
+      writes.refuse(error);
+      this.#answerMistake(error, address);
     }
   }
 
@@ -126,13 +127,16 @@ export class PlainClient implements Session, Task {
   async #writeRemote(parameter: Parameter, input: unknown): Promise<void> {
     const { hub, writes, clients } = this.#context;
     const [result] = await hub.writeRemote(parameter.remote!, [{ parameter, input }], this.#origin);
-    if (!(result instanceof Error)) writes.taken++;
-    else if (clients.has(this)) this.#refuse(result, parameter.address);
+    if (!(result instanceof Error)) {
+      writes.taken++;
+      return;
+    }
+    writes.refuse(result);
+    if (clients.has(this)) this.#answerMistake(result, parameter.address);
   }
 
-  #refuse(error: unknown, address: string | undefined): void {
-    const { log, writes } = this.#context;
-    writes.refuse(error);
+  #answerMistake(error: unknown, address: string | undefined): void {
+    const { log } = this.#context;
     this.#send(JSON.stringify({ error: asHubError(error, log).message, p: address } satisfies PlainRefusal));
   }
 

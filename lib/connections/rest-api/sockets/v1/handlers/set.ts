@@ -26,18 +26,23 @@ export const handleSet: Handler = (desk, client, message) => {
   const { traceparent } = message;
   const origin = traceparent === undefined ? client.origin : originWithTrace(client.origin, traceparent);
   if (origin.traceparent === undefined) void write(desk, client, message, origin);
-  else void inSpan(origin, 'set', (own) => write(desk, client, message, own));
+  else void inSpan(origin, 'set', (own) => write(desk, client, message, own), failureOf);
   return undefined;
 };
 
-/** The promise resolves when other hubs have written what they own; undefined: nothing waits for them. */
+/** What says that some of it was refused; undefined: nothing was. */
+function failureOf([first]: readonly Mistake[]): string | undefined {
+  return first && `${first[0]}: ${first[1]}`;
+}
+
+/** Returns what was refused; later, when other hubs have written what they own. */
 function write(
   { hub, log, fanOut, hits, writes, rates }: Desk,
   client: Client,
   message: Message,
   origin: Origin,
-): Promise<void> | undefined {
-  const items = itemsOf(message);
+): Mistake[] | Promise<Mistake[]> {
+  const items = itemsOf(message, writes);
   const errors: Mistake[] = [];
   let remotes: RemoteItem[] | undefined;
   const { view } = client.visitor;
@@ -73,7 +78,7 @@ function write(
   const writing = remotes && writeRemotes(hub, origin, remotes, writes, errors, log);
   if (writing !== undefined || client.pendingAcks > 0) client.answerAfter(writing, answer);
   else answer();
-  return writing;
+  return writing === undefined ? errors : writing.then(() => errors);
 }
 
 /** Writes what other hubs own, one turn for each of them; what they refuse is added to the errors. */
@@ -104,8 +109,18 @@ function known(view: View, parameter: Parameter | undefined): Parameter | undefi
   return parameter !== undefined && view.mayWrite(parameter) ? parameter : undefined;
 }
 
+/** Counts a message that makes no sense as one write. Errors: `bad-request`. */
+function itemsOf(message: Message, writes: WriteCounts): readonly Item[] {
+  try {
+    return readItems(message);
+  } catch (error) {
+    writes.refuse(error);
+    throw error;
+  }
+}
+
 /** This is checked by hand, as most messages are writes. Errors: `bad-request`. */
-function itemsOf(message: Message): readonly Item[] {
+function readItems(message: Message): readonly Item[] {
   const { set, ack } = message;
   if (!Array.isArray(set)) throw new HubError('bad-request', `set: expected a list, got ${describe(set)}`);
   if (ack !== undefined && !Number.isSafeInteger(ack))
