@@ -85,9 +85,10 @@ function addClients(families: Families, { sockets, hits }: MetricsContext): void
   const delay =
     'From the first change of a round of the event loop until its frames have gone to the sockets; of one round in 16.';
   families.histogram('patchbay_fanout_delay_seconds', delay, () => rounds.durations);
-  const conflated = 'Changes that clients were not sent, since they were behind: they got a newer value.';
+  const conflated =
+    'Changes that clients with delivery all were not sent, since they were behind: they got a newer value.';
   families.counter('patchbay_conflated_total', conflated, () => lost.values);
-  const fires = 'Fires of triggers that clients were not sent, since they were behind.';
+  const fires = 'Fires of triggers that clients were not sent, since they were behind, or were closed for that.';
   families.counter('patchbay_fires_lost_total', fires, () => lost.fires);
   const limits = 'How often clients went past a limit.';
   families.counters('patchbay_limit_hits_total', limits, 'limit', () => Object.entries(hits.counts));

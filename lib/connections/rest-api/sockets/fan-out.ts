@@ -26,7 +26,7 @@ export class FanOut {
   #nextId = 1;
   /** Which changes were told in the last two rounds of the event loop. */
   readonly rounds = new Rounds();
-  /** How many changes clients that were behind were not sent: of values, of which they got a newer one, and fires of triggers. */
+  /** How many changes clients that were behind were not sent: of values, by who wants every change, and fires of triggers. */
   readonly lost = { values: 0, fires: 0 };
   /** How many changes there were, by who made them. */
   readonly changes: Record<Origin['kind'], number> = { client: 0, connection: 0, rule: 0, restored: 0 };

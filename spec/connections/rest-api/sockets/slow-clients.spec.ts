@@ -53,6 +53,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
   const leaving = await openRawClient(t, hub.port);
   const reader = await openClient(t, hub.port);
   let count = 0;
+  let fires = 0;
   for (let stall = 1; stall <= 2; stall++) {
     stalled.pause();
     leaving.pause();
@@ -73,6 +74,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
       t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 31 MB were held for one client`);
     t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
     leaving.cut();
+    fires += count / 200 - first / 200;
 
     stalled.resume();
     const told = await readUntil(stalled, 'desk/mark', String(stall));
@@ -92,6 +94,9 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     t.deepEqual(parse((await stalled.frames.next()).payload), { p: 'desk/go', v: '1' });
     t.is((await reader.next()).p, 'desk/go');
     count += 300;
+    const { text } = await ask(t, hub.port, 'GET /hub/metrics');
+    const lost = Number(/^patchbay_fires_lost_total (.*)$/m.exec(text)![1]);
+    t.true(lost > fires / 3 && lost <= 2 * fires, `${lost} of ${fires} fires for each of two clients are lost`);
   }
   expectQuietLog(t, hub);
 });

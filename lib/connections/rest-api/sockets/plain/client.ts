@@ -16,6 +16,7 @@ import { newWriterId, type Rates } from '../../limits/rates.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import type { View } from '../../users/view.ts';
+import type { FanOut } from '../fan-out.ts';
 import type { Comer } from '../protocol.ts';
 import type { Rounds } from '../rounds.ts';
 import { heartbeatPayload, type Session, type Socket } from '../session.ts';
@@ -38,6 +39,8 @@ export interface PlainContext {
   readonly rates: Rates;
   readonly tasks: TaskQueue;
   readonly rounds: Rounds;
+  /** Counts what clients that were behind were not sent. */
+  readonly lost: FanOut['lost'];
   readonly reader: PlainReader;
   readonly outbox: Outbox;
   readonly groups: PlainGroups;
@@ -70,6 +73,8 @@ export class PlainClient implements Session, Task {
   /** In milliseconds of a monotonic clock: since when it is behind, and when it last read while it was. */
   #behindSinceMs = performance.now();
   #readAtMs = 0;
+  /** How many fires its group had been told when it fell behind; undefined: it has not. */
+  #firesBefore: number | undefined = undefined;
   readonly #sent: ClientTally;
   #received = 0;
 
@@ -144,6 +149,7 @@ export class PlainClient implements Session, Task {
     if (this.#seen !== undefined) return;
     this.#context.hits.add('unreadBytes', this.address);
     this.#sent.fallBehind();
+    this.#firesBefore = this.#topic.group.fires;
     this.#behindSinceMs = performance.now();
     this.#seen = this.#context.rounds.leftUpTo(this.#context.hub.revision);
     this.#context.outbox.leaving.add(this); // it cannot leave during this call: the server is sending to all members of the topic
@@ -181,6 +187,7 @@ export class PlainClient implements Session, Task {
   }
 
   close(): void {
+    this.#countLostFires();
     this.#context.tasks.remove(this);
     this.#context.clients.delete(this);
     this.#context.outbox.leaving.delete(this);
@@ -220,7 +227,14 @@ export class PlainClient implements Session, Task {
     this.#socket.send(frame, false, false);
   }
 
+  /** Of the round in which it fell behind nobody knows which fires it was sent: they do not count. */
+  #countLostFires(): void {
+    if (this.#firesBefore !== undefined) this.#context.lost.fires += this.#topic.group.fires - this.#firesBefore;
+    this.#firesBefore = undefined;
+  }
+
   #goLive(): void {
+    this.#countLostFires();
     this.#seen = undefined;
     this.#sent.goLive();
     this.#socket.subscribe(this.#topic.text);

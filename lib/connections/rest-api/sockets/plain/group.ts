@@ -1,6 +1,6 @@
 // A group is the plain sockets of one filter, on one topic or several. A change is put into the outbox once for the whole group.
 
-import type { Parameter } from '../../../../model/parameter.ts';
+import type { Change, Parameter } from '../../../../model/parameter.ts';
 import { encodeText } from '../../../../net/uws.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import type { Filter } from '../../filters/filter.ts';
@@ -22,6 +22,8 @@ class PlainGroup implements Subscriber {
   readonly selection: Selection;
   /** There is one at least while the group has a member. */
   readonly topics: PlainTopic[] = [];
+  /** How many fires of triggers it was told. */
+  fires = 0;
   readonly #prefixOf: PrefixOf;
   readonly #put: Outbox['put'];
 
@@ -40,6 +42,13 @@ class PlainGroup implements Subscriber {
     const { topics } = this;
     const prefix = this.#prefixOf(parameter);
     const put = this.#put;
+    if (parameter.type === 'T') {
+      const tell = ({ value }: Change) => {
+        this.fires++;
+        put(topics, prefix, value);
+      };
+      return { subscriber: this, tell };
+    }
     return { subscriber: this, tell: ({ value }) => put(topics, prefix, value) };
   }
 }

@@ -15,6 +15,7 @@ export function servePlain({ apps, hub, log, hits, writes, rates, tasks, fanOut,
   const context: PlainContext = {
     ...{ hub, log, hits, writes, rates, tasks, outbox, groups },
     rounds: fanOut.rounds,
+    lost: fanOut.lost,
     reader: new PlainReader(),
     clients: new Set(),
   };

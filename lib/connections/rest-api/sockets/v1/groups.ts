@@ -88,9 +88,8 @@ export class Groups {
   /** Forgets a client whose socket is gone, or about to be. */
   remove(client: Client): void {
     const group = this.#groupOf.get(client);
-    group?.members.leave(client);
+    group?.members.lose(client);
     if (group !== undefined) this.#part(client, group);
-    client.missed.clear();
     close(client);
   }
 

@@ -39,6 +39,11 @@ function createWriter(hub: Pick<HubUnderTest, 'write'>) {
   };
 }
 
+async function lostFires(t: ExecutionContext, { port }: HubUnderTest): Promise<number> {
+  const { text } = await ask(t, port, 'GET /hub/metrics');
+  return Number(/^patchbay_fires_lost_total (.*)$/m.exec(text)![1]);
+}
+
 /** Fails unless what was told and what was lost is together all that there was. */
 function expectAll(t: ExecutionContext, picture: Picture, made: ReadonlyMap<string, number>): void {
   for (const [address, changes] of made) {
@@ -168,6 +173,7 @@ test('lib/client/README.md: who reads nothing for longer than stallTimeout is cl
   await slow.subscribe({ sub: 1, delivery: 'all' });
   await reader.subscribe({ sub: 1, delivery: 'all' });
   slow.pause();
+  t.is(await lostFires(t, hub), 0);
   let isTold = false;
   const told = hub.logged(/went past the limit stallMs/).finally(() => {
     isTold = true;
@@ -179,6 +185,7 @@ test('lib/client/README.md: who reads nothing for longer than stallTimeout is cl
   await told;
   slow.resume();
   t.is(await slow.closed(), 4001);
+  t.true((await lostFires(t, hub)) > 0, 'what it was not sent counts, though it never reads again');
   burst(10);
   await reader.sync();
   t.is(reader.picture.lost.size, 0);

@@ -78,6 +78,15 @@ export class Members {
     client.membership = { name: 'idle' };
   }
 
+  /** Takes out a client that is gone, or about to be, and counts the fires that it is not sent any more. */
+  lose(client: Client): void {
+    const { membership } = client;
+    if (membership.name === 'behind' || membership.name === 'catching up') this.#gather(client, membership);
+    this.leave(client);
+    this.#sources.fanOut.lost.fires += client.missed.fires;
+    client.missed.clear();
+  }
+
   /**
    * Works for a client until then; returns whether there is more to do at once. `tellStale` goes on to tell it what is stale and what is
    * fresh again, once it has the values.

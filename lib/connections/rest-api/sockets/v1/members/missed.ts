@@ -25,6 +25,13 @@ export class Missed {
     return this.#counts?.size ?? 0;
   }
 
+  /** How many fires of triggers that are. */
+  get fires(): number {
+    let fires = 0;
+    for (const [{ parameter }, count] of this.#counts ?? nothing) if (isTrigger(parameter)) fires += count;
+    return fires;
+  }
+
   /** Counts changes. Of a parameter of which a client wants the newest value alone, one is enough. */
   note({ channel, outbox }: GroupChannel, count: number): void {
     const isCounted = isTrigger(channel.parameter) || outbox.delivery === 'all';
