@@ -13,7 +13,7 @@ const healedMs = 6000;
 
 type Step =
   | { readonly do: 'set' | 'turn' | 'fire' | 'ask' | 'come' | 'go'; readonly hub: 0 | 1; readonly which: number }
-  | { readonly do: 'restart'; readonly hub: 0 | 1 }
+  | { readonly do: 'restart' | 'rejoin'; readonly hub: 0 | 1 }
   | { readonly do: 'wait'; readonly ms: number };
 
 const hub = fc.constantFrom<0 | 1>(0, 1);
@@ -22,7 +22,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: fc.record({ do: fc.constantFrom('set' as const, 'turn' as const), hub, which }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constantFrom('fire' as const, 'ask' as const), hub, which }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('come' as const, 'go' as const), hub, which }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant('restart' as const), hub }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('restart' as const, 'rejoin' as const), hub }) },
   { weight: 5, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.nat(1500) }) },
 );
 const faults = fc.record({ lost: fc.nat(60), doubled: fc.nat(30), delayMs: fc.nat(400) });
@@ -64,6 +64,7 @@ class World {
       this.hubs[step.hub] = this.#start(step.hub);
       return;
     }
+    if (step.do === 'rejoin') return one.rejoin();
     const { name, graph, owner } = one;
     const id = `p${step.which}`;
     if (step.do === 'come') {

@@ -1,6 +1,7 @@
 // The parameters that this hub shares, each with a number. Numbers are never given twice; when half of them are out of use, all are given
 // anew under another epoch.
 
+import { randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Definition } from '../wire/messages.ts';
 
@@ -15,9 +16,9 @@ export class SharedParameters {
   /** How often parameters have come or gone in this epoch. */
   structure = 0;
 
-  /** `run` names this run of the hub. */
-  constructor(run: string) {
-    this.#run = run;
+  /** `hub` names this run of the hub, which may share more than once: each time has numbers of its own. */
+  constructor(hub: string) {
+    this.#run = `${hub}.${randomUUID()}`;
   }
 
   /** Names the count of revisions and of numbers. */

@@ -25,9 +25,10 @@ export class JoinedHub {
   readonly name: string;
   readonly graph: Graph;
   readonly hub: HubPort;
-  readonly mirrors: Mirrors;
-  readonly sharer: Sharer;
   readonly owner: Origin;
+  mirrors!: Mirrors;
+  sharer!: Sharer;
+  readonly #join: (isSelected: (address: string) => boolean) => void;
 
   /** Its parameters are those of one connection, which has the name of the hub. */
   constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport, term = 1) {
@@ -42,16 +43,21 @@ export class JoinedHub {
       ownership: { ...unrivalled, term },
       scheduler,
     };
-    const isSelected = () => true;
-    this.mirrors = new Mirrors({
-      ...shared,
-      isSelected,
-      timeOfDay: () => scheduler.now(),
-      log: createLogRecorder(),
-    });
-    this.sharer = new Sharer({ ...shared, isSelected, soon: (work) => void scheduler.schedule(work, 1) });
-    this.mirrors.attach(transport);
-    this.sharer.attach(transport);
+    const timeOfDay = () => scheduler.now();
+    const soon = (work: () => void) => void scheduler.schedule(work, 1);
+    this.#join = (isSelected) => {
+      this.mirrors = new Mirrors({ ...shared, isSelected: () => true, timeOfDay, log: createLogRecorder() });
+      this.sharer = new Sharer({ ...shared, isSelected, soon });
+      this.mirrors.attach(transport);
+      this.sharer.attach(transport);
+    };
+    this.#join(() => true);
+  }
+
+  /** Joins anew, as a reload of its settings has it; its parameters stay as they are. */
+  rejoin(isSelected: (address: string) => boolean = () => true): void {
+    this.stop();
+    this.#join(isSelected);
   }
 
   declare(...declarations: ParameterDeclaration[]): void {
