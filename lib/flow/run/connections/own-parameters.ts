@@ -58,9 +58,9 @@ export class OwnParameters {
     }
   }
 
-  /** Sets a parameter where the connection has it. */
+  /** Sets a parameter where the connection has it, and no other hub runs it in place of this one. */
   setIfThere(parameterId: string, value: unknown): void {
     const node = this.find(parameterId);
-    if (node !== undefined) this.#graph.writeTo(node, value, this.#owner);
+    if (node !== undefined && node.remote === undefined) this.#graph.writeTo(node, value, this.#owner);
   }
 }
