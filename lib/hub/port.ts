@@ -74,6 +74,7 @@ function createMirroring(graph: Graph, isLocal: MirroringPort['isLocal']): Mirro
       return graph.turnNumber;
     },
     isLocal,
+    declares: (parameter) => (parameter as ParameterNode).owner.hub === undefined,
     domain: undefined,
     declare: (remote, owner, declaration) => graph.declareMirrored(remote, owner, declaration),
     withdraw: (parameters) => graph.remove(parameters as Iterable<ParameterNode>),

@@ -119,13 +119,25 @@ export class MirroredHub implements Remote {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
-  /** Looks whether the owner is heard of; to be called some times a second. */
-  look(): void {
-    if (this.lagMs < staleAfterMs || this.staleSince !== undefined) return;
+  /** Looks whether the owner is heard of; to be called some times a second. Returns whether it has become stale by that. */
+  look(): boolean {
+    if (this.lagMs < staleAfterMs || this.staleSince !== undefined) return false;
     const { hub, timeOfDay, log } = this.#context;
     this.staleSince = timeOfDay() - this.lagMs;
     log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);
     hub.mirroring.tellStale(this.#parameters.all());
+    return true;
+  }
+
+  /** Whether it could show more, were it not for what another hub has. */
+  isHiddenBy(other: MirroredHub): boolean {
+    const { hub } = this.#context;
+    for (const address of this.#parameters.hidden()) if (hub.find(address)?.remote === other) return true;
+    return false;
+  }
+
+  hides(address: string): boolean {
+    return this.#parameters.hides(address);
   }
 
   /** Something that it told was not understood: what it has is asked for again. */
@@ -237,7 +249,7 @@ export class MirroredHub implements Remote {
     try {
       if (definitions !== undefined) {
         this.counts.snapshots++;
-        this.#parameters.replace(definitions);
+        this.#parameters.replace(definitions, changes);
       }
       this.#parameters.takeTurn(changes);
     } catch (error) {

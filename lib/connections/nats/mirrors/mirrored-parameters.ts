@@ -36,6 +36,8 @@ export class MirroredParameters {
   /** By the number of the owner; undefined: it is not shown here. */
   #byNumber: (Parameter | undefined)[] = [];
   #size = 0;
+  /** The numbers of those that another hub or this one has, by address: as many as one hub may have at most. */
+  readonly #hidden = new Map<string, number>();
   readonly #origins = new Map<string, Origin>();
   readonly #connections = new Map<string, Origin>();
   /** Who writes, and when, unless a context says otherwise. */
@@ -51,21 +53,40 @@ export class MirroredParameters {
     return this.#size;
   }
 
-  /** Takes over all definitions of an owner; what is none of them any more is withdrawn. */
-  replace(definitions: readonly Definition[]): void {
+  /** Whether its owner has this address, and something else is shown there. */
+  hides(address: string): boolean {
+    return this.#hidden.has(address);
+  }
+
+  /** The addresses that its owner has, and where something else is shown. */
+  hidden(): Iterable<string> {
+    return this.#hidden.keys();
+  }
+
+  /**
+   * Takes over all definitions of an owner, before all values that it has; what is none of them any more is withdrawn. What has no
+   * value any more is shown anew: in place, a value that is known never becomes unknown.
+   */
+  replace(definitions: readonly Definition[], changes: ToldTurn): void {
     const { mirroring } = this.#context.hub;
+    const valued = valuedIn(changes);
     const next = new Map(definitions.map((one) => [one[1], one]));
     const leaving: Parameter[] = [];
     for (const parameter of this.#byNumber) {
       if (parameter === undefined) continue;
       const definition = next.get(parameter.address);
       const isSame = definition?.[2] === parameter.type && definition[3] === parameter.access;
-      if (!isSame || this.#context.hub.find(parameter.address) !== parameter) leaving.push(parameter);
+      const isUnknown = parameter.value !== undefined && !valued.has(definition?.[0]);
+      if (
+        !isSame ||
+        (isUnknown && !this.#isEntrusted(parameter)) ||
+        this.#context.hub.find(parameter.address) !== parameter
+      )
+        leaving.push(parameter);
     }
     const before = this.#known();
     for (const { address } of leaving) before.delete(address);
-    this.#byNumber = [];
-    this.#size = 0;
+    this.#empty();
     this.#release(leaving);
     for (const definition of definitions) this.#add(definition, before.get(definition[1]));
     mirroring.tell();
@@ -99,10 +120,15 @@ export class MirroredParameters {
   /** Shows none of them any more; those that this hub declares itself are its own again. */
   clear(): void {
     const all = [...this.#known().values()];
-    this.#byNumber = [];
-    this.#size = 0;
+    this.#empty();
     this.#release(all);
     this.#context.hub.mirroring.tell();
+  }
+
+  #empty(): void {
+    this.#byNumber = [];
+    this.#size = 0;
+    this.#hidden.clear();
   }
 
   #takeChanges(turn: ToldTurn, fired: ((number: number) => void) | undefined): void {
@@ -157,7 +183,7 @@ export class MirroredParameters {
     const structure = readStructure(item);
     if ('withdrawn' in structure) {
       const gone = structure.withdrawn.flatMap((number) => this.#byNumber[number] ?? []);
-      for (const number of structure.withdrawn) this.#forget(number);
+      this.#forget(new Set(structure.withdrawn));
       this.#release(gone);
       this.#context.hub.mirroring.tell();
       return;
@@ -167,25 +193,45 @@ export class MirroredParameters {
     this.takeTurn(structure.changes);
   }
 
-  #forget(number: number): void {
-    if (this.#byNumber[number] !== undefined) this.#size--;
-    this.#byNumber[number] = undefined;
+  #forget(numbers: ReadonlySet<number>): void {
+    for (const number of numbers) {
+      if (this.#byNumber[number] === undefined) continue;
+      this.#size--;
+      this.#byNumber[number] = undefined;
+    }
+    for (const [address, number] of this.#hidden) if (numbers.has(number)) this.#hidden.delete(address);
   }
 
-  /** Shows a parameter: one that is shown already, or a new one, unless this hub has its address for itself. */
+  /** Shows a parameter: one that is shown already, or a new one, unless this hub or another one that is there has its address. */
   #add([number, address, type, access]: Definition, known: Parameter | undefined): void {
-    const { hub, remote, isSelected, isOwn } = this.#context;
+    const { hub, remote, isSelected } = this.#context;
     if (number >= 2 * maxMirrored || this.#size >= maxMirrored || !isSelected(address)) return;
-    let parameter = known;
-    if (parameter === undefined && isOwn) {
-      const found = hub.find(address);
-      if (found?.type === type && found.access === access) parameter = found;
+    const parameter =
+      known ??
+      this.#ownOf(address, type, access) ??
+      hub.mirroring.declare(remote, this.#connectionOf(address), { address, type, access });
+    if (parameter === undefined) {
+      if (this.#hidden.size < maxMirrored) this.#hidden.set(address, number);
+      return;
     }
-    if (parameter !== undefined && isOwn) hub.mirroring.entrust(parameter, remote);
-    parameter ??= hub.mirroring.declare(remote, this.#connectionOf(address), { address, type, access });
-    if (parameter === undefined) return;
+    if (this.#isEntrusted(parameter)) hub.mirroring.entrust(parameter, remote);
     this.#byNumber[number] = parameter;
     this.#size++;
+  }
+
+  /** What this hub declares itself and stands by for. What a hub has that is not heard of any more makes room. */
+  #ownOf(address: string, type: Parameter['type'], access: Parameter['access']): Parameter | undefined {
+    const { hub, remote } = this.#context;
+    const found = hub.find(address);
+    if (found === undefined) return undefined;
+    if (this.#isEntrusted(found)) return found.type === type && found.access === access ? found : undefined;
+    const isStale = found.remote !== undefined && found.remote !== remote && found.remote.staleSince !== undefined;
+    if (isStale && !hub.mirroring.declares(found)) hub.mirroring.withdraw([found]);
+    return undefined;
+  }
+
+  #isEntrusted(parameter: Parameter): boolean {
+    return this.#context.isOwn && this.#context.hub.mirroring.declares(parameter);
   }
 
   #connectionOf(address: string): Origin {
@@ -203,10 +249,11 @@ export class MirroredParameters {
   }
 
   #release(parameters: readonly Parameter[]): void {
-    const { hub, isOwn } = this.#context;
+    const { hub } = this.#context;
     const present = parameters.filter((parameter) => hub.find(parameter.address) === parameter);
-    if (isOwn) for (const parameter of present) hub.mirroring.entrust(parameter, undefined);
-    else hub.mirroring.withdraw(present);
+    const { own = [], others = [] } = Object.groupBy(present, (one) => (this.#isEntrusted(one) ? 'own' : 'others'));
+    for (const parameter of own) hub.mirroring.entrust(parameter, undefined);
+    hub.mirroring.withdraw(others);
   }
 }
 
@@ -218,4 +265,11 @@ function fits({ type }: Parameter, value: unknown): boolean {
   if (type === 'B') return typeof value === 'boolean';
   if (type === 'S') return typeof value === 'string';
   return Number.isFinite(value);
+}
+
+/** The numbers of those parameters that a turn gives a value. */
+function valuedIn(turn: ToldTurn): ReadonlySet<unknown> {
+  const numbers = new Set<unknown>();
+  for (let index = 0; index < turn.length; index++) if (typeof turn[index] !== 'object') numbers.add(turn[index++]);
+  return numbers;
 }

@@ -138,12 +138,17 @@ export class Mirrors {
   }
 
   /**
-   * What this hub had for itself is gone: the parameter of another hub may be shown in its place. Or this hub has come to have for itself
-   * what it has shown of another one, which shows it no longer.
+   * A parameter is gone: that of another hub may be shown in its place. Of its own hub it may be shown no longer, since this hub has come
+   * to have it for itself, or a third one has.
    */
-  #makeRoom({ remote }: Parameter): void {
+  #makeRoom({ address, remote }: Parameter): void {
     if (remote instanceof MirroredHub) remote.lookAgain();
-    else for (const hub of this.#hubs.values()) hub.lookAgain();
+    for (const hub of this.#hubs.values()) if (hub.hides(address)) hub.lookAgain();
+  }
+
+  /** What a hub has that is not heard of any more another one may have by now. */
+  #replace(stale: MirroredHub): void {
+    for (const hub of this.#hubs.values()) if (hub !== stale && hub.isHiddenBy(stale)) hub.lookAgain();
   }
 
   /** This hub has come to declare a parameter: while it stands by, it is that of the hub which runs the same connections. */
@@ -155,6 +160,6 @@ export class Mirrors {
     const transport = this.#transport;
     const isSilent = this.#context.scheduler.now() - this.#heardAtMs > silentMs;
     if (transport !== undefined && isSilent && this.#hubs.size > 0) this.#subscribe(transport);
-    for (const hub of this.#hubs.values()) hub.look();
+    for (const hub of this.#hubs.values()) if (hub.look()) this.#replace(hub);
   }
 }

@@ -118,6 +118,30 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.deepEqual(states, ['live'], 'the page has never lost its hub');
 });
 
+test('what only the holder declares the standby shows for as long as the holder has it; whether a connection runs it says', async (t) => {
+  const { start, flowOf } = await startDomain(t);
+  const pair = { hub: 'west', pair: true };
+  const shelf = { ...desk, statusParameter: true };
+  const rack = { type: 'dummy', parameters: ['light,B,false'] };
+  const main = await start(pair, { shelf });
+  await eventually(() => runs(main));
+  await reload(main, flowOf(pair, { shelf, rack }));
+  const standby = await start(pair, { shelf });
+  await eventually(() => standby.find('rack/light')?.remote !== undefined);
+  const connected = standby.find('shelf/_status/connected')!;
+  await eventually(() => connected.remote !== undefined && connected.value === true);
+  await reload(standby, flowOf(pair, { shelf: { ...shelf, parameters: [...desk.parameters, 'more,I,0'] } }));
+  t.is(connected.value, true, 'it runs, though not here');
+  await reload(main, flowOf(pair, { shelf }));
+  await eventually(() => standby.find('rack/light') === undefined);
+  await reload(main, flowOf(pair, { shelf, rack }));
+  await eventually(() => standby.find('rack/light')?.remote !== undefined);
+  await main.stop();
+  await eventually(() => runs(standby));
+  t.is(standby.find('rack/light'), undefined);
+  t.is(connected.value, true);
+});
+
 test('what the holder has withdrawn nobody writes on the standby, until the holder has it again', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
@@ -167,6 +191,8 @@ test('a Connection ID is that of one hub, and the next one gets it when that was
   await eventually(() => statusOf(east, 'desk').state === 'running' && parameter.remote === undefined);
   await eventually(() => !shown.isStale);
   t.is(east.write('desk/in', 3, writer), 3);
+  await eventually(() => edge.find('desk/in')?.remote?.hub === 'east' && valueAt(edge, 'desk/in') === 3);
+  t.is(edge.find('desk/in')!.remote!.staleSince, undefined, 'a third hub shows where it is now');
   t.is(statusOf(east, 'house').state, 'running');
   const north = await start({ hub: 'north' }, { desk });
   await eventually(() => statusOf(north, 'desk').reason === 'hub "east" has a connection "desk" too');

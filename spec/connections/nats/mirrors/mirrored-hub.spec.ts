@@ -121,3 +121,26 @@ test('what is declared here while something is asked for that was missed does no
   t.true(asked > 0);
   await expectOwn(t, two);
 });
+
+test('what is not known any more, after its hub has started again or it was declared anew, is not shown as it was', async (t) => {
+  const { time, network, west, east } = await startTwo();
+  const { defaultValue, ...unknown } = declaration;
+  t.deepEqual(east.valuesOf('west'), { 'west/lamp': 'I 1', 'west/other': 'I 1' });
+  network.faults = { ...network.faults, lost: 100 };
+  west.withdraw('lamp');
+  west.declare(unknown);
+  await time.run(2100);
+  network.faults = { ...network.faults, lost: 0 };
+  await time.run(4000);
+  t.deepEqual(east.valuesOf('west'), { 'west/lamp': 'I undefined', 'west/other': 'I 1' });
+  west.stop();
+  const again = new JoinedHub('west', time, network.transportOf('west'));
+  again.declare(declaration, { ...unknown, id: 'other' });
+  await time.run(6000);
+  t.deepEqual(east.valuesOf('west'), { 'west/lamp': 'I 1', 'west/other': 'I undefined' });
+  again.graph.write('west/other', 3, again.owner);
+  await time.run(8000);
+  t.deepEqual(east.valuesOf('west'), { 'west/lamp': 'I 1', 'west/other': 'I 3' });
+  t.true([...east.graph.changedSince(0)].every((one) => east.graph.find(one.address) === one));
+  for (const hub of [again, east]) hub.stop();
+});

@@ -30,12 +30,12 @@ export class JoinedHub {
   sharer!: Sharer;
   readonly #join: (isSelected: (address: string) => boolean) => void;
 
-  /** Its parameters are those of one connection, which has the name of the hub. */
-  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport, term = 1) {
+  /** Its parameters are those of one connection, which has the name of the hub unless it is told. */
+  constructor(name: string, scheduler: VirtualTimeScheduler, transport: Transport, term = 1, connection = name) {
     this.name = name;
     this.graph = new Graph(() => scheduler.now());
-    this.owner = { kind: 'connection', name };
-    const operation: Partial<Operation> = { isLocal: (id) => id !== name };
+    this.owner = { kind: 'connection', name: connection };
+    const operation: Partial<Operation> = { isLocal: (id) => id !== connection };
     this.hub = Object.assign(createPort(this.graph, operation as Operation), { epoch: randomUUID() });
     const shared = {
       hub: this.hub,
