@@ -147,7 +147,7 @@ export class Recorder {
     const { value, origin, cause } = change;
     columns.time[row] = time;
     columns.revision[row] = change.revision;
-    columns.value[row] = typeof value === 'string' ? columns.addText(value.slice(0, maxTextUnits)) : (value as number);
+    columns.value[row] = typeof value === 'string' ? columns.addText(cut(value)) : (value as number);
     columns.parameter[row] = entry.number;
     columns.writer[row] = this.#numbering.numberOf(origin);
     columns.source[row] = cause === undefined ? columns.writer[row]! : this.#numbering.numberOfSource(cause);
@@ -197,4 +197,9 @@ export class Recorder {
     this.#entries.delete(parameter);
     if (entry.number > 0) this.#numbering.retire(entry.number);
   }
+}
+
+/** What is cut is copied: a slice would hold the whole text while it waits. */
+function cut(text: string): string {
+  return text.length <= maxTextUnits ? text : Buffer.from(text.slice(0, maxTextUnits)).toString();
 }

@@ -1,6 +1,7 @@
 // What the hub's thread does with each change: it puts it into columns, up to a bound.
 
 import test from 'ava';
+import { collectGarbage } from '../../../../bench/load/used-memory.ts';
 import { columnRows, maxWaitingChanges } from '../../../../lib/connections/store/history/columns.ts';
 import { Recorder } from '../../../../lib/connections/store/history/recorder.ts';
 import { historySetting, rulesOf } from '../../../../lib/connections/store/history/settings.ts';
@@ -59,4 +60,26 @@ test('what comes while so many changes wait is lost: a gap tells it, and afterwa
       .map(({ address, value }) => `${address}=${value}`),
     ['desk/c=2', 'desk/a=-1', 'desk/b=7', `desk/a=${maxWaitingChanges - 1}`],
   );
+});
+
+test('a long text that waits is cut, and does not hold what is cut off', async (t) => {
+  const graph = Object.assign(new Graph(), { startedAt: Date.now() });
+  graph.declare(desk, [{ id: 'a', type: 'S', access: 'read-write' }]);
+  const rules = rulesOf(historySetting.parse([{}]));
+  const recorder = new Recorder(
+    graph,
+    rules,
+    () => false,
+    () => {},
+  );
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  const texts = 2000;
+  for (let count = 0; count < texts; count++) graph.write('desk/a', `${count} `.padEnd(60_000, `${count}`), client);
+  collectGarbage();
+  const perText = (process.memoryUsage().heapUsed - before) / texts;
+  t.true(perText < 4000, `${perText} bytes for each text of at most 1,024 characters`);
+  const { columns } = recorder.take(Date.now()).changes;
+  t.is(columns.flatMap(({ texts }) => texts).length, texts);
+  recorder.end();
 });
