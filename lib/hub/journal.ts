@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
 import type { KeptLog } from '../connections/keeping.ts';
+import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
 import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/reports/log-entry.ts';
 import { Entries, keptEntries } from './entries.ts';
@@ -70,10 +71,14 @@ export class Journal implements HubLog {
 
   /** Goes on after the entries of earlier runs, should there be any, once they come. */
   goOnLater(kept: Promise<KeptLog | undefined>): void {
-    this.#earlier = kept.then((log) => {
-      this.#earlier = undefined;
-      if (log !== undefined) this.goOn(log);
-    });
+    this.#earlier = kept
+      .then((log) => {
+        if (log !== undefined) this.goOn(log);
+      })
+      .catch((error) => this.warn({}, `the log of earlier runs is not shown: ${messageOf(error)}`))
+      .finally(() => {
+        this.#earlier = undefined;
+      });
   }
 
   /**

@@ -90,3 +90,14 @@ test('what comes a thousand times is written once at first, and a second later w
   await recorder.logged(/^value 1000 is wrong \(999 times within a second\)$/);
   t.like(journal.read(0, 'debug').entries.at(-1), { connection: 'desk', level: 'error' });
 });
+
+test('entries of earlier runs that cannot be had are told, and the journal goes on without them', async (t) => {
+  const journal = Journal.of(createLogRecorder());
+  journal.goOnLater(Promise.reject(new Error('the thread has ended')));
+  await journal.earlier;
+  t.is(journal.earlier, undefined);
+  t.deepEqual(
+    journal.read(0, 'debug').entries.map(({ message }) => message),
+    ['the log of earlier runs is not shown: the thread has ended'],
+  );
+});

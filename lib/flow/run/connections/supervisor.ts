@@ -118,9 +118,13 @@ export class Supervisor {
     this.#settlePlace.order = order;
   }
 
-  /** Stops the connection; resolves when it has finished what it had begun. With a reason it is shown as disabled. */
+  /** Stops the connection; resolves when it has finished what it had begun. With a reason it is shown as disabled. Never rejects. */
   async stop(reason?: string): Promise<void> {
-    this.#subscription.unsubscribe();
+    try {
+      this.#subscription.unsubscribe();
+    } catch (error) {
+      this.#log.warn({}, `stopped with a fault: ${messageOf(error)}`);
+    }
     if (reason !== undefined) this.#status.enter('disabled', reason);
     this.#status.complete();
     await this.#unfinished.whenEnded();

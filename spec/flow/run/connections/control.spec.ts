@@ -3,12 +3,15 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { firstValueFrom } from 'rxjs';
+import { firstValueFrom, Observable } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
+import { z } from 'zod';
+import { type ConnectionEvent, defineConnectionType } from '../../../../lib/connections/connection.ts';
+import { connectionTypes } from '../../../../lib/connections/registry.ts';
 import { HubError } from '../../../../lib/model/error.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { deadlineMs } from '../../../support/deadline.ts';
-import { isConnected, statusOf } from '../../../support/hub.ts';
+import { isConnected, startTestHub, statusOf } from '../../../support/hub.ts';
 import { startReloading } from '../../../support/reload.ts';
 
 const ann: Origin = { kind: 'client', name: 'api 10.0.0.7' };
@@ -47,6 +50,27 @@ test('a connection that is stopped does nothing and keeps its parameters; starte
   t.is(value('desk/a'), 1);
   t.like(hub.control('desk', 'restart', ann), { state: 'running', parameters: 2 });
   t.is(value('desk/a'), 1);
+});
+
+test('a connection whose end fails is stopped all the same, and its fault is logged', async (t) => {
+  const faulty = defineConnectionType({
+    type: 'faulty',
+    isExternal: false,
+    settingsSchema: z.object({}),
+    parameters: () => [],
+    run: () =>
+      new Observable<ConnectionEvent>((subscriber) => {
+        subscriber.next({ state: 'running' });
+        return () => {
+          throw new Error('its socket is gone');
+        };
+      }),
+  });
+  const types = new Map([...connectionTypes, ['faulty', faulty]]);
+  const hub = await startTestHub(t, { connections: { desk: { type: 'faulty' } } }, { types });
+  t.like(hub.control('desk', 'stop', ann), { state: 'disabled' });
+  await hub.logged(/^stopped with a fault: .*its socket is gone/s);
+  await hub.stop();
 });
 
 test('a connection that its settings disable can be started; its settings are told all the same', async (t) => {
