@@ -86,6 +86,28 @@ test('it names the credentials that are wanted', async (t) => {
   }
 });
 
+test('what needs no credentials says so, and where people sign in there is a cookie', async (t) => {
+  const users = { ann: { password: 'x', read: ['**'] } };
+  const hub = await startHubFrom(t, { 'flow.json5': { connections: { api: { ...api, users } } } });
+  const headers = { authorization: `Basic ${btoa('ann:x')}` };
+  const { text } = await ask(t, hub.port, 'GET /hub/openapi.json', { headers });
+  const { paths, security, components } = JSON.parse(text);
+  t.deepEqual(security, [{ basic: [] }, { cookie: [] }]);
+  t.is(components.securitySchemes.cookie.name, `patchbay-${hub.port}`);
+  for (const [path, methods] of Object.entries<Document['paths'][string]>(paths))
+    for (const [method, { responses, ...operation }] of Object.entries(methods)) {
+      if (path.includes('{') || method !== 'get') continue;
+      const { status } = await ask(t, hub.port, `GET ${path}`);
+      t.is('security' in operation, status !== 401, path);
+      t.true(String(status) in responses, `${path}: ${status}`);
+    }
+  for (const path of ['/hub', '/hub/']) {
+    const { status } = await ask(t, hub.port, `GET ${path}`, { headers: { accept: 'text/html' } });
+    t.is(status, 302);
+    t.true('302' in paths[path].get.responses);
+  }
+});
+
 const json = { 'content-type': 'application/json', accept: 'application/json' };
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
@@ -101,7 +123,9 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/update', '/update', 200, { parameter: 'desk/a', value: 6 }, json],
   ['/update', '/update', 400, { parameter: 'desk/a', value: null }, json],
   ['/update', '/update', 415, 'x', { 'content-type': 'text/xml' }],
+  ['/parameters/{address}', '/parameters/%ff', 400],
   ['/hub', '/hub', 302],
+  ['/hub/', '/hub/', 403, undefined, { host: 'elsewhere.example' }],
   ['/hub/clients', '/hub/clients', 200],
   ['/hub/connections', '/hub/connections', 200],
   ['/hub/connections/{id}', '/hub/connections/off', 200, { action: 'start' }, json],
@@ -111,8 +135,10 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/dashboards/{name}', '/hub/dashboards/one', 200],
   ['/hub/dashboards/{name}', '/hub/dashboards/none', 404],
   ['/hub/dashboards/{name}', '/hub/dashboards/bad', 500],
+  ['/hub/dashboards/{name}', '/hub/dashboards/%ff', 400],
   ['/hub/explain/{address}', '/hub/explain/desk/b', 200],
   ['/hub/explain/{address}', '/hub/explain/desk/go', 503],
+  ['/hub/explain/{address}', '/hub/explain/%ff', 400],
   ['/hub/audit', '/hub/audit', 200],
   ['/hub/audit', '/hub/audit?kind=none', 400],
   ['/hub/events/{address}', '/hub/events/desk/b', 200],
@@ -161,6 +187,18 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/users', '/hub/users', 400, { action: 'x', device: 'x' }, json],
 ];
 
+test('a file of the console may be asked for in parts', async (t) => {
+  const { hub, document } = await start(t);
+  for (const [range, status] of [
+    ['bytes=0-1', 206],
+    ['bytes=999999999-', 416],
+  ] as const) {
+    const answer = await ask(t, hub.port, 'GET /hub/client.js', { headers: { range } });
+    t.is(answer.status, status);
+    t.true(String(status) in document.paths['/hub/client.js']!.get!.responses);
+  }
+});
+
 test('answers of a hub are as it says', async (t) => {
   const { hub, document } = await start(t);
   await openClient(t, hub.port, '?filter=desk');
@@ -196,6 +234,6 @@ test('answers of a hub are as it says', async (t) => {
     check(question, await ask(t, hub.port, line, { headers, ...(body === undefined ? {} : { body: text! }) }));
     asked.add(path);
   }
-  const pages = ['/hub/', '/hub/client.js'];
+  const pages = ['/hub/client.js'];
   t.deepEqual([...asked, ...pages].sort(), Object.keys(document.paths).sort(), 'every path was asked for');
 });

@@ -84,6 +84,11 @@ export class Entry {
     this.#options.devices.end(device);
   }
 
+  /** The name of the cookie of who has signed in. */
+  get cookieName(): string {
+    return this.#options.cookieName();
+  }
+
   /** Has a browser forget its cookie. */
   noCookie(): string {
     return this.#cookie('', 0);

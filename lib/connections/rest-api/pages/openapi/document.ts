@@ -7,8 +7,8 @@ import { isOpen } from '../../users/accounts.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
-/** The document of a hub, with the credentials that its settings want and the methods that they leave. */
-export function openApiOf(version: string, settings: Settings): OpenApiDocument {
+/** The document of a hub, with the credentials that its settings want, the cookie of who has signed in, and the methods that they leave. */
+export function openApiOf(version: string, settings: Settings, cookieName: string): OpenApiDocument {
   const { username, password, token, users, anonymous, getUpdates } = settings;
   const all = Object.values(users);
   const hasBasic = username !== '' || password !== '' || all.some((user) => user.password !== undefined);
@@ -16,6 +16,7 @@ export function openApiOf(version: string, settings: Settings): OpenApiDocument 
   const schemes = {
     ...(hasBasic ? { basic: { type: 'http', scheme: 'basic' } } : {}),
     ...(hasBearer ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
+    ...(all.length > 0 ? { cookie: { type: 'apiKey', in: 'cookie', name: cookieName } } : {}),
   };
   const names = Object.keys(schemes);
   return {

@@ -7,9 +7,27 @@ type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages' | 'users';
 /** Any request may get these answers: for a mistake of the client, its credentials, a foreign Host or Origin. */
 export const refusals = {
   '401': problem('The credentials are missing or wrong'),
-  '429': problem('Credentials from this address were wrong too often: none are looked at for a second'),
+  '429': problem(
+    'More requests or writes than a limit lets through, or wrong credentials from this address too often: see Retry-After',
+  ),
   '403': problem('A foreign Host, a page of another site, a parameter that is read-only, or what the user may not do'),
+  '503': notNow(),
 };
+
+/** What needs no credentials. */
+export const needsNothing = { security: [] };
+
+/** `what`: why it cannot be had at the moment, apart from what any request may meet. */
+export function notNow(what = '') {
+  const passwords = 'Too many passwords wait to be compared, see Retry-After';
+  return problem(what === '' ? passwords : `${what}; or ${passwords.replace('Too', 'too')}`);
+}
+
+/** An address or name in a path that is no percent-encoded UTF-8. */
+export const badPath = { '400': problem('The path is not percent-encoded UTF-8') };
+
+/** Where people are sent who could sign in, and are not. */
+export const toSignIn = { description: 'To /hub/sign-in, for a browser that nobody has signed in with' };
 
 export function about(operationId: string, tag: Tag, summary: string) {
   return { operationId, tags: [tag], summary };
@@ -23,8 +41,14 @@ export function json(schema: object) {
   return { 'application/json': { schema } };
 }
 
+/** The answers to who asks for a file that there is. */
 export function file() {
-  return { description: 'The file', content: { '*/*': {} } };
+  return {
+    '200': { description: 'The file', content: { '*/*': {} } },
+    '206': { description: 'The part of it that Range names', content: { '*/*': {} } },
+    '304': { description: 'The same as what If-None-Match or If-Modified-Since names' },
+    '416': problem('It has no such part'),
+  };
 }
 
 export function problem(description: string) {
@@ -55,7 +79,9 @@ export function updated() {
     },
     '400': problem('Something is missing, or the value cannot be converted'),
     '404': problem('There is no such parameter'),
+    '409': problem('There is no room for it, such as for one more snapshot'),
     ...refusals,
+    '503': notNow('The hub that owns the parameter did not answer in time'),
   };
 }
 

@@ -3,15 +3,19 @@
 import { logLevels } from '../../../../model/reports/log-entry.ts';
 import {
   about,
+  badPath,
   bodyRefusals,
   file,
   fresh,
   inPath,
   inQuery,
   json,
+  needsNothing,
+  notNow,
   problem,
   ref,
   refusals,
+  toSignIn,
   traceHeader,
   updated,
 } from './parts.ts';
@@ -29,8 +33,9 @@ export const paths = {
           content: { 'text/plain': { schema: { type: 'string' } }, ...json(ref('Value')) },
         },
         '404': problem('There is no such parameter'),
-        '503': problem('Its state is unknown, or it is a trigger'),
+        ...badPath,
         ...refusals,
+        '503': notNow('Its state is unknown, or it is a trigger'),
       },
     },
   },
@@ -54,7 +59,12 @@ export const paths = {
       responses: { ...updated(), ...bodyRefusals() },
     },
   },
-  '/hub': { get: { ...about('goToHub', 'pages', 'Goes to /hub/'), responses: { '302': { description: 'To /hub/' } } } },
+  '/hub': {
+    get: {
+      ...about('goToHub', 'pages', 'Goes to /hub/'),
+      responses: { '302': { description: 'To /hub/, or to /hub/sign-in' }, ...refusals },
+    },
+  },
   '/hub/': {
     get: {
       ...about('openConsole', 'pages', 'The console; the contents as text where it is switched off or not built'),
@@ -63,6 +73,8 @@ export const paths = {
           description: 'A page',
           content: { 'text/html': { schema: { type: 'string' } }, 'text/plain': { schema: { type: 'string' } } },
         },
+        '302': toSignIn,
+        '304': { description: 'The same as what If-None-Match or If-Modified-Since names' },
         ...refusals,
       },
     },
@@ -71,13 +83,13 @@ export const paths = {
     get: {
       ...about('readConsoleFile', 'pages', 'A file of the console'),
       parameters: [inPath('file', 'Path of the file')],
-      responses: { '200': file(), '404': problem('There is no such file'), ...refusals },
+      responses: { ...file(), '404': problem('There is no such file'), ...refusals },
     },
   },
   '/hub/client.js': {
     get: {
       ...about('readClient', 'pages', 'The client library for browsers, a module'),
-      responses: { '200': file(), '404': problem('It has not been built'), ...refusals },
+      responses: { ...file(), '404': problem('It has not been built'), ...refusals },
     },
   },
   '/hub/clients': {
@@ -118,6 +130,7 @@ export const paths = {
       parameters: [inPath('name', 'Its name')],
       responses: {
         ...fresh('Dashboard'),
+        ...badPath,
         '404': problem('There is no such dashboard'),
         '500': problem('The file has mistakes, each told with line and column'),
       },
@@ -129,8 +142,9 @@ export const paths = {
       parameters: [inPath('address', 'Address of the parameter')],
       responses: {
         ...fresh('Explanation'),
+        ...badPath,
         '404': problem('There is no such parameter'),
-        '503': problem('Nothing has happened to it yet'),
+        '503': notNow('Nothing has happened to it yet'),
       },
     },
   },
@@ -144,14 +158,19 @@ export const paths = {
     get: { ...about('readHealth', 'operation', 'How the hub is doing, for monitoring'), responses: fresh('Health') },
   },
   '/hub/health/live': {
-    get: { ...about('isLive', 'operation', 'Whether the hub answers, for supervisors'), responses: fresh('Probe') },
+    get: {
+      ...needsNothing,
+      ...about('isLive', 'operation', 'Whether the hub answers, for supervisors'),
+      responses: fresh('Probe'),
+    },
   },
   '/hub/health/ready': {
     get: {
+      ...needsNothing,
       ...about('isReady', 'operation', 'Whether connections run and none has failed, for load balancers'),
       responses: {
         ...fresh('Probe'),
-        '503': problem('A connection has failed, the hub stands by, waits for its lease, or stops'),
+        '503': notNow('A connection has failed, the hub stands by, waits for its lease, or stops'),
       },
     },
   },

@@ -1,7 +1,7 @@
 // The paths of the OpenAPI document that a store answers.
 
 import { auditKinds } from '../../../../model/reports/audit-entry.ts';
-import { about, fresh, inPath, inQuery, json, problem, ref, refusals } from './parts.ts';
+import { about, fresh, inPath, inQuery, json, notNow, problem, ref, refusals } from './parts.ts';
 import type { SchemaName } from './schemas.ts';
 
 const moment = { type: 'string', default: 'now' };
@@ -55,7 +55,7 @@ export const storePaths = {
         '403': problem('A page of another site; without credentials, anybody but a program on the machine of the hub'),
         '404': problem('The hub has no store'),
         '409': problem('Another backup is being made'),
-        '503': problem('It cannot be made, such as for want of room'),
+        '503': notNow('It cannot be made, such as for want of room'),
       },
     },
   },
@@ -124,7 +124,7 @@ function ready(schema: SchemaName, isTable: boolean) {
     }),
     '400': problem('A query that makes no sense'),
     '404': noStore,
-    '503': problem('Too many ask, it takes too long, or the records cannot be read; see Retry-After'),
     ...refusals,
+    '503': notNow('Too many ask, it takes too long, or the records cannot be read; see Retry-After'),
   };
 }

@@ -1,6 +1,6 @@
 // The paths of users and their devices.
 
-import { about, bodyRefusals, fresh, inPath, json, problem, ref, refusals } from './parts.ts';
+import { about, bodyRefusals, fresh, inPath, json, needsNothing, problem, ref, refusals } from './parts.ts';
 
 function textOf(...types: readonly string[]) {
   const content = Object.fromEntries(types.map((type) => [type, { schema: { type: 'string' } }]));
@@ -8,13 +8,17 @@ function textOf(...types: readonly string[]) {
 }
 
 export const userPaths = {
-  '/hub/me': { get: { ...about('readMe', 'users', 'Who asks, and what that may do'), responses: fresh('Me') } },
+  '/hub/me': {
+    get: { ...needsNothing, ...about('readMe', 'users', 'Who asks, and what that may do'), responses: fresh('Me') },
+  },
   '/hub/sign-in': {
     get: {
+      ...needsNothing,
       ...about('readSignIn', 'users', 'The page to sign in, for browsers'),
       responses: { '200': textOf('text/html'), ...refusals },
     },
     post: {
+      ...needsNothing,
       ...about('signIn', 'users', 'Lets a browser in by a cookie, for a password or the code of a kiosk link'),
       requestBody: { required: true, content: json(ref('SignIn')) },
       responses: {
@@ -30,6 +34,7 @@ export const userPaths = {
   },
   '/hub/sign-in/{file}': {
     get: {
+      ...needsNothing,
       ...about('readSignInFile', 'users', 'The script and the style of that page'),
       parameters: [inPath('file', 'Its name')],
       responses: { '200': textOf('text/javascript', 'text/css'), '404': problem('There is no such file'), ...refusals },
@@ -37,6 +42,7 @@ export const userPaths = {
   },
   '/hub/sign-out': {
     post: {
+      ...needsNothing,
       ...about('signOut', 'users', 'Ends what a cookie is good for'),
       requestBody: { required: true, content: json({ type: 'object' }) },
       responses: {
