@@ -150,6 +150,24 @@ test('a plot reaches back and goes on with what comes, is moved and zoomed, and 
   t.is(await from.inputValue(), `${day} 04:40:00`);
 });
 
+test('a plot that is moved by many small steps goes all the way, and the address of the page says at last where it is', async (t) => {
+  const page = await openConsole(t, browser, port, '#/history?address=studio-1/level');
+  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+  const { width } = (await page.locator('canvas').boundingBox())!;
+  const [steps, stepPx] = [400, 2];
+  let written = 0;
+  page.on('framenavigated', () => written++);
+  await page.evaluate(`
+    const turn = { deltaY: -${stepPx}, shiftKey: true, bubbles: true, cancelable: true };
+    for (let step = 0; step < ${steps}; step++)
+      document.querySelector('.time-plot').dispatchEvent(new WheelEvent('wheel', turn));`);
+  const expectedMs = ((steps * stepPx) / (width - 68)) * dayMs; // without labels and margin
+  const isThere = (to: string) => Math.abs((Date.now() - Date.parse(to)) / expectedMs - 1) < 0.03;
+  await waitUntil(page, async () => isThere(await page.evaluate(`new URLSearchParams(location.hash).get('to') ?? ''`)));
+  t.true(isThere(await page.getByRole('textbox', { name: 'To' }).inputValue()));
+  t.true(written < 10, `written ${written} times; outside of tests a browser takes 200 in ten seconds`);
+});
+
 test('a dashboard shows what was before it was opened', async (t) => {
   const page = await openConsole(t, browser, port, '#/dashboards?name=wall');
   await waitUntil(page, async () => (await drawn(page, '--accent', 0.1, 0.9)) > 0.7);

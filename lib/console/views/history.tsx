@@ -1,6 +1,6 @@
 // History: what happened to a parameter, when, who did it, and why.
 
-import { createMemo, createResource, Show } from 'solid-js';
+import { batch, createEffect, createMemo, createResource, createSignal, on, Show } from 'solid-js';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { EventTable } from '../history/events.tsx';
 import { StoreFault } from '../history/no-store.tsx';
@@ -10,9 +10,12 @@ import { useEvents } from '../history/use-events.ts';
 import { AddressInput } from '../parts/address-input.tsx';
 import { getJson } from '../request.ts';
 import { linkTo, navigate, route, setParams } from '../route.ts';
+import { useDelay } from '../timers.ts';
 
 /** So that the last night is in view at once. */
 const home: Timeframe = { lastMs: dayMs };
+/** The address of the page says where people are once they hold still: browsers refuse it more than some 20 times a second. */
+const stillMs = 300;
 
 export default function HistoryView() {
   const address = () => route().params.address || undefined;
@@ -42,9 +45,17 @@ export default function HistoryView() {
 }
 
 function Past(props: { readonly address: string }) {
-  const frame = createMemo(() => timeframeOf(route().params) ?? home, home, {
+  /** While people move it. */
+  const [moved, setMoved] = createSignal<Timeframe>();
+  const still = useDelay();
+  const frame = createMemo(() => moved() ?? timeframeOf(route().params) ?? home, home, {
     equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
   });
+  const settle = () => {
+    still.stop();
+    setMoved(undefined);
+  };
+  createEffect(on(route, settle, { defer: true }));
   const events = useEvents(() => props.address, frame);
   const [infos] = createResource(
     () =>
@@ -56,9 +67,17 @@ function Past(props: { readonly address: string }) {
   /** That of the hub, or of what it was when it was recorded. */
   const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.listed()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
-    const params = { ...route().params, ...paramsOf(next) };
-    if (isStep) navigate('history', params);
-    else setParams(params);
+    if (isStep) {
+      settle();
+      return navigate('history', { ...route().params, ...paramsOf(next) });
+    }
+    setMoved(next);
+    still.start(stillMs, () =>
+      batch(() => {
+        setParams(paramsOf(next));
+        settle();
+      }),
+    );
   };
   return (
     <div class="scroll history" tabIndex={-1}>
