@@ -2,7 +2,7 @@
 
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 
-/** How many boxes of rules and closed groups are shown unless people open more, and how many at most. */
+/** How many boxes of rules and closed groups are shown unless people open more, and how many are drawn at most. */
 const comfortableBoxes = 60;
 export const maxBoxes = 160;
 
@@ -52,12 +52,13 @@ export function groupsOf({ file, folder }: RuleStatus): string[] {
 /**
  * Returns the ids of the groups that are open, level by level from the outside in. A group is as people chose. Where they did not
  * choose, it is open as long as all groups of its level make no more than `comfortableBoxes` boxes. There are never more than
- * `maxBoxes`: groups in `first` open before others.
+ * `most`: groups in `first` open before others.
  */
 export function openGroups(
   roots: readonly RuleGroup[],
   chosen: ReadonlyMap<string, boolean>,
   first: readonly string[] = [],
+  most = maxBoxes,
 ): ReadonlySet<string> {
   const open = new Set<string>();
   let boxes = roots.length;
@@ -67,7 +68,7 @@ export function openGroups(
     const next: RuleGroup[] = [];
     const isFirst = ({ id }: RuleGroup) => (first.includes(id) ? 0 : 1);
     for (const group of level.sort((one, other) => isFirst(one) - isFirst(other))) {
-      if (!(chosen.get(group.id) ?? isComfortable) || boxes + addedBy(group) > maxBoxes) continue;
+      if (!(chosen.get(group.id) ?? isComfortable) || boxes + addedBy(group) > most) continue;
       boxes += addedBy(group);
       open.add(group.id);
       next.push(...group.groups);

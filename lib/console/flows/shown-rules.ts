@@ -25,8 +25,8 @@ export interface ShownRules {
   select(key: string | undefined): void;
 }
 
-/** Follows the installation and the address of the page, for the scope that calls it. */
-export function useShownRules(installation: Installation): ShownRules {
+/** Follows the installation and the address of the page, for the scope that calls it. `mostBoxes` are there at most. */
+export function useShownRules(installation: Installation, mostBoxes: Accessor<number>): ShownRules {
   const [chosen, setChosen] = createSignal<ReadonlyMap<string, boolean>>(new Map());
   const matching = createMemo(() => installation.rules().filter((rule) => isMatch(rule, searched().toLowerCase())));
   const groups = createMemo(() => groupRules(matching()));
@@ -40,7 +40,8 @@ export function useShownRules(installation: Installation): ShownRules {
   const open = createMemo(() => {
     const rule = selected();
     const around = rule ? groupsOf(rule) : [];
-    return openGroups(groups(), new Map([...around.map((id) => [id, true] as const), ...chosen()]), around);
+    const opened = new Map([...around.map((id) => [id, true] as const), ...chosen()]);
+    return openGroups(groups(), opened, around, mostBoxes());
   });
   return {
     matching,

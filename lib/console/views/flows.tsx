@@ -17,13 +17,13 @@ const narrow = matchMedia('(max-width: 700px)');
 
 export default function Flows() {
   const installation = useInstallation();
-  const shown = useShownRules(installation);
   const isList = () => (route().params.as ?? (narrow.matches ? 'list' : 'graph')) === 'list';
-  const graph = createMemo(() => buildGraph(shown.groups(), shown.open()), undefined, {
+  const shown = useShownRules(installation, () => (isList() ? Number.POSITIVE_INFINITY : maxBoxes));
+  const graph = createMemo(() => (isList() ? undefined : buildGraph(shown.groups(), shown.open())), undefined, {
     equals: (one, other) => JSON.stringify(one) === JSON.stringify(other),
   });
   const [drawing] = createResource(
-    () => (isList() ? undefined : graph()),
+    graph,
     async (drawn): Promise<Drawing | undefined> => (await import('../flows/layout.ts')).layOut(drawn),
     { initialValue: undefined }, // so that the view stays while the page waits
   );

@@ -56,6 +56,10 @@ test('what people open and close counts, and never are more boxes drawn than may
   t.is(openGroups(groups, new Map([[file!.id, false]])).size, 0);
   const all = openGroups(groups, new Map([file!, ...file!.groups].map(({ id }) => [id, true])));
   t.true(boxes(groups, all) <= maxBoxes && boxes(groups, all) > maxBoxes - 20);
+  const large = groupRules(many(1, 2 * maxBoxes));
+  const opened = new Map([large[0]!, ...large[0]!.groups].map(({ id }) => [id, true]));
+  t.is(openGroups(large, opened).size, 1, 'the file alone');
+  t.is(openGroups(large, opened, [], Number.POSITIVE_INFINITY).size, 2, 'a list has no such bound');
 });
 
 test('open rules are between parameters, closed groups between connections, each of them once', (t) => {
