@@ -54,12 +54,14 @@ export async function run(paths: readonly string[], options: RunOptions): Promis
   globalThis.console = createConsole(log);
   const stopped = untilStopped();
   const guard = createGuard({ format: logFormat, descriptor: options.logDescriptor });
-  const hub = await startHub({
+  const starting = startHub({
     ...{ paths, log, watch, safe, guard },
     ...(options.warmUp && { warmUp: () => warmUpAndTell(log) }),
   });
+  // a signal that comes sooner, when files may have been read already, has the hub reload as soon as it runs
+  onReloadSignal(() => void starting.then((hub) => hub.reload()).catch(() => {})); // the hub has logged why
+  const hub = await starting;
   giveBackWhenCalm();
-  onReloadSignal(() => void hub.reload().catch(() => {})); // the hub has logged why
   supervisor.ready();
   log.info({}, `stopping: ${await stopped}`);
   supervisor.stopping();

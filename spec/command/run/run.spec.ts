@@ -56,3 +56,16 @@ test('what a flow file in TypeScript prints is in the log', async (t) => {
   t.is(await hub.logged(/loaded/), 'loaded 7 { a: 1 }');
   t.is(await hub.logged(/beware/), 'beware');
 });
+
+test('a SIGHUP that comes before the hub runs does not end it: it reloads as soon as it runs', async (t) => {
+  const index = join(import.meta.dirname, '../../../lib/index.ts');
+  const folder = await createFolder(t, {
+    'hasty.ts': `import { execFileSync } from 'node:child_process';
+      import { isMainThread } from 'node:worker_threads';
+      import { defineFlow } from ${JSON.stringify(index)};
+      if (isMainThread) execFileSync('kill', ['-HUP', String(process.pid)]);
+      export default defineFlow({ connections: {}, rules: () => [] });`,
+  });
+  const hub = await startHubProcess(t, flow(), { args: [folder, '--no-watch', '--log-level', 'debug'] });
+  t.is(await hub.logged(/^reloaded/), 'reloaded: nothing has changed');
+});
