@@ -27,6 +27,7 @@ export function firstSteps(program: string, folder: string): string | undefined 
   ].join('\n');
 }
 
-function quoted(path: string): string {
-  return /^[\w./\\:@+-]+$/.test(path) ? path : `'${path}'`;
+/** A path as a shell takes it for one word. */
+export function quoted(path: string): string {
+  return /^[\w./\\:@+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }

@@ -1,11 +1,11 @@
 // patchbay init: a folder to begin with. Nothing that is there already is touched.
 
-import { existsSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { HubError } from '../model/error.ts';
 import type { Console } from './console.ts';
-import { defaultFolder } from './first-steps.ts';
+import { defaultFolder, quoted } from './first-steps.ts';
 
 const examples = join(import.meta.dirname, '../../flows/init');
 
@@ -19,7 +19,8 @@ export async function init(folder: string, call: string, { print }: Pick<Console
   files.set('README.md', readmeOf(call));
   files.set('.gitignore', `${defaultFolder}/data\nnode_modules\n`);
   for (const name of files.keys())
-    if (existsSync(join(folder, name)))
+    if (lstatSync(join(folder, name), { throwIfNoEntry: false }) !== undefined)
+      // a link that leads nowhere is in the way as well
       throw new HubError('conflict', `${join(folder, name)}: expected nothing, there is one already; nothing was made`);
   for (const [name, text] of files) {
     const path = join(folder, name);
@@ -30,7 +31,7 @@ export async function init(folder: string, call: string, { print }: Pick<Console
   print(
     [
       '',
-      ...(folder === '.' ? [] : [`cd ${folder}`]),
+      ...(folder === '.' ? [] : [`cd ${quoted(folder)}`]),
       `${call} run`,
       '',
       'and then open http://localhost:17011/hub/',

@@ -89,3 +89,16 @@ test('a package of a folder is called by npx', (t) => {
   t.is(calledAs('/usr/local/bin/patchbay', '/home/ann'), 'patchbay');
   t.is(calledAs('/home/ann/patch bay/lib/main.ts', '/home/ann'), "node 'patch bay/lib/main.ts'");
 });
+
+test('init says how to go into a folder with a space; a link that leads nowhere is in its way, and then it makes nothing', async (t) => {
+  const folder = await createFolder(t);
+  const call = `node ${join(root, 'lib/main.ts')}`;
+  const { stdout } = await runIn(folder, `${call} init "ann's studio"`);
+  const [, go] = /^(cd .*)$/m.exec(stdout)!;
+  t.is((await runIn(folder, `${go} && pwd`)).stdout.trim(), join(folder, "ann's studio"));
+  await symlink(join(folder, 'nowhere'), join(folder, 'README.md'));
+  const { code, stderr } = await runIn(folder, `${call} init`);
+  t.is(code, 1);
+  t.regex(stderr, /README\.md: expected nothing, there is one already; nothing was made/);
+  t.false(existsSync(join(folder, 'flows')));
+});
