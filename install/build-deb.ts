@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { conffiles, writeConffiles } from './debian/conffiles.ts';
-import { controlOf } from './debian/control.ts';
-import { fetchNode, npmPack, run, unpack } from './packing.ts';
+import { controlOf, debianVersionOf } from './debian/control.ts';
+import { unitOfPackage } from './debian/unit.ts';
+import { fetchNode, npmPack, npmSbom, run, unpack } from './packing.ts';
 
 /** The Node.js that the package brings: with its binaries of uWebSockets.js it runs on glibc 2.36 (Debian 12) as well. */
 const nodeVersion = '22.23.3';
@@ -48,13 +49,13 @@ function build(work: string, into: string, version: string): string {
   const docs = join(stage, 'usr/share/doc/patchbay');
   unpack(values.packed === undefined ? npmPack(root, work) : resolve(values.packed), home);
   installPackages(home);
-  write(join(docs, 'sbom.cdx.json'), run('npm', ['sbom', '--sbom-format', 'cyclonedx'], home));
+  write(join(docs, 'sbom.cdx.json'), npmSbom(home));
   fetchNode(nodeVersion, join(home, 'bin'));
   symlinkSync('../dist/patchbay.js', join(home, 'bin/patchbay'));
   renameSync(join(home, 'bin/LICENSE'), join(docs, 'LICENSE.node'));
   cpSync(join(root, 'LICENSE'), join(docs, 'copyright'));
   cpSync(join(root, 'CHANGELOG.md'), join(docs, 'CHANGELOG.md'));
-  cpSync(join(import.meta.dirname, 'patchbay.service'), join(stage, 'usr/lib/systemd/system/patchbay.service'));
+  write(join(stage, 'usr/lib/systemd/system/patchbay.service'), unitOfPackage());
   write(join(stage, 'usr/bin/patchbay'), command, 0o755);
   writeConffiles(stage);
   const kibibytes = Number.parseInt(run('du', ['-sk', stage]), 10);
@@ -64,7 +65,7 @@ function build(work: string, into: string, version: string): string {
     write(join(stage, 'DEBIAN', name), readFileSync(join(import.meta.dirname, 'debian', name), 'utf8'), 0o755);
   run('chmod', ['-R', 'u=rwX,go=rX', stage]);
   mkdirSync(into, { recursive: true });
-  const file = join(into, `patchbay_${version}_amd64.deb`);
+  const file = join(into, `patchbay_${debianVersionOf(version)}_amd64.deb`);
   run('dpkg-deb', ['--root-owner-group', '-Zzstd', '--build', stage, file]);
   return file;
 }

@@ -18,6 +18,14 @@ export function npmPack(what: string, into: string): string {
   return join(into, readdirSync(into).find((name) => name.endsWith('.tgz'))!);
 }
 
+/** Returns what is installed in a folder as CycloneDX. Debian's npm is older than `npm sbom`: then a newer one is fetched. */
+export function npmSbom(folder: string): string {
+  const { npm_config_call: _, npm_config_package: __, ...env } = process.env; // they would bind the npx below as well
+  const isOld = Number.parseInt(run('npm', ['--version'], folder), 10) < 10;
+  const [npm, ...itself] = isOld ? (['npx', '-y', 'npm@11'] as const) : (['npm'] as const);
+  return run(npm, [...itself, 'sbom', '--sbom-format', 'cyclonedx'], folder, env);
+}
+
 /** Unpacks an archive of `npm pack`. */
 export function unpack(archive: string, folder: string): void {
   mkdirSync(folder, { recursive: true });

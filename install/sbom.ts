@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { run } from './packing.ts';
+import { npmSbom } from './packing.ts';
 
 /** What is read here of a bill of materials. */
 interface Bill {
@@ -17,10 +17,7 @@ type Wanted = Readonly<Record<string, string>>;
 
 const root = join(import.meta.dirname, '..');
 const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-for (const name of ['npm_config_call', 'npm_config_package']) delete process.env[name]; // they would bind the npx below as well
-/** Debian's npm is older than `npm sbom`. */
-const [npm, ...itself] = Number.parseInt(run('npm', ['--version'], root), 10) < 10 ? ['npx', '-y', 'npm@11'] : ['npm'];
-const bill = JSON.parse(run(npm!, [...itself, 'sbom', '--sbom-format', 'cyclonedx'], root)) as Bill;
+const bill = JSON.parse(npmSbom(root)) as Bill;
 const kept = keepWanted(bill, { ...dependencies, ...optionalDependencies });
 process.stdout.write(`${JSON.stringify(kept, undefined, 2)}\n`);
 

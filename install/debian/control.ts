@@ -7,10 +7,15 @@ export interface ControlFacts {
   readonly nodeVersion: string;
 }
 
+/** A version as Debian orders it: `0.2.0~rc.1` comes before `0.2.0`. */
+export function debianVersionOf(version: string): string {
+  return version.replace('-', '~');
+}
+
 export function controlOf({ version, kibibytes, nodeVersion }: ControlFacts): string {
   return [
     'Package: patchbay',
-    `Version: ${version}`,
+    `Version: ${debianVersionOf(version)}`,
     'Architecture: amd64',
     'Maintainer: Patchbay <patchbay@localhost>',
     `Installed-Size: ${kibibytes}`,

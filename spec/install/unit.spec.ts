@@ -2,9 +2,12 @@
 // that the changelog promises are those of the source.
 
 import { spawnSync } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { conffiles, writeConffiles } from '../../install/debian/conffiles.ts';
+import { controlOf } from '../../install/debian/control.ts';
+import { unitOfPackage } from '../../install/debian/unit.ts';
 import { check } from '../../lib/command/check.ts';
 import { createFolder } from '../support/folder.ts';
 import { needs, pathOf } from '../support/programs.ts';
@@ -28,6 +31,39 @@ test('the flow file of the Debian package has no mistake, and its store is where
   const { status, errors } = await call((console) => check([join(stage, 'etc/patchbay/flows')], console));
   t.deepEqual([status, errors], [0, '']);
   t.regex(readReadme(join('install/patchbay.service')), /^StateDirectory=patchbay$/m);
+});
+
+test('the unit of the Debian package runs its own hub, and has all else as the unit has it', (t) => {
+  const unit = readReadme('install/patchbay.service');
+  const ofPackage = unitOfPackage();
+  const commands = [...ofPackage.matchAll(/^Exec\w+=(\S+)/gm)].map(([, command]) => command);
+  t.deepEqual(commands, ['/usr/bin/patchbay', '/usr/bin/patchbay', '/usr/bin/patchbay', '/bin/sh']);
+  t.is(ofPackage.replaceAll('/usr/bin/patchbay', 'patchbay'), unit);
+});
+
+test('a hub that fails again and again is started again and again', (t) => {
+  t.regex(readReadme('install/patchbay.service'), /^\[Unit\]\n(?:[^[\n].*\n)*StartLimitIntervalSec=0$/m);
+});
+
+test('for Debian a release candidate comes before the release', (t) => {
+  const versionOf = (version: string) =>
+    /^Version: (.*)$/m.exec(controlOf({ version, kibibytes: 1, nodeVersion: '22.0.0' }))![1]!;
+  t.is(versionOf('0.2.0-rc.1'), '0.2.0~rc.1');
+  t.is(versionOf('0.2.0'), '0.2.0');
+});
+
+test('after a removal or an upgrade that failed the service is started again', async (t) => {
+  const folder = await createFolder(t);
+  const helpers = ['deb-systemd-helper', 'deb-systemd-invoke', 'systemctl'];
+  for (const name of helpers)
+    await writeFile(join(folder, name), `#!/bin/sh\necho "$0 $@" >> ${folder}/calls\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${folder}:${process.env.PATH}` };
+  for (const why of ['abort-remove', 'abort-upgrade', 'abort-deconfigure', 'configure']) {
+    await writeFile(join(folder, 'calls'), '');
+    const { status, stderr } = spawnSync('sh', [join(root, 'install/debian/postinst'), why, ''], { env });
+    t.is(status, 0, String(stderr));
+    t.regex(await readFile(join(folder, 'calls'), 'utf8'), /enable patchbay\.service/, why);
+  }
 });
 
 test('the changelog has the version of the package, with the versions of the flow format and of patchbay.v1', (t) => {
