@@ -10,7 +10,7 @@ const names = ['studio.json5', 'dashboards/studio.json5'];
 const moved = [
   ["folder: 'data'", "folder: '/var/lib/patchbay'"],
   [
-    'node_modules/patchbay-hub/flows/README.md, or in flows/README.md of a clone',
+    'flows/README.md of the package: in a clone, or below $(npm root -g)/patchbay-hub',
     '/usr/lib/patchbay/flows/README.md. systemctl reload patchbay checks it as well',
   ],
 ] as const;
