@@ -49,10 +49,13 @@ export function isToldOrigin(by: unknown): by is ToldOrigin {
   return Array.isArray(by) && by.length >= 2 && kinds.includes(by[0]) && by.every(isName);
 }
 
+/** Of a longer name only the beginning is told, with `…` at its end: a rule without one is called after all that it listens to. */
 export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): ToldOrigin {
-  if (traceparent !== undefined) return [kind, name, file ?? '', hub ?? '', traceparent];
-  if (hub !== undefined) return [kind, name, file ?? '', hub];
-  return file === undefined ? [kind, name] : [kind, name, file];
+  const told = cut(name, maxNameLength - 1);
+  const toldFile = file === undefined ? '' : cut(file, maxNameLength - 1);
+  if (traceparent !== undefined) return [kind, told, toldFile, hub ?? '', traceparent];
+  if (hub !== undefined) return [kind, told, toldFile, hub];
+  return file === undefined ? [kind, told] : [kind, told, toldFile];
 }
 
 /** The origin, on the hub that tells it unless it names another. */
@@ -71,7 +74,11 @@ export function tellLinks(newest: Change | undefined): ToldLinks {
 }
 
 function shortened(value: Value): Value {
-  return typeof value === 'string' && value.length > maxCauseText ? `${value.slice(0, maxCauseText)}…` : value;
+  return typeof value === 'string' ? cut(value, maxCauseText) : value;
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 /** The newest of the changes that were told, with the others as its causes; undefined: none was. */
