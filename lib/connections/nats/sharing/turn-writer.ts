@@ -51,6 +51,8 @@ export class TurnWriter {
     this.#endTurn();
     this.#append(text);
     this.#rev = revision;
+    this.#origin = undefined; // its values tell who wrote them, and when
+    this.#time = -1;
   }
 
   /** Takes all that was added; to be called between turns. */
