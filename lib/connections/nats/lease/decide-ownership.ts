@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { asapScheduler, BehaviorSubject, merge, type Observable, Subject, Subscription } from 'rxjs';
+import { asapScheduler, BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Session } from '../link/link.ts';
@@ -74,10 +74,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   });
   const refused = new RefusedConnections(hub, context.timeOfDay);
   const refuse = () => refused.follow(claims.refusals ?? noRefusals);
-  const isRefused = (parameter: Parameter) => claims.refusals?.has(connectionOf(parameter)) === true;
-  follow(merge(changed$, hub.declared$.pipe(filter(isRefused))), refuse);
+  follow(changed$, refuse);
   const isOfAnother = (parameter: Parameter) =>
-    parameter.remote === undefined && !isRefused(parameter) && claims.refusalOf(connectionOf(parameter)) !== undefined;
+    parameter.remote === undefined && claims.refusalOf(connectionOf(parameter)) !== undefined;
   const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
   follow(come$, () => refused.follow(claims.expectedRefusals()));
   running.add(isPair ? followPair(following) : followAlone(following));
