@@ -46,6 +46,8 @@ export class MirroredHub implements Remote {
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
+  /** In which its owner was last heard of. */
+  #toldEpoch = '';
   /** When this hub last had all that its owner had told, on the monotonic clock. */
   #freshAtMs: number;
   /** Since when nothing has come that was taken, though it could have. */
@@ -81,6 +83,15 @@ export class MirroredHub implements Remote {
     return this.#term;
   }
 
+  get toldEpoch(): string {
+    return this.#toldEpoch;
+  }
+
+  /** The present network; undefined: there is none. */
+  get transport(): Transport | undefined {
+    return this.#transport;
+  }
+
   get epoch(): string | undefined {
     return this.#position?.epoch;
   }
@@ -98,7 +109,7 @@ export class MirroredHub implements Remote {
   }
 
   write(writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
-    return this.#context.writes.send(this, this.#transport, writes, by);
+    return this.#context.writes.send(this, writes, by);
   }
 
   /** Takes over what the owner tells. */
@@ -109,6 +120,7 @@ export class MirroredHub implements Remote {
     }
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = told.term;
+    this.#toldEpoch = told.epoch;
     if (told.machine !== undefined) this.heartbeat = told;
     if (this.#isMending) this.#keep(told);
     else this.#follow(told);
@@ -258,6 +270,7 @@ export class MirroredHub implements Remote {
     }
     this.#countLost(fires, shown);
     this.#term = term;
+    this.#toldEpoch = epoch;
     this.#position = { epoch, structure, rev };
     this.#refresh();
     const kept = this.#kept;

@@ -21,6 +21,14 @@ export const maxWaiting = 10_000;
 /** How many writes one request has at most. */
 const maxItems = 10_000;
 
+/** The hub that is asked. */
+export interface AskedHub extends Pick<Remote, 'hub' | 'staleSince'> {
+  /** The network at this moment; undefined: there is none. */
+  readonly transport: Transport | undefined;
+  /** In which it was last heard of. */
+  readonly toldEpoch: string;
+}
+
 export class RemoteWrites {
   readonly #name: HubName;
   readonly #scheduler: SchedulerLike;
@@ -35,20 +43,15 @@ export class RemoteWrites {
   }
 
   /** Never rejects. */
-  async send(
-    remote: Remote,
-    transport: Transport | undefined,
-    writes: readonly RemoteWrite[],
-    by: RemoteCause,
-  ): Promise<readonly (Value | Error)[]> {
+  async send(remote: AskedHub, writes: readonly RemoteWrite[], by: RemoteCause): Promise<readonly (Value | Error)[]> {
     const refuse = (why: string) => writes.map(({ parameter }) => unavailable(`${parameter.address}: ${why}`));
-    if (transport === undefined || remote.staleSince !== undefined)
+    if (remote.transport === undefined || remote.staleSince !== undefined)
       return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
     if (this.#waiting >= maxWaiting || writes.length > maxItems)
       return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
     this.#waiting++;
     try {
-      const answer = await this.#ask(transport, remote.hub, this.#encode(writes, by));
+      const answer = await this.#ask(remote, this.#encode(remote.toldEpoch, writes, by));
       if (answer.results.length !== writes.length) throw new Error('the answer is that of another request');
       return answer.results.map((result) => ('v' in result ? result.v : new HubError(result.code, result.message)));
     } catch {
@@ -58,11 +61,12 @@ export class RemoteWrites {
     }
   }
 
-  #encode(writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string {
+  #encode(epoch: string, writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string {
     return JSON.stringify({
       hub: this.#name.hub,
       run: this.#run,
       number: this.#number++,
+      epoch,
       by: tellOrigin(origin),
       hop,
       why: tellLinks(cause),
@@ -71,13 +75,15 @@ export class RemoteWrites {
   }
 
   /** Errors: no try was answered. One that fails at once, since nobody listens, is no answer: the owner may be back soon. */
-  async #ask(transport: Transport, hub: string, request: string) {
-    const subject = subjectOf({ ...this.#name, hub }, 'write');
+  async #ask(remote: AskedHub, request: string) {
+    const subject = subjectOf({ ...this.#name, hub: remote.hub }, 'write');
     const scheduler = this.#scheduler;
     const endMs = scheduler.now() + writeTimeoutMs;
     for (;;) {
       const nowMs = scheduler.now();
+      const { transport } = remote;
       try {
+        if (transport === undefined) throw new Error('there is no network at the moment');
         return read(writeAnswer, await transport.request(subject, request, Math.min(endMs - nowMs, tryMs)));
       } catch (error) {
         const nextMs = Math.max(scheduler.now(), nowMs + leastTryMs);

@@ -26,6 +26,11 @@ export class SharedParameters {
     return `${this.#run}.${this.#generation}`;
   }
 
+  /** Whether an epoch is one of these parameters, now or before all numbers were given anew. */
+  isOwn(epoch: string): boolean {
+    return epoch.startsWith(`${this.#run}.`);
+  }
+
   get size(): number {
     return this.#numbers.size;
   }

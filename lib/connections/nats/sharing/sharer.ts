@@ -67,7 +67,12 @@ export class Sharer {
     const { hub, ownership } = context;
     this.#context = context;
     this.#shared = new SharedParameters(hub.epoch);
-    this.#desk = new WriteDesk({ ...context, tell: () => this.flush() });
+    this.#desk = new WriteDesk({
+      ...context,
+      isShared: (parameter) => this.#shared.numberOf(parameter) !== undefined,
+      isOwn: (epoch) => this.#shared.isOwn(epoch),
+      tell: () => this.flush(),
+    });
     const follow = <T>(stream$: { subscribe(o: object): Subscription }, next: (one: T) => void) =>
       this.#running.add(stream$.subscribe({ next, error: () => {} }));
     follow(hub.changes$, (change: Change) => this.#tell(change));
@@ -92,7 +97,9 @@ export class Sharer {
     this.#session.add(transport.subscribe(subjectOf(name, 'walk'), (message) => this.#answer(message)));
     this.#session.add(
       transport.subscribe(subjectOf(name, 'write'), (message) => {
-        if (this.#context.ownership.tells) this.#desk.take(message);
+        if (!this.#context.ownership.tells) return;
+        this.#addCome();
+        this.#desk.take(message);
       }),
     );
     const beat = () => {

@@ -20,6 +20,9 @@ interface Known {
 
 export interface WriteDeskContext {
   readonly hub: Pick<HubPort, 'find' | 'turn' | 'mirroring'>;
+  readonly isShared: (parameter: Parameter) => boolean;
+  /** Whether an epoch is of this desk, which knows what was asked for in it. */
+  readonly isOwn: (epoch: string) => boolean;
   readonly scheduler: SchedulerLike;
   /** Tells mirrors what has been written, before its answer: what was acknowledged is on its way to all who may take over. */
   readonly tell: () => void;
@@ -48,6 +51,10 @@ export class WriteDesk {
     } catch {
       return; // who has sent it hears nothing, and tells that
     }
+    if (!this.#context.isOwn(request.epoch)) {
+      message.reply(JSON.stringify(refuseOther(request)));
+      return;
+    }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
     const key = `${request.hub} ${request.run} ${request.number}`;
@@ -73,6 +80,8 @@ export class WriteDesk {
             throw new HubError('unknown-parameter', `${address}: there is no parameter of this address on its hub`);
           if (parameter.remote !== undefined)
             throw new HubError('unavailable', `${address}: the hub that was asked does not own it any more`);
+          if (!this.#context.isShared(parameter))
+            throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
           this.#expectInOrder(parameter, { run, number }, teller);
           const v = hub.mirroring.writeFor(parameter, input, origin, cause, hop);
           this.#writers.set(parameter, { run, number });
@@ -102,4 +111,13 @@ export class WriteDesk {
       this.#known.delete(id);
     }
   }
+}
+
+/** An earlier run of this hub may have written what it was asked for, and nobody knows that here. */
+function refuseOther({ items }: WriteRequest): WriteAnswer {
+  const refuse = ([address]: WriteRequest['items'][number]) => ({
+    code: 'unavailable' as const,
+    message: `${address}: not confirmed, its hub has joined anew; it may have taken effect`,
+  });
+  return { results: items.map(refuse) };
 }

@@ -85,11 +85,16 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
-/** Asks the owner to write, as one turn. A run of a hub numbers its requests; the same number again is the same request. */
+/**
+ * Asks the owner to write, as one turn. A run of a hub numbers its requests; the same number again is the same request, for as long as
+ * the owner has not joined anew.
+ */
 export const writeRequest = z.strictObject({
   hub: name,
   run: name,
   number: count,
+  /** Of the owner, when it was first asked. */
+  epoch: name,
   by: toldOrigin,
   hop: count,
   why: toldLinks,
