@@ -42,6 +42,8 @@ export interface ClaimsOptions {
   readonly clock: SchedulerLike;
   /** The Connection IDs that this hub wants, at this moment. */
   readonly wanted: () => Iterable<string>;
+  /** Whether this hub may claim anything at this moment; one that stands by only reads. */
+  readonly mayClaim: () => boolean;
 }
 
 /** What was last seen of the lease of a hub. */
@@ -115,16 +117,20 @@ export class Claims {
       this.#isHurried = false;
       const claimed = await this.#claim().catch(() => 'unknown' as const);
       if (claimed === 'outrun' || this.#isHurried || this.#hasEnded) continue;
-      const isCalm = claimed === 'claimed' && this.refusals?.size === 0;
+      const isCalm = claimed === 'read' || (claimed === 'claimed' && this.refusals?.size === 0);
       await this.#pause(isCalm ? calmLookMs : lookMs);
     }
   }
 
-  /** Reads the list and writes what this hub wants; *outrun*: somebody else has written meanwhile. */
-  async #claim(): Promise<'claimed' | 'outrun'> {
-    const { cell, hub, wanted } = this.#options;
+  /** Reads the list and writes what this hub wants; *read*: it may not; *outrun*: somebody else has written meanwhile. */
+  async #claim(): Promise<'claimed' | 'read' | 'outrun'> {
+    const { cell, hub, wanted, mayClaim } = this.#options;
     const { sequence, value: list = {} } = await cell.read();
     const owners = new Map(Object.entries(list));
+    if (!mayClaim()) {
+      this.owners = owners;
+      return 'read';
+    }
     const ids = new Set(wanted());
     const refusals = new Map<string, Refusal>();
     for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
@@ -137,6 +143,7 @@ export class Claims {
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
     const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
+    if (!mayClaim()) return 'outrun';
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
     this.owners = owners;

@@ -56,8 +56,10 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     leaseOf: cellOf,
     clock,
     wanted: wanted.ids,
+    mayClaim: () => isHolder(),
   });
   const standing: Standing = { isHolder: !isPair, answers: !isPair, term: 0, tell: () => changed$.next() };
+  const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
@@ -89,7 +91,6 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     lease.hurry();
     claims.hurry();
   });
-  const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
   const knowsItsOwn = () => standing.term > 0 && claims.refusals !== undefined;
   return {
     get term() {

@@ -15,20 +15,21 @@ function domain(time: Time) {
     read: async () => ({ sequence: time.now(), value: { term: 1, holder: '', name: '', isReleased: false } }), // it is renewed
     replace: async () => undefined,
   };
-  return (hub: string, wanted: () => Iterable<string>) => {
-    const counts = { reads: 0 };
+  return (hub: string, wanted: () => Iterable<string>, mayClaim = () => true) => {
+    const counts = { reads: 0, writes: 0 };
     const cell: Cell<ClaimList> = {
       async read() {
         counts.reads++;
         return { sequence, value: list };
       },
       async replace(value, known) {
+        counts.writes++;
         if (known !== sequence) return undefined;
         list = value;
         return ++sequence;
       },
     };
-    const claims = new Claims({ hub, cell, leaseOf: () => lease, clock: time, wanted });
+    const claims = new Claims({ hub, cell, leaseOf: () => lease, clock: time, wanted, mayClaim });
     return { claims, counts };
   };
 }
@@ -67,4 +68,30 @@ test('what a hub comes to want while it looks is claimed without a pause', async
   claims.start();
   await time.run(100);
   t.deepEqual([...claims.owners.keys()], ['desk', 'rack']);
+});
+
+test('of a pair only the holder claims, though the two want other things: the one that stands by reads', async (t) => {
+  const time = new Time();
+  const join = domain(time);
+  let isMain = true;
+  const main = join(
+    'west',
+    () => ['desk', 'rack'],
+    () => isMain,
+  );
+  const standby = join(
+    'west',
+    () => ['desk'],
+    () => !isMain,
+  );
+  for (const { claims } of [main, standby]) claims.start();
+  await time.run(30_000);
+  t.deepEqual([main.counts.writes, standby.counts.writes], [1, 0]);
+  t.deepEqual([...standby.claims.owners.keys()], ['desk', 'rack']);
+  t.is(standby.claims.refusals, undefined);
+  isMain = false;
+  standby.claims.hurry();
+  await time.run(31_000);
+  t.deepEqual([...standby.claims.owners.keys()], ['desk']);
+  t.is(standby.claims.refusals?.size, 0);
 });
