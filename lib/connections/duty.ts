@@ -20,6 +20,8 @@ export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 export interface Duty {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
   readonly watch: Pick<Watch, 'term'> | undefined;
+  /** Whether it has begun its work at some time, or a gateway has taken over for it what another hub has done: it goes on from there. */
+  hasBegun: boolean;
   /** Begins the work: connections first, then rules. */
   begin(watch: Watch): void;
   /** Ends it, rules first; `reason` tells why connections do not run. Resolves when they have finished what they had begun. */

@@ -27,6 +27,7 @@ export class HubDuty implements Duty {
   #rulesRun = true;
   #isStarted = false;
   #hasEnded = false;
+  hasBegun = false;
 
   /** `tellStarted` is called once all runs for the first time, unless it goes on from before. */
   constructor(parts: () => DutyParts, tellStarted: () => void) {
@@ -61,6 +62,7 @@ export class HubDuty implements Duty {
     if (this.#hasEnded) return;
     const { graph, connections, keeping } = this.#parts();
     this.#watch = watch;
+    this.hasBegun = true;
     graph.mayAct = watch.mayAct;
     if (watch.goesOn) keeping.forgetRecalled();
     const given = connections.holdNoLonger(watch.goesOn ? patienceMs.ofHeir : patienceMs.ofFirst);
@@ -93,6 +95,7 @@ export class HubDuty implements Duty {
   /** All that may run has been started. */
   started(): void {
     this.#isStarted = true;
+    if (this.#watch !== undefined) this.hasBegun = true;
     if (this.#watch !== undefined && this.#rulesRun) this.#tellStarted();
   }
 

@@ -100,7 +100,7 @@ export class DomainReport {
 }
 
 function stateOf(mirror: MirroredHub | undefined): DomainHub['state'] {
-  if (mirror?.epoch === undefined) return 'unknown';
+  if (!mirror?.hasMirrored) return 'unknown';
   return mirror.staleSince === undefined ? 'fresh' : 'stale';
 }
 

@@ -33,7 +33,7 @@ export const nats = defineGatewayType({
         hub,
         link,
         isShared,
-        hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.epoch !== undefined),
+        hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });
       const shared = { hub, name: settings, ownership, scheduler };

@@ -15,14 +15,13 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     reason: `no hub runs the connections of "${settings.hub}" at the moment`,
     isFor: (connectionId) => !hub.mirroring.isLocal(connectionId),
   });
-  let hasBegun = false;
   let isRunning = false;
   const begin = (term: number) => {
     if (isRunning && standing.term === term) return;
-    const goesOn = hasBegun || hasMirrored();
-    isRunning = hasBegun = standing.isHolder = standing.answers = true;
+    const goesOn = hub.duty.hasBegun || hasMirrored();
+    isRunning = standing.isHolder = standing.answers = true;
     standing.term = term;
-    claims.start();
+    claims.hurry();
     vacancy.end();
     standing.tell();
     hub.duty.begin({ term, goesOn, mayAct: goesOnAlone ? () => isRunning : () => lease.isHeld() });
@@ -62,7 +61,11 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
   following.add(hub.declared$.subscribe({ next: takeCome, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
-  following.add(() => vacancy.end());
+  following.add(() => {
+    if (hasMirrored()) hub.duty.hasBegun = true; // for who follows after a reload of the settings
+    vacancy.end();
+  });
+  claims.start();
   if (hub.duty.watch === undefined) vacancy.begin(timeOfDay());
   return following;
 }

@@ -38,6 +38,8 @@ export class MirroredHub implements Remote {
   staleSince: number | undefined;
   /** The last one, which names the machine of who told it. */
   heartbeat: Pick<Told, 'term' | 'machine'> | undefined;
+  /** Whether it has had all that its owner had told. */
+  hasMirrored = false;
   readonly #context: MirroredHubContext;
   readonly #parameters: MirroredParameters;
   readonly #backoff = new Backoff({ firstMs: 100, longestMs: 1000 });
@@ -271,6 +273,7 @@ export class MirroredHub implements Remote {
     this.#countLost(fires, shown);
     this.#term = term;
     this.#toldEpoch = epoch;
+    this.hasMirrored = true;
     this.#position = { epoch, structure, rev };
     this.#refresh();
     const kept = this.#kept;

@@ -118,6 +118,26 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   t.deepEqual(states, ['live'], 'the page has never lost its hub');
 });
 
+test('other settings of its domain are no new start of a pair, neither for the holder nor for who stands by', async (t) => {
+  const { start, flowOf } = await startDomain(t);
+  const pair = { hub: 'west', pair: true };
+  const settled = (hub: HubUnderTest) => eventually(() => runs(hub) && statusOf(hub, 'desk').state === 'running');
+  const main = await start(pair, { desk });
+  await settled(main);
+  t.is(valueAt(main, 'desk/starts'), 1);
+  await reload(main, flowOf({ ...pair, mirror: ['rack/**'] }, { desk }));
+  await settled(main);
+  t.is(main.duty.watch!.term, 2);
+  t.is(valueAt(main, 'desk/starts'), 1);
+  const standby = await start(pair, { desk });
+  await eventually(
+    () => standby.find('desk/starts')?.remote?.staleSince === undefined && valueAt(standby, 'desk/starts') === 1,
+  );
+  await main.stop();
+  await settled(standby);
+  t.is(valueAt(standby, 'desk/starts'), 1);
+});
+
 test('what only the holder declares the standby shows for as long as the holder has it; whether a connection runs it says', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const pair = { hub: 'west', pair: true };
