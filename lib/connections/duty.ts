@@ -20,12 +20,17 @@ export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 export interface Duty {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
   readonly watch: Pick<Watch, 'term'> | undefined;
+  /** Whether the work is done: by this hub, or by another one whose parameters this one shows. */
+  readonly isDone: boolean;
   /** Whether it has begun its work at some time, or a gateway has taken over for it what another hub has done: it goes on from there. */
   hasBegun: boolean;
   /** Begins the work: connections first, then rules. */
   begin(watch: Watch): void;
-  /** Ends it, rules first; `reason` tells why connections do not run. Resolves when they have finished what they had begun. */
-  end(reason: string): Promise<void>;
+  /**
+   * Ends it, rules first; `reason` tells why connections do not run, `isDoneElsewhere` whether another hub does it meanwhile. Resolves when
+   * they have finished what they had begun.
+   */
+  end(reason: string, isDoneElsewhere?: boolean): Promise<void>;
   /** Has single connections not run, as *failed* ones; those of before that are not among them go on. */
   holdBack(connections: HeldBack): void;
 }

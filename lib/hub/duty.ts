@@ -24,6 +24,7 @@ export class HubDuty implements Duty {
   readonly #parts: () => DutyParts;
   readonly #tellStarted: () => void;
   #watch: Watch | undefined = always;
+  #isDoneElsewhere = false;
   #rulesRun = true;
   #isStarted = false;
   #hasEnded = false;
@@ -37,6 +38,10 @@ export class HubDuty implements Duty {
 
   get watch(): Watch | undefined {
     return this.#watch;
+  }
+
+  get isDone(): boolean {
+    return this.#watch !== undefined || this.#isDoneElsewhere;
   }
 
   /** Has the gateways of a plan start, of which one may hold everything else back. Errors: those of `swapGateways`. */
@@ -77,9 +82,10 @@ export class HubDuty implements Duty {
     if (this.#isStarted && !watch.goesOn) this.#tellStarted();
   }
 
-  end(reason: string): Promise<void> {
+  end(reason: string, isDoneElsewhere = false): Promise<void> {
     const { connections, rules } = this.#parts();
     this.#watch = undefined;
+    this.#isDoneElsewhere = isDoneElsewhere;
     this.#rulesRun = false;
     if (!this.#hasEnded) {
       rules.hold(reason, false);

@@ -27,20 +27,20 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     hub.duty.begin({ term, goesOn, mayAct: goesOnAlone ? () => isRunning : () => lease.isHeld() });
     log.info({ term }, `runs the connections and rules of "${settings.hub}", term ${term}`);
   };
-  const end = (reason: string, isLast: boolean) => {
+  const end = (reason: string, isTaken: boolean) => {
     const wasRunning = isRunning;
     isRunning = false;
-    void hub.duty.end(reason);
+    void hub.duty.end(reason, isTaken);
     standing.isHolder = false;
-    standing.answers = isLast;
+    standing.answers = !isTaken;
     vacancy.begin(timeOfDay());
     standing.tell();
     if (wasRunning) log.warn({ term: standing.term }, `has ended the work of term ${standing.term}: ${reason}`);
   };
   const enter = (state: LeaseState) => {
     if (state.is === 'held') begin(state.term);
-    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, false);
-    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', true);
+    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, true);
+    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', false);
   };
   /** What the hub that runs the connections has withdrawn is not this hub's either. */
   const takeReturned = () => {

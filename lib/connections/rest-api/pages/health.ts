@@ -38,16 +38,13 @@ export function isLive(): Probe {
 }
 
 /**
- * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while the hub stands by or waits for
- * its lease, and when it stops. Which connections have failed, and why, it tells those who may manage.
+ * All connections that should run do so, at least in part. Errors: `unavailable`, when one has failed, while nobody runs them, as a pair has
+ * no lease, and when the hub stops. Which connections have failed, and why, it tells those who may manage.
  */
 export function isReady({ hub, isStopping }: ReadyContext, { rights }: Visitor): Probe {
   if (isStopping()) throw new HubError('unavailable', 'the hub stops');
-  if (hub.duty.watch === undefined)
-    throw new HubError(
-      'unavailable',
-      'expected connections and rules to run, they do not at the moment: another hub may',
-    );
+  if (!hub.duty.isDone)
+    throw new HubError('unavailable', 'expected connections and rules to run, or another hub that runs them');
   const failed = hub.connections().filter(({ state }) => state === 'failed');
   if (failed.length === 0) return { status: 'ready' };
   if (rights?.has('manage') === false)

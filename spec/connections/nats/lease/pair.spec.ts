@@ -71,6 +71,7 @@ test('the standby mirrors, takes over what was and no rule runs by that; a pair 
   const states: string[] = [];
   page.state$.subscribe(({ name }) => states.push(name));
   t.is(await statusAt(standby, '/hub/'), 200);
+  t.is(await statusAt(standby, '/hub/health/ready'), 200);
   await page.set('desk/in', 5);
   await eventually(() => shown.at(-1) === 5 && valueAt(other, 'desk/out') === 5);
 
