@@ -26,8 +26,9 @@ export function createTransport(connection: NatsConnection, log: Log): Transport
       () => {}, // the session ends
     );
   };
+  const isFull = () => sent - arrived > maxUnsentBytes;
   const send = (bytes: number, work: () => void) => {
-    if (connection.isClosed() || sent - arrived > maxUnsentBytes) return;
+    if (connection.isClosed() || isFull()) return;
     try {
       work();
       account(bytes);
@@ -52,6 +53,8 @@ export function createTransport(connection: NatsConnection, log: Log): Transport
       return () => subscription.unsubscribe();
     },
     async request(subject, data, timeoutMs) {
+      if (isFull()) throw new Error('too much is on its way to the server');
+      account(data.length);
       const { data: answer } = await connection.request(subject, data, { timeout: timeoutMs });
       return answer;
     },

@@ -9,7 +9,7 @@ import type { Value } from '../../../model/value.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
-import { read, writeAnswer } from '../wire/messages.ts';
+import { isTooLong, maxMessageBytes, read, writeAnswer } from '../wire/messages.ts';
 
 /** How long a write waits for its answer, and after how long it is sent again. */
 const writeTimeoutMs = 2000;
@@ -18,6 +18,8 @@ const tryMs = 650;
 const leastTryMs = 100;
 /** How many requests may wait for their answers at a time. */
 export const maxWaiting = 10_000;
+/** How long these requests are together. */
+const maxWaitingLength = 32 * 1024 * 1024;
 /** How many writes one request has at most. */
 const maxItems = 10_000;
 
@@ -35,6 +37,7 @@ export class RemoteWrites {
   readonly #run = randomUUID();
   #number = 0;
   #waiting = 0;
+  #waitingLength = 0;
 
   /** `name` is this hub. */
   constructor(name: HubName, scheduler: SchedulerLike) {
@@ -47,17 +50,22 @@ export class RemoteWrites {
     const refuse = (why: string) => writes.map(({ parameter }) => unavailable(`${parameter.address}: ${why}`));
     if (remote.transport === undefined || remote.staleSince !== undefined)
       return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
-    if (this.#waiting >= maxWaiting || writes.length > maxItems)
-      return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
+    const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
+    if (isFull || writes.length > maxItems) return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
+    const request = this.#encode(remote.toldEpoch, writes, by);
+    if (isTooLong(request))
+      return refuse(`expected at most ${maxMessageBytes} bytes of values for hub "${remote.hub}" at a time`);
     this.#waiting++;
+    this.#waitingLength += request.length;
     try {
-      const answer = await this.#ask(remote, this.#encode(remote.toldEpoch, writes, by));
+      const answer = await this.#ask(remote, request);
       if (answer.results.length !== writes.length) throw new Error('the answer is that of another request');
       return answer.results.map((result) => ('v' in result ? result.v : new HubError(result.code, result.message)));
     } catch {
       return refuse(`not confirmed by hub "${remote.hub}"; it may have taken effect`);
     } finally {
       this.#waiting--;
+      this.#waitingLength -= request.length;
     }
   }
 

@@ -12,10 +12,13 @@ import { read, type WriteAnswer, type WriteRequest, writeRequest } from '../wire
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
 export const knownMs = 60_000;
 export const maxKnown = 100_000;
+/** How long their answers are together; beyond, the oldest are forgotten, and who asks again is told that it may have taken effect. */
+export const maxAnswerLength = 32 * 1024 * 1024;
 
 interface Known {
   readonly atMs: number;
-  readonly answer: string;
+  /** undefined: it was too much together with others. */
+  answer: string | undefined;
 }
 
 export interface WriteDeskContext {
@@ -38,6 +41,9 @@ export class WriteDesk {
   readonly #context: WriteDeskContext;
   /** By run and number, oldest first. */
   readonly #known = new Map<string, Known>();
+  /** Those whose answers are known, oldest first, and how long these are together. */
+  readonly #answered = new Set<Known>();
+  #answerLength = 0;
   readonly #writers = new WeakMap<Parameter, Writer>();
 
   constructor(context: WriteDeskContext) {
@@ -52,19 +58,24 @@ export class WriteDesk {
       return; // who has sent it hears nothing, and tells that
     }
     if (!this.#context.isOwn(request.epoch)) {
-      message.reply(JSON.stringify(refuseOther(request)));
+      message.reply(JSON.stringify(refuse(request, 'its hub has joined anew')));
       return;
     }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
     const key = `${request.hub} ${request.run} ${request.number}`;
-    const known = this.#known.get(key);
-    const answer = known?.answer ?? JSON.stringify(this.#write(request));
-    if (known === undefined) {
-      this.#known.set(key, { atMs: nowMs, answer });
-      this.#context.tell();
-    }
-    message.reply(answer);
+    const known = this.#known.get(key) ?? this.#answer(key, nowMs, request);
+    message.reply(known.answer ?? JSON.stringify(refuse(request, 'its hub knows the answer no longer')));
+  }
+
+  #answer(key: string, atMs: number, request: WriteRequest): Known {
+    const answer = JSON.stringify(this.#write(request));
+    const known = { atMs, answer };
+    this.#known.set(key, known);
+    this.#answered.add(known);
+    this.#answerLength += answer.length;
+    this.#context.tell();
+    return known;
   }
 
   #write({ hub: teller, run, number, by, why, hop, items }: WriteRequest): WriteAnswer {
@@ -106,18 +117,30 @@ export class WriteDesk {
   }
 
   #forget(nowMs: number): void {
-    for (const [id, { atMs }] of this.#known) {
-      if (nowMs - atMs < knownMs && this.#known.size < maxKnown) break;
+    for (const [id, known] of this.#known) {
+      if (nowMs - known.atMs < knownMs && this.#known.size < maxKnown) break;
       this.#known.delete(id);
+      this.#forgetAnswer(known);
     }
+    for (const known of this.#answered) {
+      if (this.#answerLength <= maxAnswerLength) break;
+      this.#forgetAnswer(known);
+    }
+  }
+
+  #forgetAnswer(known: Known): void {
+    if (!this.#answered.delete(known)) return;
+    this.#answerLength -= known.answer!.length;
+    known.answer = undefined;
   }
 }
 
-/** An earlier run of this hub may have written what it was asked for, and nobody knows that here. */
-function refuseOther({ items }: WriteRequest): WriteAnswer {
-  const refuse = ([address]: WriteRequest['items'][number]) => ({
-    code: 'unavailable' as const,
-    message: `${address}: not confirmed, its hub has joined anew; it may have taken effect`,
-  });
-  return { results: items.map(refuse) };
+/** What was asked for may have been written, and nobody knows that any more. */
+function refuse({ items }: WriteRequest, why: string): WriteAnswer {
+  return {
+    results: items.map(([address]) => ({
+      code: 'unavailable',
+      message: `${address}: not confirmed, ${why}; it may have taken effect`,
+    })),
+  };
 }

@@ -99,3 +99,16 @@ test('a hub writes for others only what it shares with them', async (t) => {
   t.is(west.graph.find('west/own')!.value, 1);
   for (const hub of [west, east]) hub.stop();
 });
+
+test('values that are too long for a message are refused at once, since they have not left', async (t) => {
+  const { time, west, east } = await startTwo();
+  west.declare({ id: 'text', type: 'S', access: 'read-write' });
+  await time.run(4000);
+  const parameter = east.graph.find('west/text')!;
+  const writes = Array.from({ length: 20 }, () => ({ parameter, input: 'x'.repeat(60_000) }));
+  const written = east.hub.writeRemote(parameter.remote!, writes, { kind: 'client', name: '' });
+  const [first] = await written;
+  t.is((first as Error).message, 'west/text: expected at most 900000 bytes of values for hub "west" at a time');
+  west.stop();
+  east.stop();
+});
