@@ -1,11 +1,12 @@
 // A gateway decides whether connections and rules run.
 
 import test, { type ExecutionContext } from 'ava';
-import { NEVER, Observable, VirtualTimeScheduler } from 'rxjs';
+import { Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import type { Duty } from '../../lib/connections/duty.ts';
 import { connectionTypes } from '../../lib/connections/registry.ts';
+import { createDecider } from '../support/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 
 const flow = {
@@ -25,18 +26,8 @@ const flow = {
 /** A hub with a gateway that holds everything back, and what the gateway decides by; its time stands still. */
 async function startHeld(t: ExecutionContext) {
   let duty: Duty | undefined;
-  const decider = defineGatewayType({
-    type: 'decider',
-    isExternal: true,
-    settingsSchema: z.strictObject({}),
-    parameters: () => [],
-    holdsBack: () => 'waits for the decider',
-    run: (_, hub) =>
-      new Observable((subscriber) => {
-        duty = hub.duty;
-        subscriber.next({ state: 'running' });
-        return NEVER.subscribe();
-      }),
+  const decider = createDecider((hub) => {
+    duty = hub.duty;
   });
   const time = new VirtualTimeScheduler();
   const hub = await startTestHub(t, flow, {

@@ -1,12 +1,10 @@
 // A hub that was stopped wakes up past its time, and first finds what clients have sent meanwhile: it writes nothing, and says so.
 
 import test, { type ExecutionContext } from 'ava';
-import { NEVER, Observable } from 'rxjs';
-import { z } from 'zod';
-import { defineGatewayType } from '../../../lib/connections/connection.ts';
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
 import { Vacancy } from '../../../lib/connections/nats/lease/vacancy.ts';
 import { connectionTypes } from '../../../lib/connections/registry.ts';
+import { createDecider } from '../../support/decider.ts';
 import { api, type HubUnderTest, startTestHub } from '../../support/hub.ts';
 import { openClient } from '../../support/sockets/socket.ts';
 import { openV1 } from '../../support/sockets/v1.ts';
@@ -14,18 +12,8 @@ import { openV1 } from '../../support/sockets/v1.ts';
 /** A hub whose time is over, which it finds out when it is asked whether it may act. */
 async function startLate(t: ExecutionContext): Promise<HubUnderTest> {
   let port: HubPort | undefined;
-  const decider = defineGatewayType({
-    type: 'decider',
-    isExternal: true,
-    settingsSchema: z.strictObject({}),
-    parameters: () => [],
-    holdsBack: () => 'waits for the decider',
-    run: (_, hub) =>
-      new Observable((subscriber) => {
-        port = hub;
-        subscriber.next({ state: 'running' });
-        return NEVER.subscribe();
-      }),
+  const decider = createDecider((hub) => {
+    port = hub;
   });
   const hub = await startTestHub(
     t,

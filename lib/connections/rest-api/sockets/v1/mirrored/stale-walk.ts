@@ -4,6 +4,7 @@
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { FanOut } from '../../fan-out.ts';
 import { listedParameters } from '../listed.ts';
+import type { Stopped } from '../members/catch-up.ts';
 import type { Subscription } from '../subscription.ts';
 import { definitionFrames, knowsAll, type StaleReader, staleFrames } from './stale-frames.ts';
 
@@ -36,7 +37,7 @@ export class StaleWalk {
   }
 
   /** Tells what the client takes until a time; says what stopped it. */
-  run(reader: StaleReader, endMs: number): 'done' | 'full' | 'more' {
+  run(reader: StaleReader, endMs: number): Stopped {
     for (;;) {
       if (reader.isFull) return 'full';
       if (!this.#step(reader)) return 'done';
