@@ -2,6 +2,7 @@
 
 import { openSync, writeSync } from 'node:fs';
 import { startHub } from '../../lib/hub.ts';
+import { HubError } from '../../lib/model/error.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';
 
@@ -57,8 +58,7 @@ setInterval(() => {
   }
   dueMs = Math.max(dueMs, now - 1000); // what a stop has left out is not made up for
   for (; dueMs < now; dueMs += 1000 / task.rate) {
-    if (hub.duty.watch === undefined) break;
-    hub.write(`${task.desk}/in/${next++ % task.inputs}`, ++value, client);
+    if (hub.duty.watch === undefined || !writes(`${task.desk}/in/${next++ % task.inputs}`, ++value)) break;
   }
 }, everyMs);
 
@@ -80,6 +80,17 @@ process.on('message', ({ ask }: ToHub) => {
 process.on('disconnect', () => process.exit());
 process.once('SIGTERM', () => void hub.stop().finally(() => process.exit()));
 tell({ tells: 'ready' });
+
+/** false: this hub finds at this moment that it owns nothing any more, as one that was stopped does when it goes on. */
+function writes(address: string, written: number): boolean {
+  try {
+    hub.write(address, written, client);
+    return true;
+  } catch (error) {
+    if (error instanceof HubError && error.code === 'unavailable') return false;
+    throw error;
+  }
+}
 
 function look(): Look {
   const own = [task.desk, task.otherDesk].map((desk) => `${desk}/`);
