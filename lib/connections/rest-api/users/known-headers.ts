@@ -16,8 +16,9 @@ export class KnownHeaders {
   /** Who has come with a header before, and has not left. */
   find(header: string): Guest | undefined {
     const place = placeOf(header);
-    const guest = header === this.#lastHeaders[place] ? this.#lastGuests[place] : this.#guests.get(header);
-    if (guest === undefined || guest.hasLeft) return undefined;
+    if (header === this.#lastHeaders[place]) return present(this.#lastGuests[place]);
+    const guest = present(this.#guests.get(header));
+    if (guest === undefined) return undefined;
     this.#lastHeaders[place] = header;
     this.#lastGuests[place] = guest;
     return guest;
@@ -36,6 +37,10 @@ export class KnownHeaders {
     this.#lastHeaders.fill(undefined);
     this.#lastGuests.fill(undefined);
   }
+}
+
+function present(guest: Guest | undefined): Guest | undefined {
+  return guest?.hasLeft ? undefined : guest;
 }
 
 /** Tokens differ in any of their characters, and base64 may end with `=`. */
