@@ -1,7 +1,8 @@
-// Writes turns as text while they happen. A turn ends when a change of another one comes, or when all is taken.
+// Writes turns as text: each at once when it ends, which is quicker than change by change. A turn ends when a change of another one
+// comes, or when all is taken.
 
 import type { Change, Origin } from '../../../model/parameter.ts';
-import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { type ToldLinks, tellLinks, tellOrigin } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, messageBytes } from '../wire/messages.ts';
 
 /** Whole turns; undefined: they are too long to be sent. */
@@ -10,9 +11,20 @@ export interface Written {
   readonly rev: number;
 }
 
+/** What stands in front of a change; `why`: the place of its cause in the turn, or what led to it. */
+interface ChangeContext {
+  readonly why?: number | ToldLinks;
+}
+
+/** A change is `7,1,` at least. */
+const shortest = 4;
+
 export class TurnWriter {
   #turns = '';
-  #turn = '';
+  /** A number and a value for each change of this turn, and contexts. */
+  #turn: unknown[] = [];
+  /** How many characters it becomes at least. */
+  #turnLength = 0;
   #turnNumber = -1;
   /** The revisions of the changes of this turn, which only grow. */
   #revisions: number[] = [];
@@ -23,7 +35,7 @@ export class TurnWriter {
   #rev = 0;
 
   get isEmpty(): boolean {
-    return this.#turns === '' && this.#turn === '' && !this.#isTooLong;
+    return this.#turns === '' && this.#turn.length === 0 && !this.#isTooLong;
   }
 
   /** Adds a change; returns the turns before it when they are enough for a message. */
@@ -36,13 +48,13 @@ export class TurnWriter {
     }
     this.#rev = change.revision;
     if (this.#isTooLong) return written;
-    const { value } = change;
-    let text = this.#turn === '' ? '' : ',';
     if (change.origin !== this.#origin || change.time !== this.#time || change.hop > 0 || change.cause !== undefined)
-      text += `${JSON.stringify(this.#contextOf(change))},`;
-    this.#turn += `${text}${number},${typeof value === 'string' ? JSON.stringify(value) : value}`;
+      this.#addContext(this.#contextOf(change));
+    const { value } = change;
+    this.#turn.push(number, value);
+    this.#turnLength += typeof value === 'string' ? value.length + shortest : shortest;
     this.#revisions.push(change.revision);
-    if (this.#turn.length > maxMessageBytes) this.#giveUp();
+    if (this.#turnLength > maxMessageBytes) this.#giveUp();
     return written;
   }
 
@@ -67,11 +79,16 @@ export class TurnWriter {
     return written;
   }
 
+  #addContext(context: ChangeContext): void {
+    this.#turn.push(context);
+    if (typeof context.why === 'object') this.#turnLength += JSON.stringify(context).length;
+  }
+
   #endTurn(): void {
-    if (this.#turn !== '') this.#append(`[${this.#turn}]`);
-    this.#turn = '';
     this.#turnNumber = -1;
-    if (this.#revisions.length > 0) this.#revisions = [];
+    if (this.#turn.length === 0) return;
+    this.#append(JSON.stringify(this.#turn));
+    this.#startTurn();
   }
 
   #append(text: string): void {
@@ -83,11 +100,16 @@ export class TurnWriter {
   #giveUp(): void {
     this.#isTooLong = true;
     this.#turns = '';
-    this.#turn = '';
+    this.#startTurn();
+  }
+
+  #startTurn(): void {
+    this.#turn = [];
+    this.#turnLength = 0;
     this.#revisions = [];
   }
 
-  #contextOf({ origin, time, hop, cause }: Change): object {
+  #contextOf({ origin, time, hop, cause }: Change): ChangeContext {
     const isSameOrigin = origin === this.#origin;
     const isSameTime = time === this.#time;
     this.#origin = origin;

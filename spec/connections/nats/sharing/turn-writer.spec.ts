@@ -21,3 +21,34 @@ test('a change behind parameters that come says who made it, and when', (t) => {
   const context = { by: ['client', 'spec'], at: 1000 };
   t.deepEqual(JSON.parse(`[${writer.take().turns}]`), [[context, 0, 1], [0, 2], structure, [context, 0, 3]]);
 });
+
+test('a turn that is too long for a message is given up, however it grows, and the next one is not', (t) => {
+  const long = 'x'.repeat(1000);
+  const grows: Record<string, (change: Change, index: number) => Change> = {
+    'by numbers': (change) => change,
+    'by texts': (change) => ({ ...change, value: long }),
+    'by what led to it': (change, index) => ({
+      ...change,
+      cause: { ...change, value: `${long}${index}`, revision: 0 },
+    }),
+  };
+  for (const [how, grow] of Object.entries(grows)) {
+    const writer = new TurnWriter();
+    const first = changeOf(1);
+    writer.add(0, first, 1);
+    for (let index = 0; index < 300_000; index++) writer.add(index % 10, grow(first, index), 1);
+    t.deepEqual(writer.take(), { turns: undefined, rev: first.revision }, how);
+    writer.add(7, changeOf(2), 2);
+    t.is(JSON.parse(writer.take().turns!).at(-1), 2, how);
+  }
+});
+
+/** The change that a write of a number makes. */
+function changeOf(value: number): Change {
+  const graph = new Graph(() => 1000);
+  const changes: Change[] = [];
+  graph.changes$.subscribe((change) => changes.push(change));
+  graph.declare({ kind: 'connection', name: 'desk' }, [{ id: 'lamp', type: 'I', access: 'read-write' }]);
+  graph.write('desk/lamp', value, { kind: 'client', name: 'spec' });
+  return changes.at(-1)!;
+}
