@@ -133,9 +133,14 @@ export class MirroredHub implements Remote {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }
 
-  /** Looks whether the owner is heard of; to be called some times a second. Returns whether it has become stale by that. */
+  /** When it becomes stale if its owner is not heard of by then, on the monotonic clock; infinite: it is stale. */
+  get staleAtMs(): number {
+    return this.staleSince === undefined ? this.#freshAtMs + staleAfterMs : Number.POSITIVE_INFINITY;
+  }
+
+  /** Looks whether the owner is heard of; to be called when it may be stale. Returns whether it has become stale by that. */
   look(): boolean {
-    if (this.lagMs < staleAfterMs || this.staleSince !== undefined) return false;
+    if (this.#context.scheduler.now() < this.staleAtMs) return false;
     const { hub, timeOfDay, log } = this.#context;
     this.staleSince = timeOfDay() - this.lagMs;
     log.warn({ hub: this.hub }, `hub "${this.hub}" is not heard of: its ${this.size} parameters are stale`);

@@ -13,7 +13,6 @@ import { RemoteWrites } from './remote-writes.ts';
 
 /** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
 const maxHubs = 256;
-const lookEveryMs = 250;
 /** When nothing comes over the subscription for so long, although the link is there, it is made anew. */
 const silentMs = 2000;
 
@@ -43,9 +42,8 @@ export class Mirrors {
     const look = () => this.#look();
     this.#running.add(
       scheduler.schedule(function () {
-        look();
-        this.schedule(undefined, lookEveryMs);
-      }, lookEveryMs),
+        this.schedule(undefined, look());
+      }, silentMs),
     );
     const follow = { next: () => this.#own(), error: () => {} };
     this.#running.add(ownership.changed$.subscribe(follow));
@@ -156,10 +154,19 @@ export class Mirrors {
     if (remote === undefined) this.#hubs.get(this.#context.name.hub)?.lookAgain();
   }
 
-  #look(): void {
+  /** Looks who is not heard of any more; returns in how many milliseconds the next one may be, which is all that wakes an idle hub here. */
+  #look(): number {
     const transport = this.#transport;
-    const isSilent = this.#context.scheduler.now() - this.#heardAtMs > silentMs;
-    if (transport !== undefined && isSilent && this.#hubs.size > 0) this.#subscribe(transport);
-    for (const hub of this.#hubs.values()) if (hub.look()) this.#replace(hub);
+    const nowMs = this.#context.scheduler.now();
+    if (nowMs - this.#heardAtMs >= silentMs) {
+      this.#heardAtMs = nowMs;
+      if (transport !== undefined && this.#hubs.size > 0) this.#subscribe(transport);
+    }
+    let nextMs = this.#heardAtMs + silentMs;
+    for (const hub of this.#hubs.values()) {
+      if (hub.look()) this.#replace(hub);
+      nextMs = Math.min(nextMs, hub.staleAtMs);
+    }
+    return Math.max(1, Math.ceil(nextMs - nowMs));
   }
 }
