@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 
-const lookMs = 1000;
+const lookMs = 500;
 /** A thread is busy that works for this share of its time. */
 const busyShare = 0.5;
 /** V8 looks every 8 s whether it should save memory, and does so in small steps; it has done so twice after so long. */
