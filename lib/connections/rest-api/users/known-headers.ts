@@ -10,17 +10,25 @@ const places = 1024;
 
 export class KnownHeaders {
   readonly #guests = new Map<string, Guest>();
-  readonly #lastHeaders: (string | undefined)[] = Array.from({ length: places });
-  readonly #lastGuests: (Guest | undefined)[] = Array.from({ length: places });
+  readonly #headers: (string | undefined)[] = Array.from({ length: places });
+  readonly #placed: (Guest | undefined)[] = Array.from({ length: places });
+  /** The one that came last: of a client that pipelines it is the next one as well. */
+  #lastHeader: string | undefined;
+  #lastGuest: Guest | undefined;
 
   /** Who has come with a header before, and has not left. */
   find(header: string): Guest | undefined {
+    if (header === this.#lastHeader) return present(this.#lastGuest);
     const place = placeOf(header);
-    if (header === this.#lastHeaders[place]) return present(this.#lastGuests[place]);
-    const guest = present(this.#guests.get(header));
+    const isInPlace = header === this.#headers[place];
+    const guest = present(isInPlace ? this.#placed[place] : this.#guests.get(header));
     if (guest === undefined) return undefined;
-    this.#lastHeaders[place] = header;
-    this.#lastGuests[place] = guest;
+    if (!isInPlace) {
+      this.#headers[place] = header;
+      this.#placed[place] = guest;
+    }
+    this.#lastHeader = header;
+    this.#lastGuest = guest;
     return guest;
   }
 
@@ -28,14 +36,15 @@ export class KnownHeaders {
     if (guest.hasLeft) return;
     if (this.#guests.size >= maxKnown) this.#guests.delete(this.#guests.keys().next().value!);
     this.#guests.set(header, guest);
-    this.#lastHeaders[placeOf(header)] = undefined;
+    this.#headers[placeOf(header)] = this.#lastHeader = undefined;
   }
 
   /** Forgets everybody. */
   clear(): void {
     this.#guests.clear();
-    this.#lastHeaders.fill(undefined);
-    this.#lastGuests.fill(undefined);
+    this.#headers.fill(undefined);
+    this.#placed.fill(undefined);
+    this.#lastHeader = this.#lastGuest = undefined;
   }
 }
 
