@@ -34,11 +34,13 @@ export interface Refusal {
 /** The connections that this hub wants and does not have, by Connection ID. */
 export type Refusals = ReadonlyMap<string, Refusal>;
 
+type LeaseReader = Pick<Cell<LeaseRecord>, 'read'>;
+
 export interface ClaimsOptions {
   readonly hub: string;
   readonly cell: Cell<ClaimList>;
   /** The lease of a hub, which is only read. */
-  readonly leaseOf: (hub: string) => Cell<LeaseRecord>;
+  readonly leaseOf: (hub: string) => LeaseReader;
   readonly clock: SchedulerLike;
   /** The Connection IDs that this hub wants, at this moment. */
   readonly wanted: () => Iterable<string>;
@@ -48,7 +50,7 @@ export interface ClaimsOptions {
 
 /** What was last seen of the lease of a hub. */
 interface Sighting {
-  readonly lease: Cell<LeaseRecord>;
+  readonly lease: LeaseReader;
   sequence: number;
   sinceMs: number;
 }

@@ -12,7 +12,8 @@ import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims, type Refusals } from './claims.ts';
 import { followAlone } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
-import { Lease, parseLease } from './lease.ts';
+import { JointLease, readJointly } from './joint-lease.ts';
+import { parseLease } from './lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace } from './names.ts';
 import { RefusedConnections } from './refused-connections.ts';
@@ -22,12 +23,14 @@ import { connectionOf } from './vacancy.ts';
 import { createWanted } from './wanted.ts';
 
 const noRefusals: Refusals = new Map();
+/** On which cells the lease of a pair is. That of any other hub ends nobody, so it has one. */
+const pairParts = [1, 2];
 
 export interface DecidedOwnership extends Ownership {
   /** What does not work; empty: all does. Hot, replays last, synchronous, never completes, never errors. */
   readonly trouble$: Observable<string>;
   /** The lease on the name of this hub, to be looked at. */
-  readonly lease: Pick<Lease, 'state' | 'state$' | 'ownName'>;
+  readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
   /** Which hub has each Connection ID of the domain, as far as this one knows. */
   readonly owners: ReadonlyMap<string, string>;
   /** Ends the work of a pair and gives the lease away; resolves when others may have it. Never rejects. */
@@ -40,10 +43,12 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const { domain, pair: isPair } = settings;
   const mustHold = isPair && settings.isolated === 'stop';
   const connection = () => link.state.session?.connection;
-  const cellOf = (name: string) =>
-    createStreamCell({ connection, ...leasePlace({ domain, hub: name }), parse: parseLease });
+  const cellOf = (name: string, part: number) =>
+    createStreamCell({ connection, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
   const me = { id: randomUUID(), name: hostname() };
-  const lease = new Lease(cellOf(settings.hub), me, clock, {
+  const parts = isPair ? pairParts : [1];
+  const cells = parts.map((part) => cellOf(settings.hub, part));
+  const lease = new JointLease(cells, me, clock, {
     lifeOf: (id) => lifeOf(link.state.session, settings, id),
     isExclusive: isPair,
   });
@@ -53,7 +58,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const claims = new Claims({
     hub: settings.hub,
     cell: createStreamCell({ connection, ...claimsPlace(domain), parse: parseClaims }),
-    leaseOf: cellOf,
+    leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
     clock,
     wanted: wanted.ids,
     mayClaim: () => isHolder(),
@@ -129,15 +134,16 @@ function listen(
   { transport }: Session,
   settings: NatsSettings,
   id: string,
-  lease: Lease,
+  lease: JointLease,
   claims: Claims,
 ): Subscription {
   const session = new Subscription(answerForLife(transport, settings, id));
-  session.add(
-    transport.subscribe(leasePlace(settings).subject, ({ data }) => {
-      if (new TextDecoder().decode(data).includes('"isReleased":true')) lease.hurry();
-    }),
-  );
+  for (const part of settings.pair ? pairParts : [1])
+    session.add(
+      transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
+        if (new TextDecoder().decode(data).includes('"isReleased":true')) lease.hurry();
+      }),
+    );
   session.add(transport.subscribe(claimsPlace(settings.domain).subject, () => claims.hurry()));
   return session;
 }

@@ -25,12 +25,13 @@ export const leaseTimes = {
   troubleMs: 2000,
 } as const;
 
-/** What the cell of a lease holds. Each holder has a greater term than the one before. */
+/** What the cell of a lease holds. Each holder has a greater term than the one before. `parts`: how many cells the lease is on. */
 const leaseRecord = z.strictObject({
   term: z.int().positive(),
   holder: z.string(),
   name: z.string(),
   isReleased: z.boolean(),
+  parts: z.int().positive().optional(),
 });
 export type LeaseRecord = z.infer<typeof leaseRecord>;
 
@@ -43,6 +44,12 @@ export function parseLease(data: unknown): LeaseRecord {
 export interface Holder {
   readonly id: string;
   readonly name: string;
+  readonly parts?: number;
+}
+
+/** The greatest term that was heard of, of all parts of a lease. */
+export interface Terms {
+  greatest: number;
 }
 
 /** What is known of others than by their renewals. */
@@ -50,9 +57,19 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
   readonly isExclusive: boolean;
+  readonly terms: Terms;
+  /** Whether this hub wants the lease at this moment: it is asked before it takes it, and before each renewal. */
+  isWanted(): boolean;
+  /** The term to take it in, or a greater one; left out: one that is greater than all that was heard of. */
+  nextTerm?(): number | undefined;
 }
 
-const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
+const noRivals = (): Rivals => ({
+  lifeOf: async () => 'silent',
+  isExclusive: true,
+  terms: { greatest: 0 },
+  isWanted: () => true,
+});
 
 /**
  * - *unknown*: the servers have not answered yet.
@@ -84,13 +101,11 @@ export class Lease {
   /** Since when every look was answered; undefined: the last one was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
-  /** The greatest term that was heard of. */
-  #term = 0;
   /** The term of this hub's own record, as far as it knows. */
   #ownTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
 
-  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals: Rivals = unknownRivals) {
+  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals: Rivals = noRivals()) {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
@@ -124,6 +139,11 @@ export class Lease {
     return false;
   }
 
+  /** Whether another hub has it, and has renewed it lately. */
+  get isRenewed(): boolean {
+    return this.state.is === 'taken' && this.#wasTaken && this.#clock.now() - this.#seenMs < leaseTimes.expiryMs;
+  }
+
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
     if (this.#ownTerm === undefined) this.#hurried?.();
@@ -131,7 +151,8 @@ export class Lease {
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
   heardOf(term: number): void {
-    this.#term = Math.max(this.#term, term);
+    const { terms } = this.#rivals;
+    terms.greatest = Math.max(terms.greatest, term);
   }
 
   /** Asks for nothing any more; what is held runs out by itself. */
@@ -180,12 +201,22 @@ export class Lease {
 
   /** Renews the lease; returns the pause until the next time. */
   async #renew(term: number): Promise<number> {
+    if (!this.#rivals.isWanted()) return this.#giveUp(term);
     const askedMs = this.#clock.now();
     const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
     this.#noteAnswer(this.#clock.now());
     if (sequence === undefined) return this.#look();
     this.#hold(term, sequence, askedMs);
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
+  }
+
+  /** Leaves it to others, and goes on to look; returns the pause until then. */
+  async #giveUp(term: number): Promise<number> {
+    this.#fenceMs = Number.NEGATIVE_INFINITY;
+    this.isHeld();
+    this.#ownTerm = undefined;
+    await this.#cell.replace({ ...this.#record(term), isReleased: true }, this.#sequence);
+    return leaseTimes.lookMs;
   }
 
   /** Looks who has the lease, and takes it if nobody does; returns the pause until the next look. */
@@ -202,7 +233,7 @@ export class Lease {
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const mayTake =
       value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));
-    if (mayTake && !this.#hasEnded) return this.#take(this.#term + 1);
+    if (mayTake && !this.#hasEnded && this.#rivals.isWanted()) return this.#take(this.#nextTerm(value));
     if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name });
     return leaseTimes.lookMs;
   }
@@ -210,6 +241,11 @@ export class Lease {
   /** Whether nobody can have a lease that there is not: servers that have lost it do not end who holds it, who may take it again. */
   #mayTakeLost(nowMs: number): boolean {
     return !this.#wasTaken || !this.#rivals.isExclusive || this.isHeld() || this.#isOver(nowMs);
+  }
+
+  #nextTerm(value: LeaseRecord | undefined): number {
+    const { terms, nextTerm } = this.#rivals;
+    return Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
   }
 
   #isOver(nowMs: number): boolean {
@@ -268,7 +304,8 @@ export class Lease {
   }
 
   #record(term: number): LeaseRecord {
-    return { term, holder: this.#me.id, name: this.#me.name, isReleased: false };
+    const { id, name, parts } = this.#me;
+    return { term, holder: id, name, isReleased: false, ...(parts !== undefined && { parts }) };
   }
 
   #pause(ms: number): Promise<void> {

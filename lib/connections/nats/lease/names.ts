@@ -7,9 +7,10 @@ interface Place {
   readonly subject: string;
 }
 
-/** The lease on the name of a hub. No name of a domain or of a hub has a `+`. */
-export function leasePlace({ domain, hub }: HubName): Place {
-  return { stream: `patchbay+${domain}+${hub}`, subject: `patchbay.${domain}.${hub}.lease` };
+/** A part of the lease on the name of a hub, counted from 1. No name of a domain or of a hub has a `+`. */
+export function leasePlace({ domain, hub }: HubName, part: number): Place {
+  const [inStream, inSubject] = part === 1 ? ['', ''] : [`+${part}`, `.${part}`];
+  return { stream: `patchbay+${domain}+${hub}${inStream}`, subject: `patchbay.${domain}.${hub}.lease${inSubject}` };
 }
 
 /** The claims of all hubs of a domain. */

@@ -6,7 +6,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Link } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
 import type { Claims } from './claims.ts';
-import type { Lease } from './lease.ts';
+import type { JointLease } from './joint-lease.ts';
 
 /** What decides needs of the connection. */
 export interface Deciding {
@@ -32,7 +32,7 @@ export interface Standing {
 
 /** What those have who follow the lease. */
 export interface Following extends Deciding {
-  readonly lease: Lease;
+  readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
   readonly trouble$: BehaviorSubject<string>;

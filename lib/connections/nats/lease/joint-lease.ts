@@ -1,0 +1,168 @@
+// The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment; to go on, any
+// one is enough that it has held since. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
+// seconds, since they are without a leader, ends nobody.
+
+import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
+import { distinctUntilChanged, map } from 'rxjs/operators';
+import type { Cell } from './cell.ts';
+import { type Holder, Lease, type LeaseRecord, type LeaseState, type Rivals, type Terms } from './lease.ts';
+
+export class JointLease {
+  readonly #me: Holder;
+  /** Cells are taken in this order, so that of two hubs that want all of them none waits for the other. */
+  readonly #parts: readonly Lease[];
+  readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
+  /** The parts that this hub has held since it began, or has come to hold while it went on, and in which term it has taken each. */
+  readonly #kept = new Map<Lease, number>();
+  /** The term of all, as it was when this hub began. */
+  #term = 0;
+  readonly #terms: Terms = { greatest: 0 };
+
+  constructor(
+    cells: readonly Cell<LeaseRecord>[],
+    me: Holder,
+    clock: SchedulerLike,
+    rivals: Pick<Rivals, 'lifeOf' | 'isExclusive'>,
+  ) {
+    this.#me = me;
+    const own = { ...me, parts: cells.length };
+    const rivalsOf = (index: number): Rivals => ({
+      ...rivals,
+      terms: this.#terms,
+      isWanted: () => this.#wants(index),
+      nextTerm: () => this.#nextTerm(index),
+    });
+    this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivalsOf(index)));
+    for (const part of this.#parts) part.state$.subscribe({ next: () => this.#look(), error: () => {} });
+  }
+
+  /** Hot, replays last, synchronous, never completes, never errors. */
+  get state$(): Observable<LeaseState> {
+    return this.#state.asObservable();
+  }
+
+  get state(): LeaseState {
+    return this.#state.value;
+  }
+
+  /** How others name who asks. */
+  get ownName(): string {
+    return this.#me.name;
+  }
+
+  /** Begins to ask for the lease, and to renew it. */
+  start(): void {
+    for (const part of this.#parts) part.start();
+  }
+
+  /** Looks at the clock: whether the lease is held at this moment. Past the fence the state is *fenced* before it answers. */
+  isHeld(): boolean {
+    if (this.state.is !== 'held') return false;
+    for (const part of this.#parts) if (part.isHeld()) return true;
+    return false;
+  }
+
+  /** Hears that something has happened to the lease: it is looked at without a pause. */
+  hurry(): void {
+    for (const part of this.#parts) part.hurry();
+  }
+
+  /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
+  heardOf(term: number): void {
+    this.#parts[0]!.heardOf(term);
+  }
+
+  /** Asks for nothing any more; what is held runs out by itself. */
+  stop(): void {
+    for (const part of this.#parts) part.stop();
+  }
+
+  /** Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. */
+  async release(): Promise<void> {
+    this.stop();
+    for (const part of this.#parts.toReversed()) await part.release(); // the first one is what others take first
+  }
+
+  /** Why the servers have answered for no part for a while; empty: they do. Hot, replays last, never completes, never errors. */
+  get trouble$(): Observable<string> {
+    return combineLatest(this.#parts.map((part) => part.trouble$)).pipe(
+      map((all) => (all.includes('') ? '' : all[0]!)),
+      distinctUntilChanged(),
+    );
+  }
+
+  /** Looks what its parts come to, after one of them has changed. */
+  #look(): void {
+    const held = this.#parts.filter((part) => part.isHeld());
+    const goesOn = held.some((part) => this.#isKept(part));
+    if (goesOn || held.length === this.#parts.length) {
+      if (!goesOn) this.#begin(held);
+      for (const part of held) this.#kept.set(part, termOf(part));
+      this.#enter({ is: 'held', term: this.#term });
+      return;
+    }
+    if (this.#parts.some((part) => this.#isKept(part))) {
+      this.#enter({ is: 'fenced', term: this.#term });
+      return;
+    }
+    this.#kept.clear();
+    const [holder] = this.#parts.filter(({ state }) => state.is === 'taken').sort(byRenewal);
+    if (holder?.state.is === 'taken') this.#enter(holder.state);
+    else if (this.state.is === 'held') this.#enter({ is: 'fenced', term: this.#term });
+    if (held.length > 0) this.hurry(); // for the next one
+  }
+
+  #begin(held: readonly Lease[]): void {
+    this.#kept.clear();
+    this.#term = Math.max(...held.map(termOf));
+  }
+
+  /** Whether a part is held, or may be held again, and nobody else can have held it since this hub began. */
+  #isKept(part: Lease): boolean {
+    const { state } = part;
+    return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
+  }
+
+  /** Whether to take or renew a part: those behind it only once it is held, and none where another hub goes on by one of these. */
+  #wants(index: number): boolean {
+    if (this.isHeld() || this.#isKept(this.#parts[index]!)) return true;
+    return this.#parts.every((part, place) => {
+      if (place === index) return true;
+      return place < index ? part.isHeld() : !part.isRenewed;
+    });
+  }
+
+  /** A part is taken in the same term as those that are held, if nobody has had a greater one meanwhile. */
+  #nextTerm(index: number): number | undefined {
+    const { greatest } = this.#terms;
+    const isHeldIn = this.#parts.some((part, place) => place !== index && part.isHeld() && termOf(part) === greatest);
+    return isHeldIn ? greatest : undefined;
+  }
+
+  #enter(state: LeaseState): void {
+    if (JSON.stringify(state) !== JSON.stringify(this.state)) this.#state.next(state);
+  }
+}
+
+/** What is known of the lease of another hub: of the first cell alone, unless that says that there are more. It is only read. */
+export function readJointly(cells: readonly Cell<LeaseRecord>[]): Pick<Cell<LeaseRecord>, 'read'> {
+  return {
+    async read() {
+      const [first, ...others] = cells;
+      const one = await first!.read();
+      const rest = await Promise.all(others.slice(0, (one.value?.parts ?? 1) - 1).map((cell) => cell.read()));
+      const all = [one, ...rest];
+      const value = all.find((held) => held.value?.isReleased === false)?.value ?? one.value;
+      return { sequence: all.reduce((sum, { sequence }) => sum + sequence, 0), value };
+    },
+  };
+}
+
+function termOf({ state }: Lease): number {
+  return state.is === 'unknown' ? 0 : state.term;
+}
+
+/** First those that somebody renews. */
+function byRenewal(one: Lease, other: Lease): number {
+  return Number(other.isRenewed) - Number(one.isRenewed) || termOf(other) - termOf(one);
+}
