@@ -91,6 +91,8 @@ export class Lease {
   #fenceTimer = Subscription.EMPTY;
   #working: Promise<void> | undefined;
   #hurried: (() => void) | undefined;
+  /** Whether something has happened since the last look began. */
+  #isHurried = false;
   #hasEnded = false;
   readonly #trouble = new BehaviorSubject('');
   /** The newest sequence that is known, and since when the newest record is. */
@@ -146,7 +148,9 @@ export class Lease {
 
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
-    if (this.#ownTerm === undefined) this.#hurried?.();
+    if (this.#ownTerm !== undefined) return;
+    this.#isHurried = true;
+    this.#hurried?.();
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
@@ -189,13 +193,14 @@ export class Lease {
   async #work(): Promise<void> {
     while (!this.#hasEnded) {
       let pauseMs: number = leaseTimes.retryMs;
+      this.#isHurried = false;
       try {
         pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
       } catch (error) {
         this.#answeredSinceMs = undefined;
         if (this.#clock.now() - this.#answeredMs > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
       }
-      if (pauseMs > 0 && !this.#hasEnded) await this.#pause(pauseMs);
+      if (pauseMs > 0 && !this.#isHurried && !this.#hasEnded) await this.#pause(pauseMs);
     }
   }
 
