@@ -30,6 +30,8 @@ export class Pace {
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
+  /** Counts the rounds. */
+  round = 0;
   readonly #later: LaterWork[] = [];
   #isRequested = false;
 
@@ -79,6 +81,7 @@ export class Pace {
   }
 
   readonly #endRound = () => {
+    this.round++;
     this.#beganMs = 0;
     this.#spentMs = this.#workedMs = 0;
     this.#usedMs = undefined;

@@ -18,6 +18,12 @@ const [leastBytes] = limits.backlogBytes.setting;
 /** In a round that has lasted for so long, a client is closed when so many messages wait, since each costs time to be kept. */
 const lateMs = 25;
 const lateMessages = 2000;
+/**
+ * Not at once, though, where that happens for the first time in so long: after the hub or its machine has stood still, all has come that clients
+ * have sent meanwhile. So many messages more may wait then, of all clients together, which is a second of a quick one.
+ */
+const graceEveryMs = 30_000;
+const graceMessages = 50_000;
 /** When all backlogs together are longer than this, any client with more than the least is closed. */
 const totalBytes = 64 * 1024 * 1024;
 /** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
@@ -38,6 +44,10 @@ export class Intake {
   /** In the order of their turns. */
   readonly #waiting = new Map<Session, Waiting>();
   #totalBytes = 0;
+  /** The last round in which more might wait, when it was, and how many messages it may still be. */
+  #graceRound = -1;
+  #graceMs = Number.NEGATIVE_INFINITY;
+  #graceLeft = 0;
   /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
 
@@ -101,7 +111,19 @@ export class Intake {
   #isTooMuch(bytes: number, messages: number): boolean {
     if (bytes <= leastBytes) return false;
     if (bytes > this.#maxBytes || this.#totalBytes > totalBytes) return true;
-    return messages > lateMessages && !this.#pace.hasTime(0, lateMs);
+    return messages > lateMessages && !this.#pace.hasTime(0, lateMs) && !this.#hasGrace();
+  }
+
+  #hasGrace(): boolean {
+    const { round } = this.#pace;
+    if (round !== this.#graceRound) {
+      const nowMs = performance.now();
+      if (nowMs - this.#graceMs < graceEveryMs) return false;
+      this.#graceRound = round;
+      this.#graceMs = nowMs;
+      this.#graceLeft = graceMessages;
+    }
+    return --this.#graceLeft >= 0;
   }
 
   #end(socket: Socket): void {

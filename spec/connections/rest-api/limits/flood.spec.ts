@@ -3,7 +3,9 @@
 
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../../support/hub.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
@@ -96,6 +98,20 @@ test('README: a client with at most 64 KiB under way is never ended, and all tha
   }
   t.is(sent, total);
   expectQuietLog(t, hub);
+});
+
+test.serial('what a client has sent while the hub stood still is taken, and the client is not closed', async (t) => {
+  const hub = await startHubProcess(t, flow);
+  const client = await openRawClient(t, hub.port, '?filter=nothing');
+  hub.process.kill('SIGSTOP');
+  const total = 50_000;
+  for (let count = 1; count <= total; count++) client.send(opcodes.text, `{"p":"desk/i","v":${count}}`);
+  await after(500); // what fits into the buffers of the system has come by then
+  hub.process.kill('SIGCONT');
+  client.send(opcodes.ping, '');
+  const { opcode } = await client.frames.next('the answer to a ping, or the end');
+  t.is(opcode, opcodes.pong);
+  await eventually(async () => (await hub.get('parameters/desk/i')) === `${total}`, 'all that was sent');
 });
 
 test('who pipelines and reads is answered in order', async (t) => {
