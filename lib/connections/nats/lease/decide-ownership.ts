@@ -25,6 +25,7 @@ import { createWanted } from './wanted.ts';
 const noRefusals: Refusals = new Map();
 /** On which cells the lease of a pair is. That of any other hub ends nobody, so it has one. */
 const pairParts = [1, 2];
+const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
   /** What does not work; empty: all does. Hot, replays last, synchronous, never completes, never errors. */
@@ -46,8 +47,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const cellOf = (name: string, part: number) =>
     createStreamCell({ connection, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
   const me = { id: randomUUID(), name: hostname() };
-  const parts = isPair ? pairParts : [1];
-  const cells = parts.map((part) => cellOf(settings.hub, part));
+  const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
   const lease = new JointLease(cells, me, clock, {
     lifeOf: (id) => lifeOf(link.state.session, settings, id),
     isExclusive: isPair,
@@ -138,7 +138,7 @@ function listen(
   claims: Claims,
 ): Subscription {
   const session = new Subscription(answerForLife(transport, settings, id));
-  for (const part of settings.pair ? pairParts : [1])
+  for (const part of partsOf(settings))
     session.add(
       transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
         if (new TextDecoder().decode(data).includes('"isReleased":true')) lease.hurry();

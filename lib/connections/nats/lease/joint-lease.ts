@@ -5,7 +5,7 @@
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import type { Cell } from './cell.ts';
-import { type Holder, Lease, type LeaseRecord, type LeaseState, type Rivals, type Terms } from './lease.ts';
+import { type Holder, Lease, type LeaseRecord, type LeaseState, type Rivals, type Terms, type Whole } from './lease.ts';
 
 export class JointLease {
   readonly #me: Holder;
@@ -18,21 +18,15 @@ export class JointLease {
   #term = 0;
   readonly #terms: Terms = { greatest: 0 };
 
-  constructor(
-    cells: readonly Cell<LeaseRecord>[],
-    me: Holder,
-    clock: SchedulerLike,
-    rivals: Pick<Rivals, 'lifeOf' | 'isExclusive'>,
-  ) {
+  constructor(cells: readonly Cell<LeaseRecord>[], me: Holder, clock: SchedulerLike, rivals: Rivals) {
     this.#me = me;
     const own = { ...me, parts: cells.length };
-    const rivalsOf = (index: number): Rivals => ({
-      ...rivals,
+    const wholeOf = (index: number): Whole => ({
       terms: this.#terms,
       isWanted: () => this.#wants(index),
       nextTerm: () => this.#nextTerm(index),
     });
-    this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivalsOf(index)));
+    this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));
     for (const part of this.#parts) part.state$.subscribe({ next: () => this.#look(), error: () => {} });
   }
 

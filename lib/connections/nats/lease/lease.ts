@@ -3,7 +3,6 @@
 // holder stops at its fence 3 s after it asked for the last renewal that succeeded, so it is over before anybody else begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { distinctUntilChanged } from 'rxjs/operators';
 import { z } from 'zod';
 import { messageOf } from '../../../model/error.ts';
 import type { Cell } from './cell.ts';
@@ -57,6 +56,10 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
   readonly isExclusive: boolean;
+}
+
+/** The lease of which a cell is a part. */
+export interface Whole {
   readonly terms: Terms;
   /** Whether this hub wants the lease at this moment: it is asked before it takes it, and before each renewal. */
   isWanted(): boolean;
@@ -64,12 +67,8 @@ export interface Rivals {
   nextTerm?(): number | undefined;
 }
 
-const noRivals = (): Rivals => ({
-  lifeOf: async () => 'silent',
-  isExclusive: true,
-  terms: { greatest: 0 },
-  isWanted: () => true,
-});
+const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
+const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
 /**
  * - *unknown*: the servers have not answered yet.
@@ -87,6 +86,7 @@ export class Lease {
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
   readonly #rivals: Rivals;
+  readonly #whole: Whole;
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   #fenceTimer = Subscription.EMPTY;
   #working: Promise<void> | undefined;
@@ -107,11 +107,12 @@ export class Lease {
   #ownTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
 
-  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals: Rivals = noRivals()) {
+  constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals = unknownRivals, whole = ofOneCell()) {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
     this.#rivals = rivals;
+    this.#whole = whole;
   }
 
   /** Hot, replays last, synchronous, never completes, never errors. */
@@ -121,11 +122,6 @@ export class Lease {
 
   get state(): LeaseState {
     return this.#state.value;
-  }
-
-  /** How others name who asks. */
-  get ownName(): string {
-    return this.#me.name;
   }
 
   /** Begins to ask for the lease, and to renew it. */
@@ -155,7 +151,7 @@ export class Lease {
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
   heardOf(term: number): void {
-    const { terms } = this.#rivals;
+    const { terms } = this.#whole;
     terms.greatest = Math.max(terms.greatest, term);
   }
 
@@ -185,9 +181,9 @@ export class Lease {
     }
   }
 
-  /** Why the servers have not answered for a while; empty: they do. Hot, replays last, never completes, never errors. */
+  /** Why the servers have not answered for a while; empty: they do. Told with each answer. Hot, replays last, never completes, never errors. */
   get trouble$(): Observable<string> {
-    return this.#trouble.pipe(distinctUntilChanged());
+    return this.#trouble.asObservable();
   }
 
   async #work(): Promise<void> {
@@ -206,7 +202,7 @@ export class Lease {
 
   /** Renews the lease; returns the pause until the next time. */
   async #renew(term: number): Promise<number> {
-    if (!this.#rivals.isWanted()) return this.#giveUp(term);
+    if (!this.#whole.isWanted()) return this.#giveUp(term);
     const askedMs = this.#clock.now();
     const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
     this.#noteAnswer(this.#clock.now());
@@ -238,7 +234,7 @@ export class Lease {
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const mayTake =
       value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));
-    if (mayTake && !this.#hasEnded && this.#rivals.isWanted()) return this.#take(this.#nextTerm(value));
+    if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value));
     if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name });
     return leaseTimes.lookMs;
   }
@@ -249,7 +245,7 @@ export class Lease {
   }
 
   #nextTerm(value: LeaseRecord | undefined): number {
-    const { terms, nextTerm } = this.#rivals;
+    const { terms, nextTerm } = this.#whole;
     return Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
   }
 

@@ -30,8 +30,7 @@ export class Pace {
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
-  /** Counts the rounds. */
-  round = 0;
+  #round = 0;
   readonly #later: LaterWork[] = [];
   #isRequested = false;
 
@@ -40,6 +39,11 @@ export class Pace {
     this.#work += messageWork + bytes;
     if (this.#work >= lookEvery) this.#look();
     return this.#spentMs < limitMs;
+  }
+
+  /** Which round it is, counted from the start of the hub. */
+  get round(): number {
+    return this.#round;
   }
 
   /** How long this round had lasted at the last look. */
@@ -81,7 +85,7 @@ export class Pace {
   }
 
   readonly #endRound = () => {
-    this.round++;
+    this.#round++;
     this.#beganMs = 0;
     this.#spentMs = this.#workedMs = 0;
     this.#usedMs = undefined;
