@@ -30,7 +30,6 @@ export class Pace {
   /** The time of the processor at the first look in this round; undefined: there was none. */
   #usedMs: number | undefined = undefined;
   #askedMs = 0;
-  #round = 0;
   readonly #later: LaterWork[] = [];
   #isRequested = false;
 
@@ -39,11 +38,6 @@ export class Pace {
     this.#work += messageWork + bytes;
     if (this.#work >= lookEvery) this.#look();
     return this.#spentMs < limitMs;
-  }
-
-  /** Which round it is, counted from the start of the hub. */
-  get round(): number {
-    return this.#round;
   }
 
   /** How long this round had lasted at the last look. */
@@ -85,7 +79,6 @@ export class Pace {
   }
 
   readonly #endRound = () => {
-    this.#round++;
     this.#beganMs = 0;
     this.#spentMs = this.#workedMs = 0;
     this.#usedMs = undefined;

@@ -6,6 +6,7 @@ import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { limits } from '../limits/limits.ts';
 import { shareOf } from '../limits/share.ts';
+import { TokenBuckets } from '../limits/token-buckets.ts';
 import type { Pace } from '../pacing/pace.ts';
 import type { Settings } from '../settings.ts';
 import { Backlog, headBytes } from './backlog.ts';
@@ -19,11 +20,12 @@ const [leastBytes] = limits.backlogBytes.setting;
 const lateMs = 25;
 const lateMessages = 2000;
 /**
- * Not at once, though, where that happens for the first time in so long: after the hub or its machine has stood still, all has come that clients
- * have sent meanwhile. So many messages more may wait then, of all clients together, which is a second of a quick one.
+ * Not at once, though: after the hub or its machine has stood still, all has come that clients have sent meanwhile. So many messages more may
+ * wait then, of all clients together, which is a second of a quick one, and some of them come back each second.
  */
-const graceEveryMs = 30_000;
 const graceMessages = 50_000;
+const gracePerSecond = 5000;
+const everybody = '';
 /** When all backlogs together are longer than this, any client with more than the least is closed. */
 const totalBytes = 64 * 1024 * 1024;
 /** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
@@ -44,10 +46,7 @@ export class Intake {
   /** In the order of their turns. */
   readonly #waiting = new Map<Session, Waiting>();
   #totalBytes = 0;
-  /** The last round in which more might wait, when it was, and how many messages it may still be. */
-  #graceRound = -1;
-  #graceMs = Number.NEGATIVE_INFINITY;
-  #graceLeft = 0;
+  readonly #grace = new TokenBuckets(graceMessages, gracePerSecond);
   /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
 
@@ -115,15 +114,9 @@ export class Intake {
   }
 
   #hasGrace(): boolean {
-    const { round } = this.#pace;
-    if (round !== this.#graceRound) {
-      const nowMs = performance.now();
-      if (nowMs - this.#graceMs < graceEveryMs) return false;
-      this.#graceRound = round;
-      this.#graceMs = nowMs;
-      this.#graceLeft = graceMessages;
-    }
-    return --this.#graceLeft >= 0;
+    const isLeft = this.#grace.has(everybody);
+    if (isLeft) this.#grace.take(everybody);
+    return isLeft;
   }
 
   #end(socket: Socket): void {
