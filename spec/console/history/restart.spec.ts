@@ -28,9 +28,10 @@ test('what failed while the hub was away is asked for again, also of a time that
       to: new Date().toISOString(),
     })}`;
   const following = await openConsole(t, browser, port, '#/history?address=desk/level');
+  await following.locator('.event', { hasText: '0.7' }).first().waitFor(); // the store has it, so who asks once gets it
   const past = await openConsole(t, browser, port, over(1));
   const why = await openConsole(t, browser, port, '#/why');
-  for (const page of [following, past]) await page.locator('.event', { hasText: '0.7' }).first().waitFor();
+  await past.locator('.event', { hasText: '0.7' }).first().waitFor();
   await why.getByRole('combobox').waitFor();
 
   first.process.kill('SIGTERM');
