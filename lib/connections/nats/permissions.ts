@@ -8,7 +8,7 @@ import type { NatsSettings } from './settings.ts';
  * A hub sends what is its own, asks others, and answers them. A stream is one token of a subject, so leases and claims take the whole
  * of these two parts of JetStream.
  */
-export function permissionsOf({ domain, hub, credentials }: NatsSettings): string {
+export function permissionsOf({ domain, hub, credentials, pair }: NatsSettings): string {
   const own = `${subjectOf({ domain, hub }, 'turns').slice(0, -'turns'.length)}>`;
   const claims = claimsPlace(domain).subject;
   const answers = `${subjectOfAll(domain, 'turns').slice(0, -'turns'.length)}inbox.>`;
@@ -20,6 +20,7 @@ export function permissionsOf({ domain, hub, credentials }: NatsSettings): strin
     claims,
     '$JS.API.STREAM.CREATE.*',
     '$JS.API.STREAM.MSG.GET.*',
+    ...(pair ? ['$JS.API.STREAM.INFO.*', '$JS.API.STREAM.LEADER.STEPDOWN.*'] : []),
   ];
   const subscribe = [own, subjectOfAll(domain, 'turns'), claims];
   const list = (subjects: readonly string[]) => subjects.map((one) => `"${one}"`).join(', ');

@@ -17,6 +17,7 @@ import { parseLease } from './lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace } from './names.ts';
 import { RefusedConnections } from './refused-connections.ts';
+import { spreadLeaders } from './spread-leaders.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
 import { createStreamCell } from './stream-cell.ts';
 import { connectionOf } from './vacancy.ts';
@@ -24,7 +25,7 @@ import { createWanted } from './wanted.ts';
 
 const noRefusals: Refusals = new Map();
 /** On which cells the lease of a pair is. That of any other hub ends nobody, so it has one. */
-const pairParts = [1, 2];
+const pairParts = [1, 2, 3];
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
@@ -87,6 +88,8 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
   follow(come$, () => refused.follow(claims.expectedRefusals()));
   running.add(isPair ? followPair(following) : followAlone(following));
+  const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
+  running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));
   let session = Subscription.EMPTY;
   follow(link.state$, ({ session: present }) => {
     session.unsubscribe();

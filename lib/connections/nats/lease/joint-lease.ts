@@ -17,6 +17,7 @@ export class JointLease {
   /** The term of all, as it was when this hub began. */
   #term = 0;
   readonly #terms: Terms = { greatest: 0 };
+  #hasEnded = false;
 
   constructor(cells: readonly Cell<LeaseRecord>[], me: Holder, clock: SchedulerLike, rivals: Rivals) {
     this.#me = me;
@@ -56,6 +57,11 @@ export class JointLease {
     return false;
   }
 
+  /** Whether it is held by every part, so that the loss of any one would end nobody. */
+  get isHeldByAll(): boolean {
+    return this.isHeld() && this.#parts.every((part) => part.isHeld());
+  }
+
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
     for (const part of this.#parts) part.hurry();
@@ -71,10 +77,18 @@ export class JointLease {
     for (const part of this.#parts) part.stop();
   }
 
-  /** Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. */
+  /**
+   * Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. The whole of it is left in one part, so
+   * that others need not wait for those which cannot be written at the moment; no other part can be taken for the whole.
+   */
   async release(): Promise<void> {
     this.stop();
-    for (const part of this.#parts.toReversed()) await part.release(); // the first one is what others take first
+    const wasHeld = this.isHeld();
+    this.#hasEnded = true;
+    if (wasHeld) this.#enter({ is: 'fenced', term: this.#term });
+    const whole = wasHeld ? this.#lastRenewed() : undefined;
+    await whole?.release(true);
+    await Promise.all(this.#parts.map((part) => part !== whole && part.release()));
   }
 
   /** Why the servers have answered for no part for a while; empty: they do. Hot, replays last, never completes, never errors. */
@@ -85,11 +99,18 @@ export class JointLease {
     );
   }
 
+  /** The part that most likely can be written. */
+  #lastRenewed(): Lease | undefined {
+    const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
+    return kept.sort((one, other) => other.fenceMs - one.fenceMs)[0];
+  }
+
   /** Looks what its parts come to, after one of them has changed. */
   #look(): void {
+    if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
     const goesOn = held.some((part) => this.#isKept(part));
-    if (goesOn || held.length === this.#parts.length) {
+    if (goesOn || held.length === this.#parts.length || held.some((part) => part.isWhole)) {
       if (!goesOn) this.#begin(held);
       for (const part of held) this.#kept.set(part, termOf(part));
       this.#enter({ is: 'held', term: this.#term });
@@ -117,9 +138,13 @@ export class JointLease {
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
-  /** Whether to take or renew a part: those behind it only once it is held, and none where another hub goes on by one of these. */
+  /**
+   * Whether to take or renew a part: what has the whole lease, else those behind it only once it is held, and none where another hub goes
+   * on by one of these.
+   */
   #wants(index: number): boolean {
-    if (this.isHeld() || this.#isKept(this.#parts[index]!)) return true;
+    const wanted = this.#parts[index]!;
+    if (this.isHeld() || this.#isKept(wanted) || wanted.isWhole) return true;
     return this.#parts.every((part, place) => {
       if (place === index) return true;
       return place < index ? part.isHeld() : !part.isRenewed;

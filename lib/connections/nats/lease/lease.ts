@@ -24,13 +24,16 @@ export const leaseTimes = {
   troubleMs: 2000,
 } as const;
 
-/** What the cell of a lease holds. Each holder has a greater term than the one before. `parts`: how many cells the lease is on. */
+/** What the cell of a lease holds. Each holder has a greater term than the one before. */
 const leaseRecord = z.strictObject({
   term: z.int().positive(),
   holder: z.string(),
   name: z.string(),
   isReleased: z.boolean(),
+  /** How many cells the lease is on. */
   parts: z.int().positive().optional(),
+  /** Of a part that was released: who takes it has the whole lease. */
+  isWhole: z.boolean().optional(),
 });
 export type LeaseRecord = z.infer<typeof leaseRecord>;
 
@@ -105,6 +108,8 @@ export class Lease {
   #answeredMs = Number.NEGATIVE_INFINITY;
   /** The term of this hub's own record, as far as it knows. */
   #ownTerm: number | undefined;
+  /** Whether who takes the newest record, or who has taken it, has the whole lease. */
+  #isWhole = false;
   #fenceMs = Number.NEGATIVE_INFINITY;
 
   constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals = unknownRivals, whole = ofOneCell()) {
@@ -137,9 +142,19 @@ export class Lease {
     return false;
   }
 
+  /** How long it is held unless it is renewed, by the clock. */
+  get fenceMs(): number {
+    return this.#fenceMs;
+  }
+
   /** Whether another hub has it, and has renewed it lately. */
   get isRenewed(): boolean {
     return this.state.is === 'taken' && this.#wasTaken && this.#clock.now() - this.#seenMs < leaseTimes.expiryMs;
+  }
+
+  /** Whether the last holder has left the whole lease in this cell: to whoever takes it, or to this hub, which has. */
+  get isWhole(): boolean {
+    return this.#isWhole;
   }
 
   /** Hears that something has happened to the lease: it is looked at without a pause. */
@@ -162,8 +177,8 @@ export class Lease {
     this.#hurried?.();
   }
 
-  /** Gives the lease to whoever wants it. What it protects must have ended before. Never rejects. */
-  async release(): Promise<void> {
+  /** Gives the lease to whoever wants it, the whole of it or this part. What it protects must have ended before. Never rejects. */
+  async release(isWhole = false): Promise<void> {
     this.stop();
     await this.#working;
     const term = this.#ownTerm;
@@ -173,6 +188,7 @@ export class Lease {
     if (term === undefined) return;
     try {
       const released = { ...this.#record(term), isReleased: true };
+      if (isWhole) Object.assign(released, { isWhole, term: this.#whole.terms.greatest }); // nobody else may tell of that term
       if ((await this.#cell.replace(released, this.#sequence)) !== undefined) return;
       const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded
       if (value?.holder === this.#me.id) await this.#cell.replace(released, sequence);
@@ -231,6 +247,7 @@ export class Lease {
     this.#sequence = sequence;
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
+    this.#isWhole = value?.isReleased === true && value.isWhole === true;
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const mayTake =
       value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));

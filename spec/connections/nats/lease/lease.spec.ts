@@ -25,14 +25,14 @@ class Servers {
 }
 
 interface Fault {
-  readonly kind: 'stop' | 'cut' | 'mute' | 'away';
+  readonly kind: 'stop' | 'end' | 'cut' | 'mute' | 'away';
   readonly at: number;
   readonly forMs: number;
   /** Which cell of the lease it is about; past the last one: all of them. */
   readonly part: number;
 }
 
-/** A hub whose process can be stopped: nothing of it runs meanwhile, and its clock goes on. */
+/** A hub whose process can be stopped: nothing of it runs meanwhile, and its clock goes on. It can be ended, and starts again as another one. */
 class SimulatedHub {
   readonly #time: Time;
   isStopped = false;
@@ -40,8 +40,10 @@ class SimulatedHub {
   readonly mute = new Set<Servers>();
   #waiting: (() => void)[] = [];
   readonly clock: SchedulerLike;
-  readonly lease: JointLease;
+  lease: JointLease;
   #delays: () => number;
+  readonly #create: () => JointLease;
+  #hasEnded = false;
 
   constructor(time: Time, parts: readonly Servers[], index: number, delays: () => number) {
     this.#time = time;
@@ -56,7 +58,28 @@ class SimulatedHub {
     const wake = (work: () => void) => this.#awake(work);
     const rivals = { lifeOf: async () => 'silent' as const, isExclusive: true };
     const cells = parts.map((servers) => this.#cell(servers));
-    this.lease = new JointLease(cells, { id: `${index}`, name: `hub ${index}` }, this.clock, rivals);
+    let runs = 0;
+    this.#create = () => new JointLease(cells, { id: `${index}.${runs++}`, name: `hub ${index}` }, this.clock, rivals);
+    this.lease = this.#create();
+  }
+
+  start(look: () => void = () => {}): void {
+    this.lease.state$.subscribe({ next: look });
+    this.lease.start();
+  }
+
+  /** As an operator does it: it gives away what it has, and some time later it is another run of the program. */
+  end(): void {
+    if (this.isStopped || this.#hasEnded) return;
+    this.#hasEnded = true;
+    void this.lease.release();
+  }
+
+  startAgain(look: () => void): void {
+    if (!this.#hasEnded) return;
+    this.#hasEnded = false;
+    this.lease = this.#create();
+    this.start(look);
   }
 
   goOn(): void {
@@ -98,10 +121,10 @@ class SimulatedHub {
 
 const faults: fc.Arbitrary<Fault[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom('stop', 'stop', 'cut', 'cut', 'mute', 'away'),
+    kind: fc.constantFrom('stop', 'stop', 'end', 'cut', 'cut', 'mute', 'away'),
     at: fc.integer({ min: 0, max: 40_000 }),
     forMs: fc.integer({ min: 1, max: 12_000 }),
-    part: fc.integer({ min: 0, max: 2 }),
+    part: fc.integer({ min: 0, max: 3 }),
   }),
   { minLength: 2, maxLength: 6 },
 );
@@ -134,14 +157,11 @@ for (const count of [1, 2, 3])
         for (const fault of all)
           time.schedule(() => {
             const hub = hubs.find(({ lease }) => lease.state.is === 'held') ?? hubs[0]!;
-            set(hub, parts, fault, true);
-            time.schedule(() => set(hub, parts, fault, false), fault.forMs);
+            set(hub, parts, fault, true, look);
+            time.schedule(() => set(hub, parts, fault, false, look), fault.forMs);
           }, fault.at);
         for (let ms = 0; ms < 70_000; ms += 250) time.schedule(look, ms);
-        for (const { lease } of hubs) {
-          lease.state$.subscribe({ next: look });
-          lease.start();
-        }
+        for (const hub of hubs) hub.start(look);
         await time.run(52_000);
         isOver = true;
         await time.run(66_000);
@@ -179,6 +199,31 @@ test('a lease on two cells is held as long as either one can be written, and tak
   await time.run(92_000);
 });
 
+test('a holder that ends leaves the whole lease to the next one in one cell, whichever others cannot be written', async (t) => {
+  for (const away of [[], [0], [1], [2], [0, 1], [0, 2], [1, 2]]) {
+    const time = new Time();
+    const parts = [new Servers(), new Servers(), new Servers()];
+    const [one, other] = [0, 1].map((index) => new SimulatedHub(time, parts, index, () => 5));
+    one!.start();
+    await time.run(1000);
+    other!.start();
+    time.schedule(() => {
+      for (const index of away) parts[index]!.areThere = false;
+    }, 4000);
+    await time.run(9000);
+    t.true(one!.lease.isHeld());
+    one!.end();
+    await time.run(9700);
+    t.true(other!.lease.isHeld(), `${away} are away`);
+    t.like(other!.lease.state, { is: 'held', term: 2 });
+    for (const servers of parts) servers.areThere = true;
+    await time.run(15_000);
+    t.true(other!.lease.isHeldByAll);
+    other!.lease.stop();
+    await time.run(20_000);
+  }
+});
+
 test('of servers that lose the lease the holder takes it again, and nobody else before it may have run out', async (t) => {
   for (const [count, awayMs] of [1, 2].flatMap((parts) => [0, 1500, 3500, 6000].map((ms) => [parts, ms] as const))) {
     const time = new Time();
@@ -206,9 +251,17 @@ test('of servers that lose the lease the holder takes it again, and nobody else 
   }
 });
 
-function set(hub: SimulatedHub, parts: readonly Servers[], { kind, part }: Fault, isOn: boolean): void {
+function set(
+  hub: SimulatedHub,
+  parts: readonly Servers[],
+  { kind, part }: Fault,
+  isOn: boolean,
+  look: () => void,
+): void {
   const all = part < parts.length ? [parts[part]!] : parts;
-  if (kind === 'stop' && !isOn) hub.goOn();
+  if (kind === 'end' && isOn) hub.end();
+  else if (kind === 'end') hub.startAgain(look);
+  else if (kind === 'stop' && !isOn) hub.goOn();
   else if (kind === 'stop') hub.isStopped = true;
   else
     for (const servers of all) {

@@ -1,0 +1,71 @@
+// The leaders of the streams of a lease, in a real cluster: each gets a server of its own, so the end of any one ends no pair.
+
+import { connect, type NatsConnection } from '@nats-io/transport-node';
+import test from 'ava';
+import { leasePlace } from '../../../../lib/connections/nats/lease/names.ts';
+import { findCrowded } from '../../../../lib/connections/nats/lease/spread-leaders.ts';
+import { nats as type } from '../../../../lib/connections/nats/nats.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { startTestHub } from '../../../support/hub.ts';
+import { startNats } from '../../../support/nats/servers.ts';
+import { needs } from '../../../support/programs.ts';
+
+needs('nats');
+
+const name = { domain: 'd', hub: 'west' };
+const streams = [1, 2, 3].map((part) => leasePlace(name, part).stream);
+
+test('of streams that one server leads, another leader is asked for as long as a server leads none', (t) => {
+  const servers = ['a', 'b', 'c'];
+  const placed = (leaders: readonly string[], there = servers) =>
+    leaders.map((leader) => ({ leader, followers: there.filter((server) => server !== leader) }));
+  t.is(findCrowded(placed(['a', 'b', 'c'])), undefined);
+  t.is(findCrowded(placed(['a', 'a', 'c'])), 1);
+  t.is(findCrowded(placed(['a', 'b', 'b'])), 2);
+  t.is(findCrowded(placed(['c', 'c', 'c'])), 1);
+  t.is(findCrowded(placed(['a', 'b', 'a'], ['a', 'b'])), undefined, 'there is no third one');
+  t.is(findCrowded([undefined, ...placed(['a', 'a'])]), 2);
+  t.is(findCrowded([...placed(['a']), undefined, ...placed(['b'])]), undefined);
+});
+
+test('the holder of a pair spreads its leaders with the permissions that are printed for it, and outlives any one of them', async (t) => {
+  const settings = type.settingsSchema.parse({ ...name, pair: true, credentials: { user: 'west' } });
+  const users = `${type.permissions!(settings)}, { user: admin }`;
+  const nats = await startNats(3, { configuration: `authorization { timeout: 60, users: [\n${users}\n] }` });
+  t.teardown(() => nats.end());
+  const house = { type: 'nats', servers: nats.urls, ...name, pair: true, credentials: { user: 'west' } };
+  const hub = await startTestHub(t, { connections: { house, desk: { type: 'dummy', parameters: ['lamp,I'] } } });
+  const dial = () => connect({ servers: [...nats.urls], user: 'admin', maxReconnectAttempts: -1 });
+  const admin = await dial();
+  t.teardown(() => admin.close());
+  await eventually(() => hub.duty.watch !== undefined, 'a leader of each stream');
+  const spread = async () => new Set(await leadersOf(admin)).size === streams.length;
+  await eventually(spread, 'three leaders');
+  while (await spread()) await admin.request(`$JS.API.STREAM.LEADER.STEPDOWN.${streams[0]}`, '', { timeout: 5000 });
+  await eventually(spread, 'three leaders again');
+
+  const [leader] = await leadersOf(admin);
+  const server = nats.servers[Number(leader!.split('-')[1])]!;
+  const terms: (number | undefined)[] = [];
+  const looking = setInterval(() => terms.push(hub.duty.watch?.term), 20);
+  t.teardown(() => clearInterval(looking));
+  await server.kill();
+  await eventually(async () => ![undefined, leader].includes((await leadersOf(admin))[0]), 'another leader');
+  await server.start();
+  await eventually(spread, 'three leaders once more');
+  t.deepEqual([...new Set(terms)], [1], 'nobody has seen anything of it');
+  t.deepEqual(
+    hub.lines.filter(({ message }) => message.startsWith('the server refuses')),
+    [],
+  );
+  await hub.stop();
+});
+
+async function leadersOf(admin: NatsConnection): Promise<(string | undefined)[]> {
+  return Promise.all(
+    streams.map(async (stream) => {
+      const told = await admin.request(`$JS.API.STREAM.INFO.${stream}`, '', { timeout: 1000 }).catch(() => undefined);
+      return told?.json<{ cluster?: { leader?: string } }>().cluster?.leader;
+    }),
+  );
+}
