@@ -10,6 +10,7 @@ import type { Log } from '../../connection.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import type { Told } from '../wire/messages.ts';
+import { FireCounts } from './fire-counts.ts';
 import { fetchMending, type Mending, type Position } from './mend.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
 import type { RemoteWrites } from './remote-writes.ts';
@@ -62,9 +63,7 @@ export class MirroredHub implements Remote {
   /** Whether an answer is awaited; else the next question is. */
   #isAsked = false;
   #waiting = Subscription.EMPTY;
-  /** By the number of a trigger, and in which epoch: how often it has fired as far as this hub knows. */
-  readonly #fires = new Map<number, number>();
-  #firesEpoch: string | undefined;
+  readonly #fires: FireCounts;
   /** What happened since the hub started, for those who look. */
   readonly counts = { turns: 0, gaps: 0, snapshots: 0, lostFires: 0, refused: 0 };
 
@@ -75,6 +74,7 @@ export class MirroredHub implements Remote {
     this.staleSince = context.timeOfDay();
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
     this.#parameters = new MirroredParameters({ hub, owner: owner.hub, remote: this, isSelected, isOwn });
+    this.#fires = new FireCounts((number) => this.#parameters.at(number));
   }
 
   get size(): number {
@@ -210,7 +210,7 @@ export class MirroredHub implements Remote {
       return;
     }
     try {
-      this.#parameters.take(turns, this.#countFire);
+      this.#parameters.take(turns, this.#fires.add);
     } catch (error) {
       this.mistrust(messageOf(error).split('\n', 1)[0]!);
       return;
@@ -264,7 +264,7 @@ export class MirroredHub implements Remote {
     this.#stopMending(false);
     this.#backoff.reset();
     if (term < this.#term) return; // who has answered holds no longer
-    const shown = this.#shownOf(fires, epoch);
+    const shown = this.#fires.shownOf(fires, epoch);
     try {
       if (definitions !== undefined) {
         this.counts.snapshots++;
@@ -275,7 +275,7 @@ export class MirroredHub implements Remote {
       this.mistrust(messageOf(error).split('\n', 1)[0]!);
       return;
     }
-    this.#countLost(fires, shown);
+    this.#tellLost(this.#fires.takeOver(fires, shown));
     this.#term = term;
     this.#toldEpoch = epoch;
     this.hasMirrored = true;
@@ -293,27 +293,7 @@ export class MirroredHub implements Remote {
     if (forgets) this.#kept = [];
   }
 
-  readonly #countFire = (number: number): void => {
-    this.#fires.set(number, (this.#fires.get(number) ?? 0) + 1);
-  };
-
-  /** Those triggers whose fires this hub would have shown in this epoch. */
-  #shownOf(fires: readonly number[], epoch: string): ReadonlySet<number> {
-    if (epoch !== this.#firesEpoch) this.#fires.clear();
-    const isKnown = epoch === this.#firesEpoch;
-    this.#firesEpoch = epoch;
-    return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameters.at(number)));
-  }
-
-  #countLost(fires: readonly number[], shown: ReadonlySet<number>): void {
-    const lostFires = new Map<Parameter, number>();
-    for (let index = 0; index + 1 < fires.length; index += 2) {
-      const [number, count] = [fires[index]!, fires[index + 1]!];
-      const parameter = this.#parameters.at(number);
-      const missing = count - (this.#fires.get(number) ?? 0);
-      if (shown.has(number) && parameter !== undefined && missing > 0) lostFires.set(parameter, missing);
-      this.#fires.set(number, count);
-    }
+  #tellLost(lostFires: ReadonlyMap<Parameter, number>): void {
     if (lostFires.size === 0) return;
     const { hub, log } = this.#context;
     const lost = [...lostFires.values()].reduce((sum, one) => sum + one);

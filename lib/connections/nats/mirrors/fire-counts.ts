@@ -1,0 +1,44 @@
+// How often the triggers of another hub have fired, as far as this one has shown it. A walk tells how often they have: what is missing
+// was lost.
+
+import type { Parameter } from '../../../model/parameter.ts';
+
+/** `[number, count, number, count, …]`: how often triggers have fired, as a walk tells it. */
+type Fires = readonly number[];
+
+export class FireCounts {
+  readonly #parameterOf: (number: number) => Parameter | undefined;
+  /** By the number of a trigger, in one epoch of its owner. */
+  readonly #counts = new Map<number, number>();
+  #epoch: string | undefined;
+
+  constructor(parameterOf: (number: number) => Parameter | undefined) {
+    this.#parameterOf = parameterOf;
+  }
+
+  /** Counts a fire that is shown. */
+  readonly add = (number: number): void => {
+    this.#counts.set(number, (this.#counts.get(number) ?? 0) + 1);
+  };
+
+  /** Those triggers whose fires would have been shown in this epoch; to be asked before the walk is taken over. */
+  shownOf(fires: Fires, epoch: string): ReadonlySet<number> {
+    const isKnown = epoch === this.#epoch;
+    if (!isKnown) this.#counts.clear();
+    this.#epoch = epoch;
+    return new Set(fires.filter((number, index) => isKnown && index % 2 === 0 && this.#parameterOf(number)));
+  }
+
+  /** Goes on from what a walk tells; returns how many fires were lost of each trigger that was shown, and still is. */
+  takeOver(fires: Fires, shown: ReadonlySet<number>): ReadonlyMap<Parameter, number> {
+    const lost = new Map<Parameter, number>();
+    for (let index = 0; index + 1 < fires.length; index += 2) {
+      const [number, count] = [fires[index]!, fires[index + 1]!];
+      const parameter = this.#parameterOf(number);
+      const missing = count - (this.#counts.get(number) ?? 0);
+      if (shown.has(number) && parameter !== undefined && missing > 0) lost.set(parameter, missing);
+      this.#counts.set(number, count);
+    }
+    return lost;
+  }
+}
