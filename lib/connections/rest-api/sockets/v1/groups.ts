@@ -6,11 +6,11 @@ import type { LostFires } from '../../../mirroring.ts';
 import { WorkQueue } from '../../pacing/work-queue.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
-import { Group, type GroupContext } from './group/group.ts';
-import { createTickers } from './group/ticker.ts';
+import { Group, type GroupContext } from './group.ts';
 import { close, type Handover } from './members/members.ts';
 import { tellLostFires } from './mirrored/lost-fires.ts';
 import { Staleness } from './mirrored/staleness.ts';
+import { createTickers } from './outboxes/ticker.ts';
 import { Structure } from './structure.ts';
 import type { Subscription } from './subscription.ts';
 

@@ -1,21 +1,15 @@
 // Parameters that come and go while clients are there: they are told in the round in which it happens, and nobody can resume from
 // before it.
 
-import type { Parameter } from '../../../../model/parameter.ts';
 import type { Channel } from '../channel.ts';
 import { cut, defFrame, definition } from './frames.ts';
+import type { Group } from './group.ts';
 
-/** Clients that are told alike. */
-interface Told {
-  matches(parameter: Parameter): boolean;
-  /** Sends all that waits. */
-  flush(): void;
-  sendToAll(frame: string): void;
-}
+type Groups = ReadonlyMap<string, Pick<Group, 'matches' | 'flush' | 'sendToAll'>>;
 
 export class Structure {
   readonly #hub: { readonly revision: number };
-  readonly #groups: ReadonlyMap<string, Told>;
+  readonly #groups: Groups;
   /** Of which clients do not know yet; bounded by what one reload swaps. */
   #came: Channel[] = [];
   #gone: Channel[] = [];
@@ -23,7 +17,7 @@ export class Structure {
   #cameAt = -1;
   #goneAt = -1;
 
-  constructor(hub: { readonly revision: number }, groups: ReadonlyMap<string, Told>) {
+  constructor(hub: { readonly revision: number }, groups: Groups) {
     this.#hub = hub;
     this.#groups = groups;
   }

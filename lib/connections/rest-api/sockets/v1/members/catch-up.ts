@@ -7,6 +7,7 @@ import type { Parameter } from '../../../../../model/parameter.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import type { FanOut } from '../../fan-out.ts';
 import { defFrame, definition, frameLength, itemOf, setFrame } from '../frames.ts';
+import { type Stopped, stepUntil } from '../steps.ts';
 import { changedSince, parametersOf, type Snapshot } from './snapshot.ts';
 
 /** What a catch-up works with. */
@@ -21,9 +22,6 @@ export interface Recipient {
   readonly definitions: { readonly areAll: boolean };
   send(frame: string): void;
 }
-
-/** What stops who sends a client all that it lacks. */
-export type Stopped = 'done' | 'full' | 'more';
 
 /** How many parameters are looked at before the frame so far is sent. */
 const stepSize = 1024;
@@ -63,11 +61,7 @@ export class CatchUp {
 
   /** Sends what has changed up to a revision, as far as the socket takes it in some milliseconds; says what stopped it. */
   run(recipient: Recipient, last: number, endMs: number): Stopped {
-    for (;;) {
-      if (recipient.isFull) return 'full';
-      if (!this.#define(recipient) && !this.#sendWalked(recipient, last)) return 'done';
-      if (performance.now() >= endMs) return 'more';
-    }
+    return stepUntil(endMs, recipient, () => this.#define(recipient) || this.#sendWalked(recipient, last));
   }
 
   /** Sends a frame of definitions; returns whether there was anything to look at. */

@@ -4,8 +4,8 @@ import type { Channel } from '../../channel.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
 import { cut, defFrame, definition, firedFrame, isTrigger, lostFrame, setFrame } from '../frames.ts';
-import type { GroupChannel } from '../group/group-channel.ts';
-import type { Batch, Packer } from '../group/packer.ts';
+import type { GroupChannel } from '../outboxes/group-channel.ts';
+import type { Batch, Packer } from '../outboxes/packer.ts';
 
 /** Sends batches to a client until it is full; returns how many it took. */
 export function send(client: Client, { batches, leastPrevious }: Packer): number {

@@ -2,7 +2,7 @@
 // nobody waits.
 
 import type { Client } from '../client.ts';
-import { type Batch, Packer } from '../group/packer.ts';
+import { type Batch, Packer } from '../outboxes/packer.ts';
 import { fireFrames, isFire, send } from './delivery.ts';
 import type { Members } from './members.ts';
 import type { Membership } from './membership.ts';

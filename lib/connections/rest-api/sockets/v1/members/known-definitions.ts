@@ -2,7 +2,7 @@
 // change, as lib/client/README.md "Resuming" says.
 
 import { isTrigger } from '../frames.ts';
-import type { GroupChannel } from '../group/group-channel.ts';
+import type { GroupChannel } from '../outboxes/group-channel.ts';
 
 export class KnownDefinitions {
   /** Parameters that have not changed after this revision lack their definitions, and triggers by the other; -1: none does. */

@@ -1,7 +1,7 @@
 // Counts the changes that clients miss while they do not read. Many may miss the same at once: what is missed is counted once,
 // in segments that begin where somebody stopped; a client has missed its segment and all that follow.
 
-import type { GroupChannel } from '../group/group-channel.ts';
+import type { GroupChannel } from '../outboxes/group-channel.ts';
 
 /** What was missed from where a client stopped up to where the next one did. */
 export interface Segment {

@@ -4,9 +4,10 @@
 import type { Channel } from '../../channel.ts';
 import type { Client } from '../client.ts';
 import { encode, setFrame } from '../frames.ts';
-import type { Outboxes } from '../group/outboxes.ts';
-import { type Batch, Packer } from '../group/packer.ts';
-import { CatchUp, type Sources, type Stopped } from './catch-up.ts';
+import type { Outboxes } from '../outboxes/outboxes.ts';
+import { type Batch, Packer } from '../outboxes/packer.ts';
+import type { Stopped } from '../steps.ts';
+import { CatchUp, type Sources } from './catch-up.ts';
 import { isFire, send, sendMissed } from './delivery.ts';
 import { Losses } from './losses.ts';
 import type { Behind, CatchingUp, Extending } from './membership.ts';

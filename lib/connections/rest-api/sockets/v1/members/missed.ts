@@ -2,7 +2,7 @@
 
 import type { Channel } from '../../channel.ts';
 import { definition, frameLength, isTrigger, itemOf } from '../frames.ts';
-import type { GroupChannel } from '../group/group-channel.ts';
+import type { GroupChannel } from '../outboxes/group-channel.ts';
 
 /** Parts of a frame each: definitions, counts as `"9":3`, values. */
 export interface MissedParts {

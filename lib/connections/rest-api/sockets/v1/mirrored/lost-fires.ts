@@ -4,12 +4,13 @@ import type { LostFires } from '../../../../mirroring.ts';
 import type { Channel, Subscriber } from '../../channel.ts';
 import type { FanOut } from '../../fan-out.ts';
 import { cut, defFrame, definition, lostFrame } from '../frames.ts';
+import type { Group } from '../group.ts';
 
-interface Told extends Subscriber {
-  sendToAll(frame: string): void;
-}
-
-export function tellLostFires(fires: LostFires, fanOut: FanOut, groups: Iterable<Told>): void {
+export function tellLostFires(
+  fires: LostFires,
+  fanOut: FanOut,
+  groups: Iterable<Subscriber & Pick<Group, 'sendToAll'>>,
+): void {
   const found = new Map<Subscriber, { channel: Channel; count: number }[]>();
   for (const [parameter, count] of fires)
     for (const { subscriber } of fanOut.observersOf(parameter)) {

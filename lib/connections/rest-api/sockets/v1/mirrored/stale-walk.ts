@@ -4,7 +4,7 @@
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { FanOut } from '../../fan-out.ts';
 import { listedParameters } from '../listed.ts';
-import type { Stopped } from '../members/catch-up.ts';
+import { type Stopped, stepUntil } from '../steps.ts';
 import type { Subscription } from '../subscription.ts';
 import { definitionFrames, knowsAll, type StaleReader, staleFrames } from './stale-frames.ts';
 
@@ -38,11 +38,7 @@ export class StaleWalk {
 
   /** Tells what the client takes until a time; says what stopped it. */
   run(reader: StaleReader, endMs: number): Stopped {
-    for (;;) {
-      if (reader.isFull) return 'full';
-      if (!this.#step(reader)) return 'done';
-      if (performance.now() >= endMs) return 'more';
-    }
+    return stepUntil(endMs, reader, () => this.#step(reader));
   }
 
   /** Looks at some parameters, and sends what it finds, whatever room there is; returns whether there may be more. */

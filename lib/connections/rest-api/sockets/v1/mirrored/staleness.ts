@@ -6,8 +6,9 @@ import type { HubPort } from '../../../../hub-port.ts';
 import type { Channel, Subscriber } from '../../channel.ts';
 import type { FanOut } from '../../fan-out.ts';
 import type { Client } from '../client.ts';
-import type { Stopped } from '../members/catch-up.ts';
+import type { Group } from '../group.ts';
 import type { Members } from '../members/members.ts';
+import type { Stopped } from '../steps.ts';
 import { definitionFrames, knowsAll, type StaleChannels, sendAll, staleFrames } from './stale-frames.ts';
 import { StaleWalk } from './stale-walk.ts';
 
@@ -15,16 +16,12 @@ import { StaleWalk } from './stale-walk.ts';
 const turnMs = 2;
 const lookEvery = 64;
 
-/** Clients that subscribed to the same. */
-interface Told extends Subscriber {
-  readonly members: Pick<Members, 'live' | 'apart'>;
-  flush(): void;
-}
+type Audience = Subscriber & Pick<Group, 'flush'> & { readonly members: Pick<Members, 'live' | 'apart'> };
 
 export class Staleness {
   readonly #hub: Pick<HubPort, 'find'>;
   readonly #fanOut: FanOut;
-  readonly #groups: ReadonlyMap<string, Told>;
+  readonly #groups: ReadonlyMap<string, Audience>;
   /** The parameters that have ever been stale, and whether they are. */
   readonly #known = new Map<Parameter, boolean>();
   /** How many are. */
@@ -32,7 +29,7 @@ export class Staleness {
   /** What is to be looked at, in order. */
   #due: Iterator<Parameter>[] = [];
 
-  constructor(hub: Pick<HubPort, 'find'>, fanOut: FanOut, groups: ReadonlyMap<string, Told>) {
+  constructor(hub: Pick<HubPort, 'find'>, fanOut: FanOut, groups: ReadonlyMap<string, Audience>) {
     this.#hub = hub;
     this.#fanOut = fanOut;
     this.#groups = groups;
@@ -102,7 +99,7 @@ export class Staleness {
     }
   }
 
-  #tell({ members }: Told, told: StaleChannels): void {
+  #tell({ members }: Audience, told: StaleChannels): void {
     const frames = staleFrames(told);
     const withDefinitions = [...definitionFrames(told), ...frames];
     for (const client of [...members.live, ...members.apart])

@@ -1,18 +1,18 @@
 // Clients that subscribed to the same. A change is kept and encoded once for all of them, in the outbox of the liveliest
 // subscription that matches.
 
-import type { Parameter } from '../../../../../model/parameter.ts';
-import type { Channel, Subscriber } from '../../channel.ts';
-import type { Client } from '../client.ts';
-import type { Sources } from '../members/catch-up.ts';
-import { deliver, variantsOf } from '../members/flush.ts';
-import { Members } from '../members/members.ts';
-import type { Subscription } from '../subscription.ts';
-import { GroupChannel } from './group-channel.ts';
-import type { Outbox } from './outbox.ts';
-import { Outboxes } from './outboxes.ts';
-import { Packer } from './packer.ts';
-import type { Ticker } from './ticker.ts';
+import type { Parameter } from '../../../../model/parameter.ts';
+import type { Channel, Subscriber } from '../channel.ts';
+import type { Client } from './client.ts';
+import type { Sources } from './members/catch-up.ts';
+import { deliver, variantsOf } from './members/flush.ts';
+import { Members } from './members/members.ts';
+import { GroupChannel } from './outboxes/group-channel.ts';
+import type { Outbox } from './outboxes/outbox.ts';
+import { Outboxes } from './outboxes/outboxes.ts';
+import { Packer } from './outboxes/packer.ts';
+import type { Ticker } from './outboxes/ticker.ts';
+import type { Subscription } from './subscription.ts';
 
 /** How many counts of missed changes a group keeps; beyond, whoever has been full longest is given up. */
 const maxMissed = 100_000;

@@ -2,10 +2,10 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { AllOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/group/all-outbox.ts';
-import { LatestOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/group/latest-outbox.ts';
-import { Packer } from '../../../../../../lib/connections/rest-api/sockets/v1/group/packer.ts';
-import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/group/ticker.ts';
+import { AllOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/all-outbox.ts';
+import { LatestOutbox } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/latest-outbox.ts';
+import { Packer } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/packer.ts';
+import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/ticker.ts';
 import type { ReceivedMessage } from '../../../../../../lib/wire/v1/hub-messages.ts';
 import { Channels } from '../../../../../support/sockets/v1-channels.ts';
 

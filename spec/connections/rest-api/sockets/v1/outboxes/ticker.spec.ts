@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { VirtualTimeScheduler } from 'rxjs';
-import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/group/ticker.ts';
+import { Ticker } from '../../../../../../lib/connections/rest-api/sockets/v1/outboxes/ticker.ts';
 
 const rate = fc.constantFrom(1, 10, 60, 300, 1000);
 const pausesMs = fc.array(fc.oneof(fc.nat(5), fc.nat(400), fc.nat(3000)), { minLength: 1, maxLength: 60 });
