@@ -15,7 +15,8 @@ import { begin, type OpenAnswer } from './answer/headers.ts';
 import { replyError } from './answer/reply.ts';
 import { serveFor } from './answer/served-hits.ts';
 import { ambiguityOf, refuseAndClose } from './framing.ts';
-import type { Act, Guard, Purpose } from './guard/guard.ts';
+import type { Guard } from './guard/guard.ts';
+import type { Act, Purpose } from './guard/purpose.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
 /** Answers a request of a visitor, or keeps the response for later. It may throw a `HubError` before it returns. */

@@ -7,7 +7,7 @@ import { Admission, type AdmissionContext, type Handler } from './admission.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { replyPreflight } from './answer/preflight.ts';
 import { endWithLength, replyError } from './answer/reply.ts';
-import type { Purpose } from './guard/guard.ts';
+import type { Purpose } from './guard/purpose.ts';
 import type { PostponedRequests } from './postponed-requests.ts';
 
 /** What is answered at a path; with `/*` at its end also at all paths below it. Where GET has no `getWrites` HEAD is answered as well. */
