@@ -1,8 +1,8 @@
 // Connects to a hub: from a page of its own to the hub that served it, from elsewhere by address.
 
-import { type Credentials, findEndpoint } from './endpoint.ts';
 import { createHub, type Hub, type HubSettings } from './hub.ts';
-import { createPlatform, pageAddress, type SocketClass } from './platform.ts';
+import { type Credentials, findEndpoint } from './link/endpoint.ts';
+import { createPlatform, pageAddress, type SocketClass } from './link/platform.ts';
 
 export interface ConnectOptions extends HubSettings, Credentials {
   /** Another implementation of WebSocket than that of the platform. */

@@ -3,15 +3,15 @@
 import type { Value } from '../model/value.ts';
 import type { Delivery } from '../wire/v1/client-messages.ts';
 import type { ReceivedMessage } from '../wire/v1/hub-messages.ts';
-import type { Endpoint } from './endpoint.ts';
-import { type HubState, Link, type LinkTimes } from './link.ts';
+import type { Endpoint } from './link/endpoint.ts';
+import { type HubState, Link, type LinkTimes } from './link/link.ts';
+import type { Platform } from './link/platform.ts';
 import { createParameter, type Parameter, watchFires } from './param.ts';
-import type { Platform } from './platform.ts';
-import { Pool } from './pool.ts';
-import { Replica } from './replica.ts';
-import { type Selection, type SelectionRequest, Selections } from './selections.ts';
+import { Replica } from './replica/replica.ts';
 import { createStream, Emitter, type Stream } from './stream.ts';
-import { Subscriptions } from './subscriptions.ts';
+import { Pool } from './subscriptions/pool.ts';
+import { type Selection, type SelectionRequest, Selections } from './subscriptions/selections.ts';
+import { Subscriptions } from './subscriptions/subscriptions.ts';
 import { type Entries, Writes } from './writes.ts';
 
 export interface HubSettings extends Partial<LinkTimes> {

@@ -2,10 +2,10 @@
 
 import type { Access } from '../model/parameter.ts';
 import type { Value, ValueType } from '../model/value.ts';
-import type { Pool } from './pool.ts';
-import type { Replica } from './replica.ts';
-import type { ReplicaParameter } from './replica-parameter.ts';
+import type { Replica } from './replica/replica.ts';
+import type { ReplicaParameter } from './replica/replica-parameter.ts';
 import { createStream, Emitter, type Observer, type Stream } from './stream.ts';
+import type { Pool } from './subscriptions/pool.ts';
 
 /**
  * A parameter. As a stream: hot, replays the known value, then each change; undefined when there is no value any more; of a

@@ -5,7 +5,7 @@ import type { Value } from '../model/value.ts';
 import { maxMessageBytes } from '../wire/limits.ts';
 import type { Write } from '../wire/v1/client-messages.ts';
 import type { Mistake } from '../wire/v1/hub-messages.ts';
-import type { Link } from './link.ts';
+import type { Link } from './link/link.ts';
 
 /** Writes that wait for their acknowledgement, and bytes that wait for the network; more are refused. */
 const maxWaiting = 10_000;

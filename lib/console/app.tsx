@@ -3,15 +3,15 @@
 import { createEffect, createResource, createSignal, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
 import type { Health } from '../wire/http/operation/health.ts';
-import { isStale } from './hub.ts';
-import { useKeys } from './keys.ts';
-import { me, signInAgain, signOut } from './me.ts';
+import { isStale } from './hub/hub.ts';
+import { me, signInAgain, signOut } from './hub/me.ts';
+import { getJson, messageOf } from './hub/request.ts';
+import { useKeys } from './page/keys.ts';
+import { linkTo, route } from './page/route.ts';
+import { switchTheme, theme } from './page/theme.ts';
 import { Help } from './parts/help.tsx';
 import { Icon } from './parts/icon.tsx';
 import { LinkBanner } from './parts/link-banner.tsx';
-import { getJson, messageOf } from './request.ts';
-import { linkTo, route } from './route.ts';
-import { switchTheme, theme } from './theme.ts';
 import { offeredViews, viewNamed } from './views.ts';
 
 export function App() {

@@ -3,7 +3,7 @@
 import { render } from 'solid-js/web';
 import { App } from './app.tsx';
 import { payReleases } from './dashboard/owed.ts';
-import { applyTheme } from './theme.ts';
+import { applyTheme } from './page/theme.ts';
 
 applyTheme();
 payReleases();

@@ -1,7 +1,7 @@
 // The views of the console. Each is a module that is loaded when somebody first opens it.
 
 import { type Component, lazy } from 'solid-js';
-import { mayManage } from './me.ts';
+import { mayManage } from './hub/me.ts';
 
 export interface View {
   /** Its name in the address of the page: `#/log`. */

@@ -1,8 +1,8 @@
 // A button. It toggles, sets, fires, or is true while it is held.
 
 import { Show } from 'solid-js';
-import { isStale } from '../hub.ts';
-import { whyReadOnly } from '../me.ts';
+import { isStale } from '../hub/hub.ts';
+import { whyReadOnly } from '../hub/me.ts';
 import { FitText } from './fit-text.tsx';
 import { createHold } from './hold.ts';
 import { releases, whyNotOff } from './owed.ts';

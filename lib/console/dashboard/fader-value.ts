@@ -4,10 +4,10 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { Value } from '../../client/index.ts';
 import type { WidgetOf } from '../../dashboard/format.ts';
-import { isStale } from '../hub.ts';
-import type { LiveParameter } from '../live-cells.ts';
-import { whyReadOnly } from '../me.ts';
-import { useDelay } from '../timers.ts';
+import { isStale } from '../hub/hub.ts';
+import type { LiveParameter } from '../hub/live-cells.ts';
+import { whyReadOnly } from '../hub/me.ts';
+import { useDelay } from '../page/timers.ts';
 import type { Writes } from './widget.tsx';
 import { createWriter } from './writer.ts';
 

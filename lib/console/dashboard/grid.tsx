@@ -2,7 +2,7 @@
 
 import { For, type JSX, lazy } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
-import type { LiveValues } from '../live-values.ts';
+import type { LiveValues } from '../hub/live-values.ts';
 import { StaleMark } from '../parts/stale-mark.tsx';
 import { ButtonWidget } from './button.tsx';
 import { FaderWidget } from './fader.tsx';

@@ -2,10 +2,10 @@
 
 import { createEffect, createMemo, createSignal, onCleanup, onMount, Show } from 'solid-js';
 import type { Dashboard, Widget } from '../../dashboard/format.ts';
-import { isStale } from '../hub.ts';
-import { createLiveValues } from '../live-values.ts';
-import { linkTo, route, setParams } from '../route.ts';
-import { formatClock } from '../units.ts';
+import { isStale } from '../hub/hub.ts';
+import { createLiveValues } from '../hub/live-values.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatClock } from '../page/units.ts';
 import { keepAwake } from './awake.ts';
 import { addressesOf, Grid } from './grid.tsx';
 

@@ -3,7 +3,7 @@
 import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { curveOf, heldAt, isMarks, shift } from '../history/curve.ts';
-import { getJson } from '../request.ts';
+import { getJson } from '../hub/request.ts';
 
 export interface Past {
   /** Seconds since 1970, of the clock of the page. */

@@ -4,10 +4,10 @@
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import type { WidgetOf } from '../../dashboard/format.ts';
-import { isStale } from '../hub.ts';
-import type { LiveParameter } from '../live-cells.ts';
-import { colourOf, isDark } from '../theme.ts';
-import { useInterval } from '../timers.ts';
+import { isStale } from '../hub/hub.ts';
+import type { LiveParameter } from '../hub/live-cells.ts';
+import { colourOf, isDark } from '../page/theme.ts';
+import { useInterval } from '../page/timers.ts';
 import { askPast } from './plot-past.ts';
 import { createSamples } from './samples.ts';
 import { showValue } from './showing.ts';

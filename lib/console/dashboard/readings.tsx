@@ -1,7 +1,7 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
 import { createEffect, createSignal, on } from 'solid-js';
-import { useDelay } from '../timers.ts';
+import { useDelay } from '../page/timers.ts';
 import { FitText } from './fit-text.tsx';
 import { isLit, shareOf, showValue, toneAt } from './showing.ts';
 import { Trouble, type WidgetProps } from './widget.tsx';

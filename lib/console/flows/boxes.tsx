@@ -1,11 +1,11 @@
 // The boxes of the graph: rules, closed groups of rules, parameters with their live values, and connections.
 
 import { createEffect, createMemo, on, Show } from 'solid-js';
-import type { LiveValues } from '../live-values.ts';
+import type { LiveValues } from '../hub/live-values.ts';
+import { navigate } from '../page/route.ts';
+import { formatValue } from '../page/units.ts';
 import { StaleMark } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
-import { navigate } from '../route.ts';
-import { formatValue } from '../units.ts';
 import type { GraphNode } from './graph.ts';
 import type { Installation } from './installation.ts';
 import { restartAnimation } from './pulse.ts';

@@ -1,7 +1,7 @@
 // The drawing of the graph: boxes over lines, on a plane that people move over. It follows only values that are in view.
 
 import { type Accessor, createEffect, createMemo, For, on, onCleanup, onMount, untrack } from 'solid-js';
-import { createLiveValues } from '../live-values.ts';
+import { createLiveValues } from '../hub/live-values.ts';
 import { BoxContent, type BoxContext } from './boxes.tsx';
 import type { Box, Drawing, Line } from './layout.ts';
 import { createPanZoom, type PanZoom } from './pan-zoom.ts';

@@ -2,7 +2,7 @@
 
 import { For, Show } from 'solid-js';
 import type { LoadReport } from '../../wire/http/operation/flow-files.ts';
-import { formatDate } from '../units.ts';
+import { formatDate } from '../page/units.ts';
 
 export function Files(props: { readonly report: LoadReport }) {
   const mistakes = () => props.report.files.reduce((sum, { mistakes }) => sum + mistakes.length, 0);

@@ -1,7 +1,7 @@
 // People move over a plane that is larger than the screen: by mouse and wheel, with one or two fingers, and by keys.
 
 import { type Accessor, createSignal } from 'solid-js';
-import { listenToKeys, listenToPointers, type Point } from '../gestures.ts';
+import { listenToKeys, listenToPointers, type Point } from '../page/gestures.ts';
 
 export interface Placement {
   readonly x: number;

@@ -1,8 +1,8 @@
 // Shows as a list what the graph shows: files and folders that open, and in them the rules with what they read and write.
 
 import { createEffect, For, onMount, Show } from 'solid-js';
+import { linkTo } from '../page/route.ts';
 import { StateMark } from '../parts/state-mark.tsx';
-import { linkTo } from '../route.ts';
 import type { Installation } from './installation.ts';
 import { keyOf, type RuleGroup, rulesIn } from './rule-groups.ts';
 

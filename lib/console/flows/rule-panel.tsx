@@ -3,10 +3,10 @@
 import { For, Show } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo } from '../page/route.ts';
+import { formatClock, formatValue } from '../page/units.ts';
 import { StateMark } from '../parts/state-mark.tsx';
-import { usePolled } from '../polled.ts';
-import { linkTo } from '../route.ts';
-import { formatClock, formatValue } from '../units.ts';
 import type { Installation } from './installation.ts';
 import { Addresses } from './rule-list.tsx';
 

@@ -3,8 +3,8 @@
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
 import type { RuleStatus } from '../../model/reports/rule-status.ts';
+import { route, setParams } from '../page/route.ts';
 import { searched } from '../parts/view-bar.tsx';
-import { route, setParams } from '../route.ts';
 import type { Installation } from './installation.ts';
 import { groupRules, groupsOf, keyOf, openGroups, type RuleGroup } from './rule-groups.ts';
 

@@ -3,7 +3,7 @@
 import { createSignal, For, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Origin } from '../../model/parameter.ts';
-import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
+import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { type Cause, Chain } from '../why/chain.tsx';
 import { type ListedEvent, maxListed } from './event-pages.ts';
 import { StoreFault } from './no-store.tsx';

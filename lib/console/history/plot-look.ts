@@ -1,8 +1,8 @@
 // How a plot of a history looks: steps with a band from the least to the largest value, or marks; gaps are shaded.
 
 import uPlot from 'uplot';
-import { colourOf } from '../theme.ts';
-import { formatValue } from '../units.ts';
+import { colourOf } from '../page/theme.ts';
+import { formatValue } from '../page/units.ts';
 import { axisText } from './clock-text.ts';
 import type { TimeRange } from './timeframe.ts';
 

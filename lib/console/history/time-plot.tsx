@@ -3,10 +3,10 @@
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
 import type { History } from '../../wire/http/past/history.ts';
-import { listenToKeys, listenToPointers } from '../gestures.ts';
-import { useSize } from '../media.ts';
-import { isDark } from '../theme.ts';
-import { useInterval } from '../timers.ts';
+import { listenToKeys, listenToPointers } from '../page/gestures.ts';
+import { useSize } from '../page/media.ts';
+import { isDark } from '../page/theme.ts';
+import { useInterval } from '../page/timers.ts';
 import { type Curve, columnsOf, curveOf, goOn, isMarks, nothing, type Seen, shift } from './curve.ts';
 import { hubNow } from './hub-clock.ts';
 import { optionsOf, type Shape } from './plot-look.ts';

@@ -2,8 +2,8 @@
 
 import { createMemo, Index } from 'solid-js';
 import type { History } from '../../wire/http/past/history.ts';
-import { useSize } from '../media.ts';
-import { formatCount } from '../units.ts';
+import { useSize } from '../page/media.ts';
+import { formatCount } from '../page/units.ts';
 import { axisText, momentText } from './clock-text.ts';
 import { slotsOf } from './strip.ts';
 import type { TimeRange } from './timeframe.ts';

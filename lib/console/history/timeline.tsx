@@ -2,9 +2,9 @@
 
 import { createMemo, createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
+import { messageOf } from '../hub/request.ts';
+import { formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
-import { messageOf } from '../request.ts';
-import { formatValue } from '../units.ts';
 import { momentText } from './clock-text.ts';
 import { type Curve, heldAt } from './curve.ts';
 import { hubNow, toHubTime, toPageTime } from './hub-clock.ts';

@@ -3,9 +3,9 @@
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { isStale } from '../hub.ts';
-import { getJson } from '../request.ts';
-import { useInterval, useOneAtATime } from '../timers.ts';
+import { isStale } from '../hub/hub.ts';
+import { getJson } from '../hub/request.ts';
+import { useInterval, useOneAtATime } from '../page/timers.ts';
 import { hubNow, setHubTime } from './hub-clock.ts';
 import { isWithoutStore } from './no-store.tsx';
 import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';

@@ -2,8 +2,8 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import type { LogPage } from '../../wire/http/operation/log.ts';
-import { getJson, messageOf } from '../request.ts';
-import { usePolling } from '../timers.ts';
+import { getJson, messageOf } from '../hub/request.ts';
+import { usePolling } from '../page/timers.ts';
 import { append, goesOn, type Held, type LogLine, nothingHeld, replace, restart } from './entries.ts';
 
 const intervalMs = 1000;

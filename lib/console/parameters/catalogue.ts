@@ -4,9 +4,9 @@ import { type Accessor, createEffect, createMemo, createSignal, on, onCleanup } 
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { ConnectionList } from '../../wire/http/operation/connections.ts';
-import { isStale } from '../hub.ts';
-import { mayManage } from '../me.ts';
-import { usePolled } from '../polled.ts';
+import { isStale } from '../hub/hub.ts';
+import { mayManage } from '../hub/me.ts';
+import { usePolled } from '../hub/polled.ts';
 import type { CatalogueMessage } from './catalogue.worker.ts';
 
 /** How soon the page notices parameters that come, go or become others with a reload, for those who may know the connections. */

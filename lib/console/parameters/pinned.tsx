@@ -1,8 +1,8 @@
 // The pinned parameters above the list: their values now and over the last minutes.
 
 import { For, Show } from 'solid-js';
+import { formatValue } from '../page/units.ts';
 import { StaleMark } from '../parts/stale-mark.tsx';
-import { formatValue } from '../units.ts';
 import { useLiveRows } from './list/live-window.ts';
 import { pins } from './recordings.ts';
 import { Sparkline } from './sparkline.tsx';

@@ -2,8 +2,8 @@
 
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
-import { hub } from '../hub.ts';
-import { keep, recall } from '../storage.ts';
+import { hub } from '../hub/hub.ts';
+import { keep, recall } from '../page/storage.ts';
 
 /** Five minutes at ten samples a second. */
 const maxSamples = 3000;

@@ -1,7 +1,7 @@
 // A line the size of a word: the values of a number or a boolean over the last minute.
 
 import { createSignal } from 'solid-js';
-import { useInterval } from '../timers.ts';
+import { useInterval } from '../page/timers.ts';
 import { record } from './recordings.ts';
 
 const spanMs = 60_000;

@@ -1,7 +1,7 @@
 // Marks a value that may be old, in words: there is no news of it from the hub that owns it.
 
 import { type Accessor, Show } from 'solid-js';
-import { formatDate, formatSince, useNow } from '../units.ts';
+import { formatDate, formatSince, useNow } from '../page/units.ts';
 
 export function StaleMark(props: { readonly since: Accessor<number | undefined> }) {
   return (

@@ -1,7 +1,7 @@
 // What the bars above the views share: the search, which the address of the page keeps, and why the hub could not be asked.
 
 import { Show } from 'solid-js';
-import { route, setParams } from '../route.ts';
+import { route, setParams } from '../page/route.ts';
 
 /** What people search for in the present view; empty: everything. */
 export const searched = () => route().params.search ?? '';

@@ -2,11 +2,11 @@
 
 import { createSignal, For, Show } from 'solid-js';
 import type { Snapshot } from '../../wire/http/past/snapshots.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo } from '../page/route.ts';
+import { formatCount, formatValue } from '../page/units.ts';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
-import { usePolled } from '../polled.ts';
-import { linkTo } from '../route.ts';
-import { formatCount, formatValue } from '../units.ts';
 
 /** The page draws no more rows at a time. */
 const mostRows = 500;

@@ -7,10 +7,10 @@ import { useAudit } from '../audit/use-audit.ts';
 import { StoreFault } from '../history/no-store.tsx';
 import { TimeField } from '../history/time-field.tsx';
 import { minuteMs, paramsOf } from '../history/timeframe.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatCount, formatDate, formatMoment, formatValue } from '../page/units.ts';
 import { TableHead } from '../parts/table-head.tsx';
 import { Search, searched } from '../parts/view-bar.tsx';
-import { linkTo, route, setParams } from '../route.ts';
-import { formatCount, formatDate, formatMoment, formatValue } from '../units.ts';
 
 /** A link to the history of a parameter shows so much before and after the entry. */
 const aroundMs = 5 * minuteMs;

@@ -3,12 +3,12 @@
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ClientList, ClientStatus } from '../../wire/http/operation/clients.ts';
 import type { Pattern } from '../../wire/pattern.ts';
+import { usePolled } from '../hub/polled.ts';
+import { useInterval } from '../page/timers.ts';
+import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
-import { usePolled } from '../polled.ts';
-import { useInterval } from '../timers.ts';
-import { formatBytes, formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 
 /** Over what time the rate of a client is taken. */
 const rateSeconds = 4;

@@ -2,14 +2,14 @@
 
 import { createMemo, createSignal, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
+import { usePolled } from '../hub/polled.ts';
+import { messageOf, postJson } from '../hub/request.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
-import { usePolled } from '../polled.ts';
-import { messageOf, postJson } from '../request.ts';
-import { linkTo, route, setParams } from '../route.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 
 const states = ['failed', 'degraded', 'running', 'disabled'] as const;
 type Action = 'start' | 'stop' | 'restart';

@@ -4,9 +4,9 @@ import { For, Show } from 'solid-js';
 import type { Dashboard } from '../../dashboard/format.ts';
 import type { DashboardList } from '../../wire/http/dashboards.ts';
 import { Panel } from '../dashboard/panel.tsx';
-import { isStale } from '../hub.ts';
-import { usePolled } from '../polled.ts';
-import { linkTo, route } from '../route.ts';
+import { isStale } from '../hub/hub.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo, route } from '../page/route.ts';
 
 export default function Dashboards() {
   return (

@@ -9,8 +9,8 @@ import { maxBoxes } from '../flows/rule-groups.ts';
 import { RuleList } from '../flows/rule-list.tsx';
 import { RulePanel } from '../flows/rule-panel.tsx';
 import { type ShownRules, useShownRules } from '../flows/shown-rules.ts';
+import { route, setParams } from '../page/route.ts';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
-import { route, setParams } from '../route.ts';
 
 const Canvas = lazy(() => import('../flows/canvas.tsx'));
 const narrow = matchMedia('(max-width: 700px)');

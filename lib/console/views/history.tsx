@@ -7,10 +7,10 @@ import { StoreFault } from '../history/no-store.tsx';
 import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/timeframe.ts';
 import { Timeline } from '../history/timeline.tsx';
 import { useEvents } from '../history/use-events.ts';
+import { getJson } from '../hub/request.ts';
+import { linkTo, navigate, route, setParams } from '../page/route.ts';
+import { useDelay } from '../page/timers.ts';
 import { AddressInput } from '../parts/address-input.tsx';
-import { getJson } from '../request.ts';
-import { linkTo, navigate, route, setParams } from '../route.ts';
-import { useDelay } from '../timers.ts';
 
 /** So that the last night is in view at once. */
 const home: Timeframe = { lastMs: dayMs };

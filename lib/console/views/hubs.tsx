@@ -2,13 +2,13 @@
 
 import { For, Show } from 'solid-js';
 import type { Domain, DomainHub } from '../../wire/http/operation/hubs.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo } from '../page/route.ts';
+import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { Since } from '../parts/stale-mark.tsx';
 import { StateMark } from '../parts/state-mark.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault } from '../parts/view-bar.tsx';
-import { usePolled } from '../polled.ts';
-import { linkTo } from '../route.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 
 const roles = {
   alone: 'no other hub has its name',

@@ -5,10 +5,10 @@ import { isRestart, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry } from '../../wire/http/operation/log.ts';
 import { beginsDay, isShown } from '../log/entries.ts';
 import { useHeldLog } from '../log/held-log.ts';
+import { route, setParams } from '../page/route.ts';
+import { formatClock, formatCount, formatDate, formatDay } from '../page/units.ts';
 import { StateMark } from '../parts/state-mark.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
-import { route, setParams } from '../route.ts';
-import { formatClock, formatCount, formatDate, formatDay } from '../units.ts';
 
 export default function Log() {
   const [isPaused, setPaused] = createSignal(false);

@@ -1,14 +1,14 @@
 // Parameters: all of the hub, as a list or a tree. It searches while people type, and shows the one that they open in detail.
 
 import { createMemo, Show } from 'solid-js';
-import { useMedia, useSize } from '../media.ts';
+import { useMedia, useSize } from '../page/media.ts';
+import { route, setParams } from '../page/route.ts';
 import { useCatalogue } from '../parameters/catalogue.ts';
 import { Detail } from '../parameters/detail.tsx';
 import { useFoundRows } from '../parameters/list/found-rows.ts';
 import { SearchBar } from '../parameters/list/search-bar.tsx';
 import { Table } from '../parameters/list/table.tsx';
 import { Pinned } from '../parameters/pinned.tsx';
-import { route, setParams } from '../route.ts';
 
 const rowPx = 28;
 /** A row of a narrow list has two lines. A finger needs as much room. */

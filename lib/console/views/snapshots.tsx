@@ -3,14 +3,14 @@
 import { createSignal, For, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past/snapshots.ts';
 import { StoreFault } from '../history/no-store.tsx';
-import { hub, isStale } from '../hub.ts';
-import { whyReadOnly } from '../me.ts';
+import { hub, isStale } from '../hub/hub.ts';
+import { whyReadOnly } from '../hub/me.ts';
+import { usePolled } from '../hub/polled.ts';
+import { messageOf } from '../hub/request.ts';
+import { route, setParams } from '../page/route.ts';
+import { formatCount, formatDate } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
-import { usePolled } from '../polled.ts';
-import { messageOf } from '../request.ts';
-import { route, setParams } from '../route.ts';
 import { Comparison } from '../snapshots/comparison.tsx';
-import { formatCount, formatDate } from '../units.ts';
 
 type Verb = 'save' | 'recall' | 'forget';
 type Ask = ReturnType<typeof createConfirmation>['ask'];

@@ -2,12 +2,12 @@
 
 import { createSignal, For, Show } from 'solid-js';
 import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
+import { usePolled } from '../hub/polled.ts';
+import { messageOf, postJson } from '../hub/request.ts';
+import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { TableHead } from '../parts/table-head.tsx';
 import { Fault, Search, searched } from '../parts/view-bar.tsx';
-import { usePolled } from '../polled.ts';
-import { messageOf, postJson } from '../request.ts';
-import { formatCount, formatDate, formatSpan, useNow } from '../units.ts';
 
 export default function Users() {
   const { data, error, refresh } = usePolled<UserList>('/hub/users');

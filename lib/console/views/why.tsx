@@ -3,11 +3,11 @@
 import { createEffect, on, Show } from 'solid-js';
 import type { CausedChange, Explanation } from '../../wire/http/explanation.ts';
 import { pathOf } from '../../wire/http/path.ts';
-import { createLiveValue } from '../hub.ts';
+import { createLiveValue } from '../hub/hub.ts';
+import { usePolled } from '../hub/polled.ts';
+import { linkTo, route, setParams } from '../page/route.ts';
+import { formatValue } from '../page/units.ts';
 import { AddressInput } from '../parts/address-input.tsx';
-import { usePolled } from '../polled.ts';
-import { linkTo, route, setParams } from '../route.ts';
-import { formatValue } from '../units.ts';
 import { type Cause, Chain } from '../why/chain.tsx';
 
 export default function Why() {

@@ -2,9 +2,9 @@
 
 import { Index, Show } from 'solid-js';
 import { type CausedChange, something } from '../../wire/http/explanation.ts';
-import { mayManage } from '../me.ts';
-import { linkTo } from '../route.ts';
-import { formatDate, formatMoment, formatSpan, formatValue } from '../units.ts';
+import { mayManage } from '../hub/me.ts';
+import { linkTo } from '../page/route.ts';
+import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';
 
 /** A change of the chain. */
 export interface Cause extends Omit<CausedChange, 'revision'> {

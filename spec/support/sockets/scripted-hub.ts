@@ -1,9 +1,9 @@
 // The other side of the client library, played by a spec in virtual time: sockets whose messages the spec writes itself.
 
 import { VirtualTimeScheduler } from 'rxjs';
-import type { Endpoint } from '../../../lib/client/endpoint.ts';
 import { createHub, type Hub, type HubSettings } from '../../../lib/client/hub.ts';
-import type { Platform, SocketLike } from '../../../lib/client/platform.ts';
+import type { Endpoint } from '../../../lib/client/link/endpoint.ts';
+import type { Platform, SocketLike } from '../../../lib/client/link/platform.ts';
 
 /** One socket as the hub sees it. */
 export class ScriptedSocket implements SocketLike {

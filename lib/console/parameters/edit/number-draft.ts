@@ -1,6 +1,6 @@
 // What people do to a number: they type it, change it by steps, set it, or take back what they typed.
 
-import { useDelay } from '../../timers.ts';
+import { useDelay } from '../../page/timers.ts';
 import { createDraft, type Draft } from './draft.ts';
 import type { FieldProps } from './field.ts';
 import { readTypedNumber } from './typed-number.ts';

@@ -1,10 +1,10 @@
 // One line of the list of parameters: a folder, or a parameter with its live value and its last change.
 
 import { Show } from 'solid-js';
-import { ownAccess } from '../../me.ts';
+import { ownAccess } from '../../hub/me.ts';
+import { formatClock, formatCount, formatValue } from '../../page/units.ts';
 import { LiveText } from '../../parts/live-text.tsx';
 import { StaleMark } from '../../parts/stale-mark.tsx';
-import { formatClock, formatCount, formatValue } from '../../units.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { typeNames } from '../types.ts';
 import type { LiveRow } from './live-window.ts';

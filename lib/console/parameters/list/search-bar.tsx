@@ -1,8 +1,8 @@
 // Where people say what they search for and how, and whether they want a list or a tree.
 
 import { For, Show } from 'solid-js';
-import { route, setParams } from '../../route.ts';
-import { formatCount } from '../../units.ts';
+import { route, setParams } from '../../page/route.ts';
+import { formatCount } from '../../page/units.ts';
 import { type SearchMode, searchModes } from './search.ts';
 
 const hints: Readonly<Record<SearchMode, string>> = {

@@ -1,7 +1,7 @@
 // The list of parameters with their live values, which people walk through by mouse, finger or keys.
 
 import { createMemo, createSignal, Show } from 'solid-js';
-import { setParams } from '../../route.ts';
+import { setParams } from '../../page/route.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { createFocus } from '../focus.ts';
 import type { FoundRows } from './found-rows.ts';

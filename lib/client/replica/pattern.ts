@@ -1,8 +1,8 @@
 // Which addresses a selection means. The hub finds them by itself; the library has to know as well, since the hub sends a
 // parameter that several subscriptions match only once (README.md "Subscribing").
 
-import { globToRegExp } from '../model/glob.ts';
-import type { Pattern } from '../wire/pattern.ts';
+import { globToRegExp } from '../../model/glob.ts';
+import type { Pattern } from '../../wire/pattern.ts';
 
 /** A glob, in which `*` stands for characters within a segment and `**` for any, or a regular expression (RE2 and JavaScript). */
 export type AddressPattern = string | RegExp;

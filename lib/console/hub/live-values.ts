@@ -1,7 +1,7 @@
 // Live values of many parameters at a bounded rate, from selections of the hub that hold as many addresses as fit.
 
 import { type Accessor, batch, createEffect, createSignal, on, onCleanup } from 'solid-js';
-import type { Unsubscribable } from '../client/index.ts';
+import type { Unsubscribable } from '../../client/index.ts';
 import { hub } from './hub.ts';
 import { createLiveCells, type LiveParameter } from './live-cells.ts';
 

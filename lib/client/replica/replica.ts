@@ -1,10 +1,10 @@
 // The replica of the hub's parameters that this client keeps: what was defined and told, by address and by id. All of a message is
 // applied before anybody is told of it, so that what is read meanwhile is consistent.
 
-import type { Value } from '../model/value.ts';
-import { accessOf } from '../wire/v1/access-codes.ts';
-import type { Definition, ReceivedMessage } from '../wire/v1/hub-messages.ts';
-import type { LiveQuery } from './live-query.ts';
+import type { Value } from '../../model/value.ts';
+import { accessOf } from '../../wire/v1/access-codes.ts';
+import type { Definition, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
+import type { LiveQuery } from '../subscriptions/live-query.ts';
 import { type Follower, ReplicaParameter } from './replica-parameter.ts';
 
 export class Replica {

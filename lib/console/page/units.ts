@@ -1,7 +1,7 @@
 // Times, sizes and values as people read them.
 
 import { createSignal } from 'solid-js';
-import type { Value } from '../client/index.ts';
+import type { Value } from '../../client/index.ts';
 import { useInterval } from './timers.ts';
 
 /** Tells the time in milliseconds since 1970, each second anew, for the scope that calls it. */

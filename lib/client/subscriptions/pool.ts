@@ -1,10 +1,10 @@
 // Parameters that are subscribed to by their address, gathered into few subscriptions of the protocol: those of one page
 // that come in one go make one. More are made as more come, until there are too many; then all are gathered anew.
 
-import { maxMessageBytes, maxPatternLength, maxPatterns } from '../wire/limits.ts';
-import type { SubscriptionRequest } from '../wire/v1/client-messages.ts';
-import type { Replica } from './replica.ts';
-import type { ReplicaParameter } from './replica-parameter.ts';
+import { maxMessageBytes, maxPatternLength, maxPatterns } from '../../wire/limits.ts';
+import type { SubscriptionRequest } from '../../wire/v1/client-messages.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** As many while they are gathered anew; half of them otherwise. */

@@ -1,12 +1,12 @@
 // Who uses the console, and what that may do. What it may not do is not offered.
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
-import { createMatcher } from '../client/pattern.ts';
-import type { Access } from '../model/parameter.ts';
-import type { Me } from '../wire/http/operation/users.ts';
+import { createMatcher } from '../../client/replica/pattern.ts';
+import type { Access } from '../../model/parameter.ts';
+import type { Me } from '../../wire/http/operation/users.ts';
+import { useDelay, useOneAtATime } from '../page/timers.ts';
 import { isStale, linkState } from './hub.ts';
 import { getJson, messageOf, postJson, Refusal } from './request.ts';
-import { useDelay, useOneAtATime } from './timers.ts';
 
 /** A question that was not answered is asked again after this pause. */
 const askAgainMs = 5000;

@@ -1,7 +1,7 @@
 // Where a hub is and who asks: the address of its socket, and the subprotocols of which one carries the credentials, since
 // a browser cannot set headers (README.md "Connecting").
 
-import { credentialsPrefix, protocolName } from '../wire/protocol.ts';
+import { credentialsPrefix, protocolName } from '../../wire/protocol.ts';
 
 export interface Credentials {
   /** What goes after `Bearer `. */

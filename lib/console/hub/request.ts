@@ -1,6 +1,6 @@
 // Requests to the public HTTP endpoints of the hub, and its errors as people read them.
 
-import type { Problem } from '../wire/http/problem.ts';
+import type { Problem } from '../../wire/http/problem.ts';
 
 const deadlineMs = 10_000;
 

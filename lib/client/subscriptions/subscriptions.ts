@@ -1,10 +1,10 @@
 // The subscriptions of the socket. They are sent as soon as the hub has said hello, and again after a break, from the revision that
 // was kept (README.md "Revisions", "Resuming").
 
-import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../wire/v1/client-messages.ts';
-import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
-import type { Replica } from './replica.ts';
-import type { ReplicaParameter } from './replica-parameter.ts';
+import type { Subscribe, SubscriptionRequest, Unsubscribe } from '../../wire/v1/client-messages.ts';
+import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
+import type { Replica } from '../replica/replica.ts';
+import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 
 /** One subscription of the protocol. */
 export interface Subscription {

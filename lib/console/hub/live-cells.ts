@@ -2,8 +2,8 @@
 // thousands of times a second.
 
 import { type Accessor, batch, createSignal, onCleanup, type Setter } from 'solid-js';
-import type { Value, ValueType } from '../client/index.ts';
-import type { Access } from '../model/parameter.ts';
+import type { Value, ValueType } from '../../client/index.ts';
+import type { Access } from '../../model/parameter.ts';
 
 export interface LiveParameter {
   /** undefined: unknown. A trigger that has fired has 1. */

@@ -1,8 +1,8 @@
 // One parameter of the replica, and who follows it.
 
-import type { Access } from '../model/parameter.ts';
-import type { Value, ValueType } from '../model/value.ts';
-import type { Emitter } from './stream.ts';
+import type { Access } from '../../model/parameter.ts';
+import type { Value, ValueType } from '../../model/value.ts';
+import type { Emitter } from '../stream.ts';
 
 /** A parameter has this value now; undefined: it has none any more. A fire of a trigger is 1. */
 export interface Change {

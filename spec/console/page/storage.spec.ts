@@ -2,10 +2,10 @@
 
 import test from 'ava';
 import { chromium } from 'playwright-core';
-import { waitUntil } from '../support/browser/console.ts';
-import { createFolder } from '../support/folder.ts';
-import { api, startTestHub } from '../support/hub.ts';
-import { chromiumPath, needs } from '../support/programs.ts';
+import { waitUntil } from '../../support/browser/console.ts';
+import { createFolder } from '../../support/folder.ts';
+import { api, startTestHub } from '../../support/hub.ts';
+import { chromiumPath, needs } from '../../support/programs.ts';
 
 needs('chromium');
 

@@ -2,9 +2,9 @@
 // single keys can switch them off (WCAG 2.1.4).
 
 import { createSignal, onCleanup } from 'solid-js';
+import { offeredViews } from '../views.ts';
 import { navigate } from './route.ts';
 import { keep, recall } from './storage.ts';
-import { offeredViews } from './views.ts';
 
 const storageKey = 'patchbay-keys';
 const secondKeyMs = 1500;

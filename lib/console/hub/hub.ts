@@ -1,7 +1,7 @@
 // The console's one link to the hub that served it: the parameters that views show, and whether they are old.
 
 import { type Accessor, createEffect, createSignal, onCleanup } from 'solid-js';
-import { connect, type HubState, type Stream, type Value } from '../client/index.ts';
+import { connect, type HubState, type Stream, type Value } from '../../client/index.ts';
 
 /** People read no faster. A view that needs values more often asks with `hub.select({ rate })`. */
 export const readableRate = 10;

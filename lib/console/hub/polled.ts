@@ -2,8 +2,8 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
+import { usePolling } from '../page/timers.ts';
 import { messageOf, request } from './request.ts';
-import { usePolling } from './timers.ts';
 
 const defaultIntervalMs = 1000;
 

@@ -1,10 +1,10 @@
 // The link to the hub: opens a socket, notices when it is dead, and opens the next one after a growing pause of random
 // length (README.md "Resuming", "Keeping alive", "Limits and close codes").
 
-import { Backoff } from '../model/time/backoff.ts';
-import { mayReturn } from '../wire/close-codes.ts';
-import { protocolName } from '../wire/protocol.ts';
-import type { Greeting, ReceivedMessage } from '../wire/v1/hub-messages.ts';
+import { Backoff } from '../../model/time/backoff.ts';
+import { mayReturn } from '../../wire/close-codes.ts';
+import { protocolName } from '../../wire/protocol.ts';
+import type { Greeting, ReceivedMessage } from '../../wire/v1/hub-messages.ts';
 import type { Endpoint } from './endpoint.ts';
 import { Heartbeat, type HeartbeatTimes } from './heartbeat.ts';
 import type { Platform, SocketLike } from './platform.ts';
