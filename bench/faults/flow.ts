@@ -10,12 +10,12 @@ export interface FaultsFlow {
   readonly inputs: number;
 }
 
-/** How many parameters the other hubs write, each of them one of its own. */
+/** How many parameters of a desk hubs write that wait for the answer: each hub has one of its own, `ack` of other desks and `own` of its desk. */
 export const writers = 3;
 
 export function flowOf({ servers, hub, isPair, desk, inputs }: FaultsFlow): object {
   const ids = Array.from({ length: inputs }, (_, index) => index);
-  const acknowledged = Array.from({ length: writers }, (_, index) => `ack/${index},I,0`);
+  const acknowledged = Array.from({ length: writers }, (_, index) => [`ack/${index},I,0`, `own/${index},I,0`]).flat();
   return {
     connections: {
       house: { type: 'nats', servers, domain: 'faults', hub, pair: isPair },

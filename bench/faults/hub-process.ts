@@ -73,6 +73,18 @@ setInterval(async () => {
   if (told === written) acknowledged.push([address, written]);
 }, ackEveryMs);
 
+setInterval(async () => {
+  const { watch } = hub.duty;
+  if (isPaused || watch === undefined) return;
+  const written = ++value;
+  const address = `${task.desk}/own/${task.place}`;
+  if (!writes(address, written)) return;
+  underWay++;
+  const isConfirmed = (await watch.confirm?.()) ?? true;
+  underWay--;
+  if (isConfirmed) acknowledged.push([address, written]);
+}, ackEveryMs);
+
 process.on('message', ({ ask }: ToHub) => {
   if (ask === 'look') tell({ tells: 'look', look: look() });
   else isPaused = ask === 'pause';

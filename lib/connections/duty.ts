@@ -12,6 +12,11 @@ export interface Watch {
    * before each effect outside. Left out: nothing ends it by itself.
    */
   readonly mayAct?: () => boolean;
+  /**
+   * Confirms what was written so far: resolves to true once other hubs have been told of it and the work was this hub's after that, so that no
+   * hub takes over without it; to false when that is not known within 2 s. Never rejects. Left out: nobody takes over.
+   */
+  readonly confirm?: () => Promise<boolean>;
 }
 
 /** Why single connections do not run, by ID; asked now, and each time that a connection starts. Gateways are not asked for. */
@@ -19,7 +24,7 @@ export type HeldBack = Pick<ReadonlyMap<string, string>, 'get'>;
 
 export interface Duty {
   /** What the hub does at the moment; undefined: its connections and rules do not run. */
-  readonly watch: Pick<Watch, 'term'> | undefined;
+  readonly watch: Pick<Watch, 'term' | 'confirm'> | undefined;
   /** Whether the work is done: by this hub, or by another one whose parameters this one shows. */
   readonly isDone: boolean;
   /** Whether it has begun its work at some time, or a gateway has taken over for it what another hub has done: it goes on from there. */

@@ -17,6 +17,11 @@ export interface Ownership {
    * still until another one begins.
    */
   readonly answers: boolean;
+  /**
+   * Confirms that this hub ran its connections after all that was written so far, and has told it: resolves to false when nobody knows.
+   * undefined: nobody else takes over.
+   */
+  readonly confirm: (() => Promise<boolean>) | undefined;
   /** Whether the claim on a Connection ID is held, so that its parameters may be shared. */
   owns(connectionId: string): boolean;
   /** Emits after any of it has changed. Hot, replays nothing, synchronous, never completes, never errors. */

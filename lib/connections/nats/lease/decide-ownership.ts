@@ -10,6 +10,7 @@ import type { Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims, type Refusals } from './claims.ts';
+import { Confirmation } from './confirmation.ts';
 import { followAlone } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { JointLease, readJointly } from './joint-lease.ts';
@@ -69,7 +70,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
     running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
-  const following: Following = { ...deciding, lease, claims, standing, trouble$ };
+  const confirmation = new Confirmation(lease, deciding.tellAll, clock);
+  const confirm = mustHold ? () => confirmation.confirm() : undefined;
+  const following: Following = { ...deciding, lease, claims, standing, trouble$, confirm };
   /** One that a reload adds is asked for before it is claimed: what another hub has it never starts. */
   const refusalOf = (id: string) => {
     const refusal = claims.refusalOf(id);
@@ -113,6 +116,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     get answers() {
       return standing.answers && knowsItsOwn();
     },
+    confirm,
     owns: (id) => knowsItsOwn() && claims.owners.get(id) === settings.hub,
     changed$,
     trouble$,

@@ -6,7 +6,8 @@ import type { LeaseState } from './lease.ts';
 import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 
-export function followPair({ context, hub, lease, claims, standing, trouble$, hasMirrored }: Following): Subscription {
+export function followPair(all: Following): Subscription {
+  const { context, hub, lease, claims, standing, trouble$, confirm, hasMirrored } = all;
   const { settings, log, timeOfDay } = context;
   const goesOnAlone = settings.isolated === 'go-on';
   const vacancy = new Vacancy({
@@ -24,7 +25,8 @@ export function followPair({ context, hub, lease, claims, standing, trouble$, ha
     claims.hurry();
     vacancy.end();
     standing.tell();
-    hub.duty.begin({ term, goesOn, mayAct: goesOnAlone ? () => isRunning : () => lease.isHeld() });
+    const mayAct = goesOnAlone ? () => isRunning : () => lease.isHeld();
+    hub.duty.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
     log.info({ term }, `runs the connections and rules of "${settings.hub}", term ${term}`);
   };
   const end = (reason: string, isTaken: boolean) => {

@@ -67,6 +67,15 @@ export class JointLease {
     for (const part of this.#parts) part.hurry();
   }
 
+  /**
+   * Resolves to whether this hub has held the lease after it was called, and so nobody else can have begun. Never rejects; it takes as
+   * long as the servers, and a second more for each part that cannot be written.
+   */
+  async confirm(): Promise<boolean> {
+    for (const part of this.#byLastRenewal()) if (await part.confirm()) return this.isHeld();
+    return false;
+  }
+
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
   heardOf(term: number): void {
     this.#parts[0]!.heardOf(term);
@@ -86,7 +95,7 @@ export class JointLease {
     const wasHeld = this.isHeld();
     this.#hasEnded = true;
     if (wasHeld) this.#enter({ is: 'fenced', term: this.#term });
-    const whole = wasHeld ? this.#lastRenewed() : undefined;
+    const [whole] = wasHeld ? this.#byLastRenewal() : [];
     await whole?.release(true);
     await Promise.all(this.#parts.map((part) => part !== whole && part.release()));
   }
@@ -99,10 +108,10 @@ export class JointLease {
     );
   }
 
-  /** The part that most likely can be written. */
-  #lastRenewed(): Lease | undefined {
+  /** The parts by which this hub goes on, first that which most likely can be written. */
+  #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));
-    return kept.sort((one, other) => other.fenceMs - one.fenceMs)[0];
+    return kept.sort((one, other) => other.fenceMs - one.fenceMs);
   }
 
   /** Looks what its parts come to, after one of them has changed. */

@@ -111,6 +111,9 @@ export class Lease {
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
   #isWhole = false;
   #fenceMs = Number.NEGATIVE_INFINITY;
+  /** How often it was taken or renewed, and who waits for the next time. */
+  #renewals = 0;
+  #confirming: ((isRenewed: boolean) => void)[] = [];
 
   constructor(cell: Cell<LeaseRecord>, me: Holder, clock: SchedulerLike, rivals = unknownRivals, whole = ofOneCell()) {
     this.#cell = cell;
@@ -159,9 +162,18 @@ export class Lease {
 
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
-    if (this.#ownTerm !== undefined) return;
-    this.#isHurried = true;
-    this.#hurried?.();
+    if (this.#ownTerm === undefined) this.#wake();
+  }
+
+  /** Renews it at once, if it is this hub's; resolves to whether that has succeeded. Never rejects. */
+  confirm(): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
+    else {
+      this.#confirming.push(resolve);
+      this.#wake();
+    }
+    return promise;
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
@@ -206,14 +218,18 @@ export class Lease {
     while (!this.#hasEnded) {
       let pauseMs: number = leaseTimes.retryMs;
       this.#isHurried = false;
+      const confirming = this.#confirming.splice(0);
+      const renewals = this.#renewals;
       try {
         pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
       } catch (error) {
         this.#answeredSinceMs = undefined;
         if (this.#clock.now() - this.#answeredMs > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
       }
+      for (const resolve of confirming) resolve(this.#renewals > renewals);
       if (pauseMs > 0 && !this.#isHurried && !this.#hasEnded) await this.#pause(pauseMs);
     }
+    for (const resolve of this.#confirming.splice(0)) resolve(false);
   }
 
   /** Renews the lease; returns the pause until the next time. */
@@ -294,6 +310,7 @@ export class Lease {
     this.#sequence = sequence;
     this.#seenMs = this.#clock.now();
     this.#wasTaken = true;
+    this.#renewals++;
     this.#fenceMs = askedMs + leaseTimes.fenceMs;
     if (this.#hasEnded || this.#clock.now() >= this.#fenceMs) return;
     this.#stopAtFence();
@@ -324,6 +341,12 @@ export class Lease {
   #record(term: number): LeaseRecord {
     const { id, name, parts } = this.#me;
     return { term, holder: id, name, isReleased: false, ...(parts !== undefined && { parts }) };
+  }
+
+  /** Has the work go on without a pause. */
+  #wake(): void {
+    this.#isHurried = true;
+    this.#hurried?.();
   }
 
   #pause(ms: number): Promise<void> {

@@ -16,6 +16,8 @@ export interface Deciding {
   readonly isShared: (address: string) => boolean;
   /** Whether this hub has all that another hub of its name has told. */
   readonly hasMirrored: () => boolean;
+  /** Tells other hubs what has not been told yet. */
+  readonly tellAll: () => void;
   /** Ends the connection as *failed*. */
   readonly fail: (reason: string) => void;
 }
@@ -36,4 +38,6 @@ export interface Following extends Deciding {
   readonly claims: Claims;
   readonly standing: Standing;
   readonly trouble$: BehaviorSubject<string>;
+  /** As `Ownership.confirm`. */
+  readonly confirm: (() => Promise<boolean>) | undefined;
 }

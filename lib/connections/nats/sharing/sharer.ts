@@ -72,6 +72,7 @@ export class Sharer {
       isShared: (parameter) => this.#shared.numberOf(parameter) !== undefined,
       isOwn: (epoch) => this.#shared.isOwn(epoch),
       tell: () => this.flush(),
+      confirm: ownership.confirm,
     });
     const follow = <T>(stream$: { subscribe(o: object): Subscription }, next: (one: T) => void) =>
       this.#running.add(stream$.subscribe({ next, error: () => {} }));

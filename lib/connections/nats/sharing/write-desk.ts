@@ -19,6 +19,8 @@ interface Known {
   readonly atMs: number;
   /** undefined: it was too much together with others. */
   answer: string | undefined;
+  /** Whether it may be told; undefined: it may. */
+  readonly confirmed: Promise<boolean> | undefined;
 }
 
 export interface WriteDeskContext {
@@ -29,6 +31,8 @@ export interface WriteDeskContext {
   readonly scheduler: SchedulerLike;
   /** Tells mirrors what has been written, before its answer: what was acknowledged is on its way to all who may take over. */
   readonly tell: () => void;
+  /** As `Ownership.confirm`. */
+  readonly confirm: (() => Promise<boolean>) | undefined;
 }
 
 /** Which request of which run of a hub has written a parameter last. */
@@ -65,12 +69,19 @@ export class WriteDesk {
     this.#forget(nowMs);
     const key = `${request.hub} ${request.run} ${request.number}`;
     const known = this.#known.get(key) ?? this.#answer(key, nowMs, request);
-    message.reply(known.answer ?? JSON.stringify(refuse(request, 'its hub knows the answer no longer')));
+    const reply = () =>
+      message.reply(known.answer ?? JSON.stringify(refuse(request, 'its hub knows the answer no longer')));
+    if (known.confirmed === undefined) reply();
+    else
+      void known.confirmed.then((isConfirmed) => {
+        if (isConfirmed) reply();
+        else message.reply(JSON.stringify(refuse(request, 'its hub may run it no longer')));
+      });
   }
 
   #answer(key: string, atMs: number, request: WriteRequest): Known {
     const answer = JSON.stringify(this.#write(request));
-    const known = { atMs, answer };
+    const known = { atMs, answer, confirmed: this.#context.confirm?.() };
     this.#known.set(key, known);
     this.#answered.add(known);
     this.#answerLength += answer.length;

@@ -161,11 +161,22 @@ for (const count of [1, 2, 3])
             time.schedule(() => set(hub, parts, fault, false, look), fault.forMs);
           }, fault.at);
         for (let ms = 0; ms < 70_000; ms += 250) time.schedule(look, ms);
+        let confirmed = 0;
+        /** What a holder does before it acknowledges something: whoever begins later begins after that. */
+        const confirm = async () => {
+          const hub = hubs.find(({ isStopped, lease }) => !isStopped && lease.isHeld());
+          const began = hub && { ...last };
+          if (hub === undefined || !(await hub.lease.confirm())) return;
+          confirmed++;
+          t.deepEqual(last, began, `another hub has begun before it was confirmed at ${time.now()}`);
+        };
+        for (let ms = 0; ms < 66_000; ms += 700) time.schedule(() => void confirm(), ms);
         for (const hub of hubs) hub.start(look);
         await time.run(52_000);
         isOver = true;
         await time.run(66_000);
         t.is(hubs.filter(({ lease }) => lease.isHeld()).length, 1);
+        t.true(confirmed > 0);
         for (const { lease } of hubs) lease.stop();
         await time.run(70_000);
       }),

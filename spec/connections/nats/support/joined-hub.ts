@@ -17,6 +17,7 @@ const unrivalled: Ownership = {
   isHolder: true,
   tells: true,
   answers: true,
+  confirm: undefined,
   owns: () => true,
   changed$: NEVER,
 };

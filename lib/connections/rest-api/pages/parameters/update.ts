@@ -12,6 +12,7 @@ import { send } from '../../http/answer/send.ts';
 import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
 import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
+import { unconfirmed } from '../../input/unconfirmed.ts';
 import type { WriteCounts } from '../../input/write-counts.ts';
 import { inSpan } from '../../tracing/span.ts';
 import type { View } from '../../users/view.ts';
@@ -24,7 +25,7 @@ interface Update {
 }
 
 export interface UpdateContext {
-  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote'>;
+  readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'duty'>;
   readonly writes: WriteCounts;
   readonly log: Log;
 }
@@ -110,11 +111,19 @@ function write(context: UpdateContext, updater: Updater, read: () => Update): Up
     const v =
       parameter === undefined ? view.write(address, value, origin) : context.hub.writeTo(parameter, value, origin);
     writes.taken++;
-    return { p: address, v };
+    const confirmed = context.hub.duty.watch?.confirm?.();
+    const updated = { p: address, v };
+    return confirmed === undefined ? updated : confirmed.then((isConfirmed) => expectConfirmed(isConfirmed, updated));
   } catch (error) {
     writes.refuse(error);
     throw error;
   }
+}
+
+/** Errors: `unavailable`. */
+function expectConfirmed(isConfirmed: boolean, updated: Updated): Updated {
+  if (isConfirmed) return updated;
+  throw new HubError('unavailable', `${updated.p}: ${unconfirmed}`);
 }
 
 async function updateRemote(

@@ -7,6 +7,7 @@ import type { Mistake } from '../../../../../wire/v1/hub-messages.ts';
 import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import { asHubError } from '../../../input/fault-gate.ts';
+import { unconfirmed } from '../../../input/unconfirmed.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
 import { inSpan } from '../../../tracing/span.ts';
 import { originWithTrace } from '../../../tracing/traceparent.ts';
@@ -75,7 +76,9 @@ function write(
     if (ack !== undefined) client.send(encode({ ack, errors }));
     else if (errors.length > 0) client.send(encode({ errors }));
   };
-  const writing = remotes && writeRemotes(hub, origin, remotes, writes, errors, log);
+  const sending = remotes && writeRemotes(hub, origin, remotes, writes, errors, log);
+  const confirming = message.ack === undefined ? undefined : confirmOwn({ hub, fanOut }, items, remotes, errors);
+  const writing = sending && confirming ? Promise.all([sending, confirming]).then(() => {}) : (sending ?? confirming);
   if (writing !== undefined || client.pendingAcks > 0) client.answerAfter(writing, answer);
   else answer();
   return writing === undefined ? errors : writing.then(() => errors);
@@ -102,6 +105,28 @@ async function writeRemotes(
     }
   });
   await Promise.all(sending);
+}
+
+/**
+ * Waits until it is known that what this hub has written stays; what is not confirmed is added to the errors. undefined: there is nothing to
+ * wait for.
+ */
+function confirmOwn(
+  { hub, fanOut }: Pick<Desk, 'hub' | 'fanOut'>,
+  items: readonly Item[],
+  remotes: readonly RemoteItem[] = [],
+  errors: Mistake[],
+): Promise<void> | undefined {
+  const { watch } = hub.duty;
+  if (watch?.confirm === undefined) return undefined;
+  const others = new Set([...errors.map(([target]) => target), ...remotes.map(({ target }) => target)]);
+  const own = items.map(([target]) => target).filter((target) => !others.has(target));
+  if (own.length === 0) return undefined;
+  const nameOf = (target: Target) =>
+    typeof target === 'string' ? target : (fanOut.parameterOf(target)?.address ?? target);
+  return watch.confirm().then((isConfirmed) => {
+    if (!isConfirmed) for (const target of own) errors.push([target, `${nameOf(target)}: ${unconfirmed}`]);
+  });
 }
 
 /** The parameter of a number; undefined: there is none that the client knows of. */
