@@ -10,6 +10,9 @@ import { api } from '../../support/hub.ts';
 import { startHubProcess } from '../../support/system/hub-process.ts';
 import { freePort } from '../../support/system/port.ts';
 
+/** Of a day, some seconds would be less than a pixel. */
+const lately = '#/history?address=desk/level&from=-1m';
+
 test('what failed while the hub was away is asked for again, also of a time that is over, and no view breaks', async (t) => {
   const port = await freePort();
   const flow = {
@@ -27,7 +30,7 @@ test('what failed while the hub was away is asked for again, also of a time that
       from: new Date(Date.now() - minutes * 60_000).toISOString(),
       to: new Date().toISOString(),
     })}`;
-  const following = await openConsole(t, browser, port, '#/history?address=desk/level');
+  const following = await openConsole(t, browser, port, lately);
   await following.locator('.event', { hasText: '0.7' }).first().waitFor(); // the store has it, so who asks once gets it
   const past = await openConsole(t, browser, port, over(1));
   const why = await openConsole(t, browser, port, '#/why');
@@ -37,7 +40,7 @@ test('what failed while the hub was away is asked for again, also of a time that
   first.process.kill('SIGTERM');
   await first.ended();
   await following.evaluate(`location.hash = '#/history'`);
-  await following.evaluate(`location.hash = '#/history?address=desk/level'`);
+  await following.evaluate(`location.hash = '${lately}'`);
   await past.evaluate(`location.hash = ${JSON.stringify(over(2))}`);
   for (const page of [following, past]) await page.getByText('the hub cannot be reached').first().waitFor();
   await why.getByRole('combobox').pressSequentially('level');
