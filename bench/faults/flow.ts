@@ -10,7 +10,7 @@ export interface FaultsFlow {
   readonly inputs: number;
 }
 
-/** How many parameters of a desk hubs write that wait for the answer: each hub has one of its own, `ack` of other desks and `own` of its desk. */
+/** How many hubs write and wait for the answer: each has a parameter `ack` of its own at the other desk, and one `own` at its desk. */
 export const writers = 3;
 
 export function flowOf({ servers, hub, isPair, desk, inputs }: FaultsFlow): object {

@@ -11,7 +11,10 @@ export interface Cell<T> {
   read(): Promise<Held<T>>;
   /**
    * Replaces the value of a sequence, and resolves with the new sequence; undefined: there is a newer value. After a rejection
-   * nobody knows whether the value was replaced, and it may still be.
+   * nobody knows whether the value was replaced, and it may still be; unless it is `NotReplaced`.
    */
   replace(value: T, sequence: number): Promise<number | undefined>;
 }
+
+/** It is certain that a value was not replaced, and will not be. */
+export class NotReplaced extends Error {}

@@ -1,43 +1,47 @@
-// Confirms for writes that this hub still ran its connections after they were done, and that others have been told of them: then no other
-// hub of the pair takes over without them. Many writes share one renewal of the lease.
+// Confirms for writes that whoever would take over has been told of them, and that this hub still ran its connections after that: then no
+// other hub of the pair takes over without them. Many writes share one confirmation.
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
 import type { JointLease } from './joint-lease.ts';
 
-/** Renewals of writes that come one after another are so far apart at least. */
-const everyMs = 5;
-/** As long as a write to another hub waits. */
+/** Confirmations that follow one another begin so far apart at least. */
+const everyMs = 10;
+/** A write to another hub waits as long. */
 const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
-  readonly #tellAll: () => void;
+  readonly #tellAll: () => Promise<boolean>;
   readonly #clock: SchedulerLike;
-  /** That which has not begun yet, and that which began last. */
+  /** That which has not begun yet; when that which began last is over. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `tellAll` tells others what has been written so far, on the same connection as the lease is renewed. */
-  constructor(lease: Pick<JointLease, 'confirm'>, tellAll: () => void, clock: SchedulerLike) {
+  /** `tellAll` tells what has been written so far; resolves to whether who would take over has it. Never rejects. */
+  constructor(lease: Pick<JointLease, 'confirm'>, tellAll: () => Promise<boolean>, clock: SchedulerLike) {
     this.#lease = lease;
     this.#tellAll = tellAll;
     this.#clock = clock;
   }
 
-  /** Resolves to whether all that was written before is confirmed; false: nobody knows. Never rejects. */
+  /** Resolves to whether all that was written before is confirmed, within 2 s; false: nobody knows. Never rejects. */
   confirm(): Promise<boolean> {
-    this.#next ??= this.#confirmAfter(this.#last);
+    this.#next ??= inTime(this.#confirmAfter(this.#last));
     return this.#next;
   }
 
   async #confirmAfter(last: Promise<unknown>): Promise<boolean> {
     await last;
     this.#next = undefined;
-    this.#tellAll();
-    const confirmed = within(this.#lease.confirm(), limitMs);
-    this.#last = Promise.allSettled([confirmed, this.#pause()]);
-    return (await confirmed) === true;
+    const confirmed = inTime(this.#tellAndRenew());
+    this.#last = Promise.all([confirmed, this.#pause()]);
+    return confirmed;
+  }
+
+  async #tellAndRenew(): Promise<boolean> {
+    const [isTold, isHeld] = await Promise.all([this.#tellAll(), this.#lease.confirm()]);
+    return isTold && isHeld;
   }
 
   #pause(): Promise<void> {
@@ -45,4 +49,8 @@ export class Confirmation {
     this.#clock.schedule(() => resolve(), everyMs);
     return promise;
   }
+}
+
+async function inTime(confirmed: Promise<boolean>): Promise<boolean> {
+  return (await within(confirmed, limitMs)) === true;
 }

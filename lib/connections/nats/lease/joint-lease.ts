@@ -1,5 +1,5 @@
-// The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment; to go on, any
-// one is enough that it has held since. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
+// The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment, or the one in
+// which the last holder has left the whole lease; to go on, any one is enough that it has held since. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
 // seconds, since they are without a leader, ends nobody.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
@@ -67,13 +67,15 @@ export class JointLease {
     for (const part of this.#parts) part.hurry();
   }
 
-  /**
-   * Resolves to whether this hub has held the lease after it was called, and so nobody else can have begun. Never rejects; it takes as
-   * long as the servers, and a second more for each part that cannot be written.
-   */
+  /** Renews it at once; resolves to whether it is held after that, so nobody else can have begun by the time of the call. Never rejects. */
   async confirm(): Promise<boolean> {
-    for (const part of this.#byLastRenewal()) if (await part.confirm()) return this.isHeld();
-    return false;
+    const asked = this.#byLastRenewal().map(async (part) => {
+      if (!(await part.confirm())) throw new Error('not renewed');
+    });
+    return Promise.any(asked).then(
+      () => this.isHeld(),
+      () => false,
+    );
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
@@ -95,9 +97,12 @@ export class JointLease {
     const wasHeld = this.isHeld();
     this.#hasEnded = true;
     if (wasHeld) this.#enter({ is: 'fenced', term: this.#term });
-    const [whole] = wasHeld ? this.#byLastRenewal() : [];
-    await whole?.release(true);
-    await Promise.all(this.#parts.map((part) => part !== whole && part.release()));
+    const tried = new Set<Lease>();
+    for (const part of wasHeld ? this.#byLastRenewal() : []) {
+      tried.add(part);
+      if (await part.release(true)) break;
+    }
+    await Promise.all(this.#parts.map((part) => tried.has(part) || part.release()));
   }
 
   /** Why the servers have answered for no part for a while; empty: they do. Hot, replays last, never completes, never errors. */

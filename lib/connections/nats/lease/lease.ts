@@ -5,7 +5,7 @@
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { z } from 'zod';
 import { messageOf } from '../../../model/error.ts';
-import type { Cell } from './cell.ts';
+import { type Cell, NotReplaced } from './cell.ts';
 import type { Life } from './life.ts';
 
 export const leaseTimes = {
@@ -25,7 +25,7 @@ export const leaseTimes = {
 } as const;
 
 /** What the cell of a lease holds. Each holder has a greater term than the one before. */
-const leaseRecord = z.strictObject({
+const leaseRecord = z.object({
   term: z.int().positive(),
   holder: z.string(),
   name: z.string(),
@@ -145,7 +145,7 @@ export class Lease {
     return false;
   }
 
-  /** How long it is held unless it is renewed, by the clock. */
+  /** Until when it is held unless it is renewed, by the clock. */
   get fenceMs(): number {
     return this.#fenceMs;
   }
@@ -155,7 +155,7 @@ export class Lease {
     return this.state.is === 'taken' && this.#wasTaken && this.#clock.now() - this.#seenMs < leaseTimes.expiryMs;
   }
 
-  /** Whether the last holder has left the whole lease in this cell: to whoever takes it, or to this hub, which has. */
+  /** Whether the last holder has left the whole lease in this cell, which nobody has taken since, or this hub has. */
   get isWhole(): boolean {
     return this.#isWhole;
   }
@@ -189,23 +189,27 @@ export class Lease {
     this.#hurried?.();
   }
 
-  /** Gives the lease to whoever wants it, the whole of it or this part. What it protects must have ended before. Never rejects. */
-  async release(isWhole = false): Promise<void> {
+  /**
+   * Gives the lease to whoever wants it, the whole of it or this part. What it protects must have ended before. Never rejects; resolves to
+   * false when it is certain that nobody was given anything.
+   */
+  async release(isWhole = false): Promise<boolean> {
     this.stop();
     await this.#working;
     const term = this.#ownTerm;
     this.#ownTerm = undefined;
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
-    if (term === undefined) return;
+    if (term === undefined) return false;
+    const released: LeaseRecord = isWhole
+      ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // whoever takes it may know of no other term
+      : { ...this.#record(term), isReleased: true };
     try {
-      const released = { ...this.#record(term), isReleased: true };
-      if (isWhole) Object.assign(released, { isWhole, term: this.#whole.terms.greatest }); // nobody else may tell of that term
-      if ((await this.#cell.replace(released, this.#sequence)) !== undefined) return;
+      if ((await this.#cell.replace(released, this.#sequence)) !== undefined) return true;
       const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded
-      if (value?.holder === this.#me.id) await this.#cell.replace(released, sequence);
-    } catch {
-      // it runs out by itself
+      return value?.holder === this.#me.id && (await this.#cell.replace(released, sequence)) !== undefined;
+    } catch (error) {
+      return !(error instanceof NotReplaced); // it runs out by itself
     }
   }
 
@@ -263,7 +267,7 @@ export class Lease {
     this.#sequence = sequence;
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
-    this.#isWhole = value?.isReleased === true && value.isWhole === true;
+    if (!isOwn) this.#isWhole = value?.isReleased === true && value.isWhole === true; // its own record is in the place of the one it saw
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     const mayTake =
       value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));

@@ -36,17 +36,19 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: Spreading)
     if (present?.info?.cluster === undefined || !isCalm()) return lookEveryMs;
     try {
       const crowded = findCrowded(await Promise.all(streams.map((stream) => placeOf(present, stream))));
-      if (crowded === undefined || !isCalm()) return lookEveryMs;
+      if (crowded === undefined || !isCalm() || running.closed) return lookEveryMs;
       await ask(present, `STREAM.LEADER.STEPDOWN.${streams[crowded]}`);
       return electedMs;
     } catch (error) {
       return (await isRefused(error)) ? refusedMs : lookEveryMs;
     }
   };
+  let waiting = Subscription.EMPTY;
   const lookAfter = (ms: number) => {
-    running.add(clock.schedule(() => void spread().then((next) => running.closed || lookAfter(next)), ms));
+    waiting = clock.schedule(() => void spread().then((next) => running.closed || lookAfter(next)), ms);
   };
   lookAfter(lookEveryMs);
+  running.add(() => waiting.unsubscribe());
   return running;
 }
 

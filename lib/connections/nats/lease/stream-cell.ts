@@ -4,7 +4,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { DiscardPolicy, JetStreamClient, RetentionPolicy, StorageType, StreamAPI } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
-import type { Cell, Held } from './cell.ts';
+import { type Cell, type Held, NotReplaced } from './cell.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
@@ -86,8 +86,9 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
       } catch (error) {
         const isNewer = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
         if (isNewer) return undefined;
-        if (await isUnheard(error)) void createBeside(session);
-        throw error;
+        if (!(await isUnheard(error))) throw error;
+        void createBeside(session);
+        throw new NotReplaced('no server takes the lease at the moment');
       }
     },
   };

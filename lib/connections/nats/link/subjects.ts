@@ -7,7 +7,7 @@ export interface HubName {
 }
 
 /** What goes on below the name of a hub: its turns and heartbeats, and what it is asked for. */
-export type What = 'turns' | 'walk' | 'write';
+export type What = 'turns' | 'walk' | 'write' | 'receipt';
 
 export function subjectOf({ domain, hub }: HubName, what: What): string {
   return `patchbay.${domain}.${hub}.${what}`;

@@ -9,7 +9,7 @@ import type { Value } from '../../../model/value.ts';
 import type { Log } from '../../connection.ts';
 import type { HubName } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import type { Told } from '../wire/messages.ts';
+import type { Receipt, Told } from '../wire/messages.ts';
 import { FireCounts } from './fire-counts.ts';
 import { fetchMending, type Mending, type Position } from './mend.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
@@ -96,6 +96,11 @@ export class MirroredHub implements Remote {
 
   get epoch(): string | undefined {
     return this.#position?.epoch;
+  }
+
+  /** How far it has come; `null`: it has nothing. */
+  get receipt(): Receipt {
+    return this.#position === undefined ? null : { epoch: this.#position.epoch, rev: this.#position.rev };
   }
 
   /** For how long this hub has not had all that its owner tells, in milliseconds. */

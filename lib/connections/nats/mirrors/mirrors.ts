@@ -10,6 +10,7 @@ import type { Ownership } from '../ownership.ts';
 import { readTold, type Told } from '../wire/messages.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';
+import { tellReceipts } from './stand-by.ts';
 
 /** How many hubs are mirrored; past that the one that has been stale for longest goes, and if none is, the new one is left out. */
 const maxHubs = 256;
@@ -33,6 +34,7 @@ export class Mirrors {
   readonly #running = new Subscription();
   #transport: Transport | undefined;
   #unsubscribe = () => {};
+  #endReceipts = () => {};
   #heardAtMs = 0;
 
   constructor(context: MirrorsContext) {
@@ -56,13 +58,16 @@ export class Mirrors {
   }
 
   attach(transport: Transport): void {
+    const { name, ownership } = this.#context;
     this.#transport = transport;
     this.#subscribe(transport);
+    this.#endReceipts = tellReceipts(transport, name, ownership, () => this.#hubs.get(name.hub)?.receipt ?? null);
     for (const hub of this.#hubs.values()) hub.attach(transport);
   }
 
   detach(): void {
     this.#unsubscribe();
+    this.#endReceipts();
     this.#transport = undefined;
     for (const hub of this.#hubs.values()) hub.attach(undefined);
   }

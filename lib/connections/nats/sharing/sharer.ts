@@ -8,6 +8,7 @@ import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership.ts';
+import { Receipts } from './receipts.ts';
 import { SharedParameters } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
 import { answerWalk, tellState } from './walk.ts';
@@ -48,6 +49,7 @@ export class Sharer {
   readonly #shared: SharedParameters;
   readonly #writer = new TurnWriter();
   readonly #desk: WriteDesk;
+  readonly #receipts: Receipts;
   readonly #running = new Subscription();
   #session = Subscription.EMPTY;
   #transport: Transport | undefined;
@@ -67,6 +69,7 @@ export class Sharer {
     const { hub, ownership } = context;
     this.#context = context;
     this.#shared = new SharedParameters(hub.epoch);
+    this.#receipts = new Receipts(context.name, context.scheduler);
     this.#desk = new WriteDesk({
       ...context,
       isShared: (parameter) => this.#shared.numberOf(parameter) !== undefined,
@@ -114,6 +117,15 @@ export class Sharer {
         this.schedule(undefined, heartbeatMs);
       }, heartbeatMs),
     );
+  }
+
+  /** Tells all; resolves to whether who would take over has it, as far as it can be reached. Never rejects. */
+  async tellAll(): Promise<boolean> {
+    const transport = this.#transport;
+    if (transport === undefined || !this.#context.ownership.tells) return false;
+    this.flush();
+    const all = { epoch: this.#shared.epoch, rev: this.#told };
+    return this.#receipts.expect(transport, all, () => this.#publish(this.#told, ''));
   }
 
   /** There is nobody to be told. */

@@ -85,6 +85,10 @@ export const walkAnswer = z.strictObject({
 });
 export type WalkAnswer = z.output<typeof walkAnswer>;
 
+/** How far a hub that stands by has come with what the one that runs has told; `null`: it has nothing yet. */
+export const receipt = z.strictObject({ epoch: name, rev: count }).nullable();
+export type Receipt = z.output<typeof receipt>;
+
 /**
  * Asks the owner to write, as one turn. A run of a hub numbers its requests; the same number again is the same request, for as long as
  * the owner has not joined anew.

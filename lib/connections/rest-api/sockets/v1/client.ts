@@ -21,7 +21,7 @@ const maxUnreadBytes = 8 * 1024;
 const maxUnreadAnswers = limits.unreadBytes.default / 2;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
 const maxUnsent = 64;
-/** While so many answers wait for other hubs, which answer within two seconds, the client's next messages wait as well. */
+/** While so many answers wait for other hubs, which takes two seconds at most, the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
 
 const nothingUnsent: readonly string[] = [];

@@ -114,12 +114,12 @@ async function writeRemotes(
 function confirmOwn(
   { hub, fanOut }: Pick<Desk, 'hub' | 'fanOut'>,
   items: readonly Item[],
-  remotes: readonly RemoteItem[] = [],
+  remotes: readonly RemoteItem[] | undefined,
   errors: Mistake[],
 ): Promise<void> | undefined {
   const { watch } = hub.duty;
   if (watch?.confirm === undefined) return undefined;
-  const others = new Set([...errors.map(([target]) => target), ...remotes.map(({ target }) => target)]);
+  const others = new Set([...errors.map(([target]) => target), ...(remotes ?? []).map(({ target }) => target)]);
   const own = items.map(([target]) => target).filter((target) => !others.has(target));
   if (own.length === 0) return undefined;
   const nameOf = (target: Target) =>
