@@ -3,6 +3,7 @@
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
+import { pause } from '../pause.ts';
 import type { JointLease } from './joint-lease.ts';
 
 /** Confirmations that follow one another begin so far apart at least. */
@@ -35,19 +36,13 @@ export class Confirmation {
     await last;
     this.#next = undefined;
     const confirmed = inTime(this.#tellAndRenew());
-    this.#last = Promise.all([confirmed, this.#pause()]);
+    this.#last = Promise.all([confirmed, pause(this.#clock, everyMs)]);
     return confirmed;
   }
 
   async #tellAndRenew(): Promise<boolean> {
     const [isTold, isHeld] = await Promise.all([this.#tellAll(), this.#lease.confirm()]);
     return isTold && isHeld;
-  }
-
-  #pause(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#clock.schedule(() => resolve(), everyMs);
-    return promise;
   }
 }
 

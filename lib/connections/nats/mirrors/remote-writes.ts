@@ -8,6 +8,7 @@ import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.
 import type { Value } from '../../../model/value.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
+import { pause } from '../pause.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
 import { isTooLong, maxMessageBytes, read, writeAnswer } from '../wire/messages.ts';
 
@@ -96,15 +97,9 @@ export class RemoteWrites {
       } catch (error) {
         const nextMs = Math.max(scheduler.now(), nowMs + leastTryMs);
         if (nextMs >= endMs) throw error;
-        await this.#until(nextMs);
+        await pause(scheduler, Math.max(0, nextMs - scheduler.now()));
       }
     }
-  }
-
-  #until(timeMs: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#scheduler.schedule(() => resolve(), Math.max(0, timeMs - this.#scheduler.now()));
-    return promise;
   }
 }
 

@@ -3,6 +3,7 @@
 import type { SchedulerLike } from 'rxjs';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
+import { pause } from '../pause.ts';
 import { type Receipt, read, receipt } from '../wire/messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
@@ -38,7 +39,7 @@ export class Receipts {
       if (this.#clock.now() >= endMs) return false;
       if (!isReminded) remind();
       isReminded = true;
-      await this.#pause();
+      await pause(this.#clock, againMs);
     }
   }
 
@@ -56,11 +57,5 @@ export class Receipts {
     } finally {
       this.#isAsking = false;
     }
-  }
-
-  #pause(): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#clock.schedule(() => resolve(), againMs);
-    return promise;
   }
 }
