@@ -82,6 +82,7 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
   await client.set('desk/text', text);
   t.is(standby.find('desk/copy/19')!.value, text, 'a turn that is too long for a message has come as well');
   const refusal = 'not confirmed, another hub may run it by now; it may have taken effect';
+  let acknowledged = 0;
   /** Writes until it is refused; returns the last value that was acknowledged. */
   const writeOn = async (id: string, write: (value: number) => Promise<string>) => {
     for (let value = 1; ; value++) {
@@ -91,6 +92,7 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
         return value - 1;
       }
       t.true((standby.find(`desk/${id}`)!.value as number) >= value, 'who stands by has what was acknowledged');
+      acknowledged++;
     }
   };
   const messageOf = (error: Error) => error.message;
@@ -103,10 +105,9 @@ test('what the holder of a pair acknowledges is there after a takeover; while it
       return told.includes('desk/three') ? told : '';
     }),
   ]);
-  await after(300);
+  await eventually(() => acknowledged >= 50);
   link.cut(['out', 'in']);
   const last = await writing;
-  for (const one of last) t.true(one > 10, `${last} writes were acknowledged`);
   await eventually(() => standby.duty.watch?.term === 2);
   for (const [index, id] of ['one', 'two', 'three'].entries())
     t.true((standby.find(`desk/${id}`)!.value as number) >= last[index]!, id);
