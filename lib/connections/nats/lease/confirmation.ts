@@ -41,8 +41,7 @@ export class Confirmation {
   }
 
   async #tellAndRenew(): Promise<boolean> {
-    const [isTold, isHeld] = await Promise.all([this.#tellAll(), this.#lease.confirm()]);
-    return isTold && isHeld;
+    return (await this.#tellAll()) && (await this.#lease.confirm());
   }
 }
 

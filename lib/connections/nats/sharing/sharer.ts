@@ -8,6 +8,7 @@ import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership.ts';
+import { pause } from '../pause.ts';
 import { Receipts } from './receipts.ts';
 import { SharedParameters } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
@@ -21,6 +22,9 @@ const messageEveryMs = 1;
 /** Above so many changes in a millisecond it waits longer: then it is the number of messages that costs. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
+/** How long what has to be told waits until it can be, and how often it is looked whether it can. */
+const tellWithinMs = 2000;
+const lookAgainMs = 10;
 
 export interface SharerContext {
   readonly hub: Pick<
@@ -119,10 +123,18 @@ export class Sharer {
     );
   }
 
-  /** Tells all; resolves to whether who would take over has it, as far as it can be reached. Never rejects. */
+  /**
+   * Tells all, as soon as this hub may and there is a network; resolves to whether who would take over has it, as far as it can be reached.
+   * false: it is not known after some seconds, or this hub does not run its connections any more. Never rejects.
+   */
   async tellAll(): Promise<boolean> {
+    const { ownership, scheduler } = this.#context;
+    const endMs = scheduler.now() + tellWithinMs;
+    while (this.#transport === undefined || !ownership.tells) {
+      if (!ownership.isHolder || scheduler.now() >= endMs) return false;
+      await pause(scheduler, lookAgainMs);
+    }
     const transport = this.#transport;
-    if (transport === undefined || !this.#context.ownership.tells) return false;
     this.flush();
     const all = { epoch: this.#shared.epoch, rev: this.#told };
     return this.#receipts.expect(transport, all, () => this.#publish(this.#told, ''));
