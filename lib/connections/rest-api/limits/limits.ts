@@ -329,7 +329,7 @@ export const limits = {
     default: 1000,
     unit: 'messages',
     setting: 'fixed',
-    about: 'messages of a v1 client that wait for what other hubs say to its writes, or who stands by to them',
+    about: 'messages of a v1 client that wait for what other hubs say to its writes',
     told: 'nothing, its next messages wait',
     isFatal: false,
   },
