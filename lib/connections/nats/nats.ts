@@ -34,7 +34,7 @@ export const nats = defineGatewayType({
         link,
         isShared,
         hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
-        tellAll: () => sharer.tellAll(),
+        tellAll: (endMs) => sharer.tellAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });
       const shared = { hub, name: settings, ownership, scheduler };

@@ -4,7 +4,8 @@
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
 import type { Cell } from './cell.ts';
-import { type LeaseRecord, leaseTimes } from './lease.ts';
+import type { LeaseRecord } from './record.ts';
+import { leaseTimes } from './times.ts';
 
 /** How often a hub looks that wants what it does not have, or does not know. */
 const lookMs = 1000;

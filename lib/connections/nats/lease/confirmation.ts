@@ -13,14 +13,14 @@ const limitMs = 2000;
 
 export class Confirmation {
   readonly #lease: Pick<JointLease, 'confirm'>;
-  readonly #tellAll: () => Promise<boolean>;
+  readonly #tellAll: (endMs: number) => Promise<boolean>;
   readonly #clock: SchedulerLike;
   /** That which has not begun yet; when that which began last is over. */
   #next: Promise<boolean> | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `tellAll` tells what has been written so far; resolves to whether who would take over has it. Never rejects. */
-  constructor(lease: Pick<JointLease, 'confirm'>, tellAll: () => Promise<boolean>, clock: SchedulerLike) {
+  /** `tellAll` tells what has been written so far; resolves to whether who would take over has it, false past a time. Never rejects. */
+  constructor(lease: Pick<JointLease, 'confirm'>, tellAll: (endMs: number) => Promise<boolean>, clock: SchedulerLike) {
     this.#lease = lease;
     this.#tellAll = tellAll;
     this.#clock = clock;
@@ -41,7 +41,7 @@ export class Confirmation {
   }
 
   async #tellAndRenew(): Promise<boolean> {
-    return (await this.#tellAll()) && (await this.#lease.confirm());
+    return (await this.#tellAll(this.#clock.now() + limitMs)) && (await this.#lease.confirm());
   }
 }
 

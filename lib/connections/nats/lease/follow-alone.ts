@@ -2,8 +2,9 @@
 
 import { Subscription } from 'rxjs';
 import type { LinkState } from '../link/link.ts';
-import { type LeaseState, leaseTimes } from './lease.ts';
+import type { LeaseState } from './lease.ts';
 import type { Following } from './standing.ts';
+import { leaseTimes } from './times.ts';
 
 /** How long connections and rules wait for the first word of the domain, about who has which connection. */
 export const longestWaitMs = 2000;

@@ -5,7 +5,8 @@
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import type { Cell } from './cell.ts';
-import { type Holder, Lease, type LeaseRecord, type LeaseState, type Rivals, type Terms, type Whole } from './lease.ts';
+import { type Holder, Lease, type LeaseState, type Rivals, type Terms, type Whole } from './lease.ts';
+import type { LeaseRecord } from './record.ts';
 
 export class JointLease {
   readonly #me: Holder;

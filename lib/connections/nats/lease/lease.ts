@@ -3,44 +3,12 @@
 // holder stops at its fence 3 s after it asked for the last renewal that succeeded, so it is over before anybody else begins.
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
-import { z } from 'zod';
 import { messageOf } from '../../../model/error.ts';
 import { type Cell, NotReplaced } from './cell.ts';
 import type { Life } from './life.ts';
-
-export const leaseTimes = {
-  renewMs: 1000,
-  fenceMs: 3000,
-  expiryMs: 4000,
-  /** How often the others look. */
-  lookMs: 500,
-  /** When the servers answer again, the holder has this long to renew before its lease is taken. */
-  graceMs: 1500,
-  /** A holder that is there has so long from its last renewal on. */
-  patienceMs: 7000,
-  /** The pause before servers that did not answer are asked again. */
-  retryMs: 200,
-  /** Servers that have not answered for this long are in trouble. */
-  troubleMs: 2000,
-} as const;
-
-/** What the cell of a lease holds. Each holder has a greater term than the one before. */
-const leaseRecord = z.object({
-  term: z.int().positive(),
-  holder: z.string(),
-  name: z.string(),
-  isReleased: z.boolean(),
-  /** How many cells the lease is on. */
-  parts: z.int().positive().optional(),
-  /** Of a part that was released: who takes it has the whole lease. */
-  isWhole: z.boolean().optional(),
-});
-export type LeaseRecord = z.infer<typeof leaseRecord>;
-
-/** Reads what a cell holds. Errors: what it is not. */
-export function parseLease(data: unknown): LeaseRecord {
-  return leaseRecord.parse(data);
-}
+import type { LeaseRecord } from './record.ts';
+import { Sighting } from './sighting.ts';
+import { leaseTimes } from './times.ts';
 
 /** Who asks for the lease: `id` is of this run of the program alone, `name` tells people which one it is. */
 export interface Holder {
@@ -98,20 +66,13 @@ export class Lease {
   #isHurried = false;
   #hasEnded = false;
   readonly #trouble = new BehaviorSubject('');
-  /** The newest sequence that is known, and since when the newest record is. */
-  #sequence = 0;
-  #seenMs = 0;
-  /** Whether the newest record that is known is that of a holder. */
-  #wasTaken = false;
-  /** Since when every look was answered; undefined: the last one was not. */
-  #answeredSinceMs: number | undefined;
-  #answeredMs = Number.NEGATIVE_INFINITY;
+  readonly #sighting = new Sighting();
   /** The term of this hub's own record, as far as it knows. */
   #ownTerm: number | undefined;
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
   #isWhole = false;
   #fenceMs = Number.NEGATIVE_INFINITY;
-  /** How often it was taken or renewed, and who waits for the next time. */
+  /** How often it was renewed, and who waits for the next time; to take it anew is none, as another hub may have had it meanwhile. */
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
 
@@ -152,7 +113,8 @@ export class Lease {
 
   /** Whether another hub has it, and has renewed it lately. */
   get isRenewed(): boolean {
-    return this.state.is === 'taken' && this.#wasTaken && this.#clock.now() - this.#seenMs < leaseTimes.expiryMs;
+    if (this.state.is !== 'taken' || !this.#sighting.isTaken) return false;
+    return this.#sighting.unseenMs(this.#clock.now()) < leaseTimes.expiryMs;
   }
 
   /** Whether the last holder has left the whole lease in this cell, which nobody has taken since, or this hub has. */
@@ -205,7 +167,7 @@ export class Lease {
       ? { ...this.#record(this.#whole.terms.greatest), isReleased: true, isWhole } // whoever takes it may know of no other term
       : { ...this.#record(term), isReleased: true };
     try {
-      if ((await this.#cell.replace(released, this.#sequence)) !== undefined) return true;
+      if ((await this.#cell.replace(released, this.#sighting.sequence)) !== undefined) return true;
       const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded
       return value?.holder === this.#me.id && (await this.#cell.replace(released, sequence)) !== undefined;
     } catch (error) {
@@ -227,8 +189,8 @@ export class Lease {
       try {
         pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
       } catch (error) {
-        this.#answeredSinceMs = undefined;
-        if (this.#clock.now() - this.#answeredMs > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
+        this.#sighting.unanswered();
+        if (this.#sighting.silentMs(this.#clock.now()) > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
       }
       for (const resolve of confirming) resolve(this.#renewals > renewals);
       if (pauseMs > 0 && !this.#isHurried && !this.#hasEnded) await this.#pause(pauseMs);
@@ -240,9 +202,10 @@ export class Lease {
   async #renew(term: number): Promise<number> {
     if (!this.#whole.isWanted()) return this.#giveUp(term);
     const askedMs = this.#clock.now();
-    const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
+    const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     this.#noteAnswer(this.#clock.now());
     if (sequence === undefined) return this.#look();
+    this.#renewals++;
     this.#hold(term, sequence, askedMs);
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
@@ -252,19 +215,18 @@ export class Lease {
     this.#fenceMs = Number.NEGATIVE_INFINITY;
     this.isHeld();
     this.#ownTerm = undefined;
-    await this.#cell.replace({ ...this.#record(term), isReleased: true }, this.#sequence);
+    await this.#cell.replace({ ...this.#record(term), isReleased: true }, this.#sighting.sequence);
     return leaseTimes.lookMs;
   }
 
   /** Looks who has the lease, and takes it if nobody does; returns the pause until the next look. */
   async #look(): Promise<number> {
-    const { sequence, value } = await this.#cell.read();
+    const held = await this.#cell.read();
+    const { value } = held;
     const nowMs = this.#clock.now();
     this.#noteAnswer(nowMs);
     this.heardOf(value?.term ?? 0);
-    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = nowMs;
-    if (value !== undefined) this.#wasTaken = !value.isReleased;
-    this.#sequence = sequence;
+    this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
     if (!isOwn) this.#isWhole = value?.isReleased === true && value.isWhole === true; // its own record is in the place of the one it saw
@@ -278,7 +240,7 @@ export class Lease {
 
   /** Whether nobody can have a lease that there is not: servers that have lost it do not end who holds it, who may take it again. */
   #mayTakeLost(nowMs: number): boolean {
-    return !this.#wasTaken || !this.#rivals.isExclusive || this.isHeld() || this.#isOver(nowMs);
+    return !this.#sighting.isTaken || !this.#rivals.isExclusive || this.isHeld() || this.#sighting.isOver(nowMs);
   }
 
   #nextTerm(value: LeaseRecord | undefined): number {
@@ -286,23 +248,18 @@ export class Lease {
     return Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
   }
 
-  #isOver(nowMs: number): boolean {
-    const isUnseen = nowMs - this.#seenMs >= leaseTimes.expiryMs;
-    return isUnseen && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
-  }
-
   /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
   async #mayTake(holder: string, nowMs: number): Promise<boolean> {
     const { lifeOf, isExclusive } = this.#rivals;
-    const unseenMs = nowMs - this.#seenMs;
-    const isOver = this.#isOver(nowMs);
-    if (isExclusive) return isOver && (unseenMs >= leaseTimes.patienceMs || (await lifeOf(holder)) !== 'there');
+    const isOver = this.#sighting.isOver(nowMs);
+    const isPatient = this.#sighting.unseenMs(nowMs) < leaseTimes.patienceMs;
+    if (isExclusive) return isOver && (!isPatient || (await lifeOf(holder)) !== 'there');
     return isOver || (await lifeOf(holder)) === 'gone';
   }
 
   async #take(term: number): Promise<number> {
     const askedMs = this.#clock.now();
-    const sequence = await this.#cell.replace(this.#record(term), this.#sequence);
+    const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
     this.heardOf(term);
@@ -311,10 +268,7 @@ export class Lease {
   }
 
   #hold(term: number, sequence: number, askedMs: number): void {
-    this.#sequence = sequence;
-    this.#seenMs = this.#clock.now();
-    this.#wasTaken = true;
-    this.#renewals++;
+    this.#sighting.noteOwn(sequence, this.#clock.now());
     this.#fenceMs = askedMs + leaseTimes.fenceMs;
     if (this.#hasEnded || this.#clock.now() >= this.#fenceMs) return;
     this.#stopAtFence();
@@ -330,11 +284,8 @@ export class Lease {
     }, leftMs);
   }
 
-  /** A process that was stopped has seen nothing meanwhile: its looks begin anew. */
   #noteAnswer(nowMs: number): void {
-    if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
-    this.#answeredMs = nowMs;
-    this.#answeredSinceMs ??= nowMs;
+    this.#sighting.answered(nowMs);
     this.#trouble.next('');
   }
 

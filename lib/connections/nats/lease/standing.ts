@@ -16,8 +16,8 @@ export interface Deciding {
   readonly isShared: (address: string) => boolean;
   /** Whether this hub has all that another hub of its name has told. */
   readonly hasMirrored: () => boolean;
-  /** Tells other hubs what has not been told yet; resolves to whether who would take over has it. Never rejects. */
-  readonly tellAll: () => Promise<boolean>;
+  /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
+  readonly tellAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
   readonly fail: (reason: string) => void;
 }

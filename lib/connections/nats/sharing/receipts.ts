@@ -8,9 +8,8 @@ import { type Receipt, read, receipt } from '../wire/messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
 const answerMs = 300;
-/** Who is behind is asked again so soon, for so long. */
+/** Who is behind is asked again so soon. */
 const againMs = 10;
-const limitMs = 2000;
 
 export class Receipts {
   readonly #subject: string;
@@ -24,15 +23,19 @@ export class Receipts {
   }
 
   /**
-   * Resolves to whether who stands by has all up to a revision, or nobody does who can be reached; false: it has not within 2 s. `remind` is
+   * Resolves to whether who stands by has all up to a revision, or nobody does who can be reached; false: it has not by then. `remind` is
    * called where something has not come. Never rejects.
    */
-  async expect(transport: Transport, { epoch, rev }: NonNullable<Receipt>, remind: () => void): Promise<boolean> {
+  async expect(
+    transport: Transport,
+    { epoch, rev }: NonNullable<Receipt>,
+    endMs: number,
+    remind: () => void,
+  ): Promise<boolean> {
     if (this.#isSilent) {
       if (!this.#isAsking) void this.#ask(transport);
       return true;
     }
-    const endMs = this.#clock.now() + limitMs;
     for (let isReminded = false; ; ) {
       const told = await this.#ask(transport);
       if (told === null || (told.epoch === epoch && told.rev >= rev)) return true;

@@ -22,8 +22,7 @@ const messageEveryMs = 1;
 /** Above so many changes in a millisecond it waits longer: then it is the number of messages that costs. */
 const busyPerMs = 5;
 const busyMessageEveryMs = 8;
-/** How long what has to be told waits until it can be, and how often it is looked whether it can. */
-const tellWithinMs = 2000;
+/** How often it is looked whether what has to be told can be. */
 const lookAgainMs = 10;
 
 export interface SharerContext {
@@ -125,11 +124,10 @@ export class Sharer {
 
   /**
    * Tells all, as soon as this hub may and there is a network; resolves to whether who would take over has it, as far as it can be reached.
-   * false: it is not known after some seconds, or this hub does not run its connections any more. Never rejects.
+   * false: it is not known by then, or this hub does not run its connections any more. Never rejects.
    */
-  async tellAll(): Promise<boolean> {
+  async tellAll(endMs: number): Promise<boolean> {
     const { ownership, scheduler } = this.#context;
-    const endMs = scheduler.now() + tellWithinMs;
     while (this.#transport === undefined || !ownership.tells) {
       if (!ownership.isHolder || scheduler.now() >= endMs) return false;
       await pause(scheduler, lookAgainMs);
@@ -137,7 +135,7 @@ export class Sharer {
     const transport = this.#transport;
     this.flush();
     const all = { epoch: this.#shared.epoch, rev: this.#told };
-    return this.#receipts.expect(transport, all, () => this.#publish(this.#told, ''));
+    return this.#receipts.expect(transport, all, endMs, () => this.#publish(this.#told, ''));
   }
 
   /** There is nobody to be told. */

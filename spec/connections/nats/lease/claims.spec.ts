@@ -4,7 +4,7 @@
 import test from 'ava';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { type ClaimList, Claims } from '../../../../lib/connections/nats/lease/claims.ts';
-import type { LeaseRecord } from '../../../../lib/connections/nats/lease/lease.ts';
+import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
 import { Time } from '../support/time.ts';
 
 /** One list for all hubs; it counts how often a hub has read it. */

@@ -8,6 +8,7 @@ import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 
 const name = { domain: 'd', hub: 'west' };
 const asked = { epoch: 'e', rev: 5 };
+const soon = () => monotonicScheduler.now() + 500;
 
 /** Who stands by answers what it is told to here; undefined: nothing. */
 function standBy() {
@@ -34,36 +35,36 @@ test('who is behind is reminded once, and waited for', async (t) => {
   ]) {
     state.answer = answer;
     let reminded = 0;
-    const has = receipts.expect(transport, asked, () => reminded++);
+    const has = receipts.expect(transport, asked, soon(), () => reminded++);
     await after(50);
     t.is(reminded, 1);
     state.answer = asked;
     t.true(await has);
   }
   state.answer = { epoch: 'e', rev: 4 };
-  t.false(await receipts.expect(transport, asked, () => {}), 'it does not come');
+  t.false(await receipts.expect(transport, asked, soon(), () => {}), 'it does not come');
 });
 
 test('who is not there, or has nothing yet, is not waited for', async (t) => {
   const { state, transport, receipts } = standBy();
   state.isThere = false;
-  t.true(await receipts.expect(transport, asked, t.fail));
+  t.true(await receipts.expect(transport, asked, soon(), t.fail));
   state.isThere = true;
   state.answer = null;
-  t.true(await receipts.expect(transport, asked, t.fail));
+  t.true(await receipts.expect(transport, asked, soon(), t.fail));
   state.answer = { epoch: 'e', rev: 4 };
-  t.false(await receipts.expect(transport, asked, () => {}), 'it has come');
+  t.false(await receipts.expect(transport, asked, soon(), () => {}), 'it has come');
 });
 
 test('who does not answer is waited for once, and again from when it answers', async (t) => {
   const { state, transport, receipts } = standBy();
   const startMs = performance.now();
-  for (let count = 0; count < 20; count++) t.true(await receipts.expect(transport, asked, t.fail));
+  for (let count = 0; count < 20; count++) t.true(await receipts.expect(transport, asked, soon(), t.fail));
   t.true(performance.now() - startMs >= 299);
   t.is(state.asked, 2, 'one question at a time is under way, and nobody waits for the second one');
   await after(400);
   state.answer = { epoch: 'e', rev: 4 };
-  t.true(await receipts.expect(transport, asked, t.fail), 'it is asked, and not waited for yet');
+  t.true(await receipts.expect(transport, asked, soon(), t.fail), 'it is asked, and not waited for yet');
   await after(0);
-  t.false(await receipts.expect(transport, asked, () => {}));
+  t.false(await receipts.expect(transport, asked, soon(), () => {}));
 });

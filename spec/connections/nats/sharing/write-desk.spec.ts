@@ -4,38 +4,37 @@ import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import { maxAnswerLength, WriteDesk } from '../../../../lib/connections/nats/sharing/write-desk.ts';
 import type { WriteAnswer } from '../../../../lib/connections/nats/wire/messages.ts';
+import type { ParameterDeclaration } from '../../../../lib/model/parameter.ts';
 import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
 
-test('what is not confirmed is refused, also when it is asked for again, and what is asked for again waits as well', async (t) => {
+/** The desk of a hub, and what asks it: `answered` hears of each answer. */
+function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations: readonly ParameterDeclaration[]) {
   const time = new Time();
   const west = new JoinedHub('west', time, new LossyNetwork(time, () => 0.5).transportOf('west'));
-  west.declare({ id: 'lamp', type: 'I', access: 'read-write' });
+  west.declare(...declarations);
+  const own = { isShared: () => true, isOwn: () => true, scheduler: time, tell: () => {} };
+  const desk = new WriteDesk({ hub: west.hub, ...own, confirm });
+  const ask = (number: number, items: readonly unknown[], answered: (results: WriteAnswer['results']) => void) => {
+    const request = { hub: 'east', run: 'r', number, epoch: 'e', by: ['client', 'spec'], hop: 1, why: [], items };
+    const reply = (data: Uint8Array | string) => answered((JSON.parse(String(data)) as WriteAnswer).results);
+    desk.take({ subject: '', data: Buffer.from(JSON.stringify(request)), reply });
+  };
+  return { west, ask };
+}
+
+test('what is not confirmed is refused, also when it is asked for again, and what is asked for again waits as well', async (t) => {
   const confirming: ((isConfirmed: boolean) => void)[] = [];
-  const desk = new WriteDesk({
-    hub: west.hub,
-    isShared: () => true,
-    isOwn: () => true,
-    scheduler: time,
-    tell: () => {},
-    confirm: () =>
-      new Promise((resolve) => {
-        confirming.push(resolve);
-      }),
-  });
+  const confirm = () =>
+    new Promise<boolean>((resolve) => {
+      confirming.push(resolve);
+    });
+  const lamp = { id: 'lamp', type: 'I', access: 'read-write' } as const;
+  const { west, ask: askDesk } = openDesk(confirm, lamp);
   const answers: unknown[] = [];
   const ask = (number: number, value: number) =>
-    desk.take({
-      subject: '',
-      data: Buffer.from(
-        JSON.stringify({
-          ...{ hub: 'east', run: 'r', number, epoch: 'e', by: ['client', 'spec'], hop: 1, why: [] },
-          items: [['west/lamp', value]],
-        }),
-      ),
-      reply: (data) => answers.push((JSON.parse(String(data)) as WriteAnswer).results[0]),
-    });
+    askDesk(number, [['west/lamp', value]], ([result]) => answers.push(result));
   ask(1, 5);
   ask(1, 5);
   await Promise.resolve();
@@ -55,32 +54,21 @@ test('what is not confirmed is refused, also when it is asked for again, and wha
 });
 
 test('a request whose answer is known no longer is not carried out again', (t) => {
-  const time = new Time();
-  const west = new JoinedHub('west', time, new LossyNetwork(time, () => 0.5).transportOf('west'));
-  west.declare({ id: 'bell', type: 'T', access: 'read-write' }, { id: 'text', type: 'S', access: 'read-write' });
+  const { west, ask: askDesk } = openDesk(
+    undefined,
+    { id: 'bell', type: 'T', access: 'read-write' },
+    { id: 'text', type: 'S', access: 'read-write' },
+  );
   let fires = 0;
   west.graph.find('west/bell')!.subscribe(() => {
     fires++;
   });
-  const desk = new WriteDesk({
-    hub: west.hub,
-    isShared: () => true,
-    isOwn: () => true,
-    scheduler: time,
-    tell: () => {},
-    confirm: undefined,
-  });
   const ask = (number: number, items: readonly unknown[]): WriteAnswer['results'] => {
-    const request = { hub: 'east', run: 'r', number, epoch: 'e', by: ['client', 'spec'], hop: 1, why: [], items };
-    let answer = '';
-    desk.take({
-      subject: '',
-      data: Buffer.from(JSON.stringify(request)),
-      reply: (data) => {
-        answer = String(data);
-      },
+    let answer: WriteAnswer['results'] = [];
+    askDesk(number, items, (results) => {
+      answer = results;
     });
-    return (JSON.parse(answer) as WriteAnswer).results;
+    return answer;
   };
   const bell = ['west/bell', 1];
   t.deepEqual(ask(0, [bell]), [{ v: 1 }]);

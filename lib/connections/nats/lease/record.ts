@@ -1,0 +1,21 @@
+// What is written into the cell of a lease.
+
+import { z } from 'zod';
+
+/** What the cell of a lease holds. Each holder has a greater term than the one before. */
+const leaseRecord = z.object({
+  term: z.int().positive(),
+  holder: z.string(),
+  name: z.string(),
+  isReleased: z.boolean(),
+  /** How many cells the lease is on. */
+  parts: z.int().positive().optional(),
+  /** Of a part that was released: who takes it has the whole lease. */
+  isWhole: z.boolean().optional(),
+});
+export type LeaseRecord = z.infer<typeof leaseRecord>;
+
+/** Reads what a cell holds. Errors: what it is not. */
+export function parseLease(data: unknown): LeaseRecord {
+  return leaseRecord.parse(data);
+}

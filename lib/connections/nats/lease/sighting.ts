@@ -1,0 +1,65 @@
+// What is seen of a cell from outside: whether somebody holds it and renews it, and since when the servers answer.
+
+import type { Held } from './cell.ts';
+import type { LeaseRecord } from './record.ts';
+import { leaseTimes } from './times.ts';
+
+/** All times are of one monotonic clock. */
+export class Sighting {
+  /** The newest sequence that is known, and since when the newest record is. */
+  #sequence = 0;
+  #seenMs = 0;
+  /** Whether the newest record that is known is that of a holder. */
+  #isTaken = false;
+  /** Since when every question was answered; undefined: the last one was not. */
+  #answeredSinceMs: number | undefined;
+  #answeredMs = Number.NEGATIVE_INFINITY;
+
+  get sequence(): number {
+    return this.#sequence;
+  }
+
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
+  /** Notes what the cell holds. */
+  note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
+    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = nowMs;
+    if (value !== undefined) this.#isTaken = !value.isReleased;
+    this.#sequence = sequence;
+  }
+
+  /** Notes that this hub has taken or renewed it. */
+  noteOwn(sequence: number, nowMs: number): void {
+    this.#sequence = sequence;
+    this.#seenMs = nowMs;
+    this.#isTaken = true;
+  }
+
+  /** The servers have answered. A process that was stopped has seen nothing meanwhile: what it sees begins anew. */
+  answered(nowMs: number): void {
+    if (nowMs - this.#answeredMs > leaseTimes.graceMs) this.#answeredSinceMs = undefined;
+    this.#answeredMs = nowMs;
+    this.#answeredSinceMs ??= nowMs;
+  }
+
+  unanswered(): void {
+    this.#answeredSinceMs = undefined;
+  }
+
+  /** How long the servers have not answered. */
+  silentMs(nowMs: number): number {
+    return nowMs - this.#answeredMs;
+  }
+
+  /** How long no renewal was seen. */
+  unseenMs(nowMs: number): number {
+    return nowMs - this.#seenMs;
+  }
+
+  /** Whether it has run out, by what was seen while the servers answered. */
+  isOver(nowMs: number): boolean {
+    return this.unseenMs(nowMs) >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
+  }
+}
