@@ -39,7 +39,11 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   const admin = await dial();
   t.teardown(() => admin.close());
   await eventually(() => hub.duty.watch !== undefined, 'a leader of each stream');
-  const spread = async () => new Set(await leadersOf(admin)).size === streams.length;
+  let leaders: (string | undefined)[] = [];
+  const spread = async () => {
+    leaders = await leadersOf(admin);
+    return !leaders.includes(undefined) && new Set(leaders).size === streams.length;
+  };
   await eventually(spread, 'three leaders');
   await eventually(async () => {
     await admin.request(`$JS.API.STREAM.LEADER.STEPDOWN.${streams[0]}`, '', { timeout: 5000 }).catch(() => {});
@@ -47,7 +51,7 @@ test('the holder of a pair spreads its leaders with the permissions that are pri
   }, 'two streams with one leader');
   await eventually(spread, 'three leaders again');
 
-  const [leader] = await leadersOf(admin);
+  const [leader] = leaders;
   const server = nats.servers[Number(leader!.split('-')[1])]!;
   const terms: (number | undefined)[] = [];
   const looking = setInterval(() => terms.push(hub.duty.watch?.term), 20);
