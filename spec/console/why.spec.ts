@@ -56,6 +56,7 @@ test('an address is asked for by typing; what is unknown, or not there, is said'
     const { pathname, search } = new URL(request.url());
     if (pathname === '/hub/parameters') asked.push(search);
   });
+  await field.waitFor();
   await page.evaluate(`
     const field = document.querySelector('input[name=address]');
     for (const text of ['mer', 'mer/', 'mer/1']) { // faster than the hub answers
