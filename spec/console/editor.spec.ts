@@ -120,7 +120,7 @@ test.serial('a draft is never written to the parameter that is opened next', asy
   await page.keyboard.type('77');
   await row('desk/gain').click();
   await page.getByRole('complementary', { name: 'desk/gain' }).waitFor();
-  await waitUntil(page, `document.querySelector('.field input').value === '1'`);
+  await waitUntil(page, `document.querySelector('.field input')?.value === '1'`);
   await page.getByRole('spinbutton').click();
   await page.keyboard.press('Enter');
   await page.getByText('set to 1', { exact: true }).waitFor();
