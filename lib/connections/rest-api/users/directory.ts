@@ -18,7 +18,8 @@ export class Directory {
   readonly stranger: Guest;
   #accounts = new Map<string, Account>();
   #byToken = new Map<string, Account>();
-  readonly #knownByToken = new KnownHeaders();
+  /** Who has come with which header `Authorization` that has a token. */
+  readonly knownByToken = new KnownHeaders();
   readonly #knownByPassword = new KnownHeaders();
   /** Each account, and each device of one, is one guest. */
   readonly #guests = new Map<Account, Map<string | undefined, Guest>>();
@@ -62,16 +63,12 @@ export class Directory {
 
   /** Who has come with this header `Authorization` before. */
   known(authorization: string): Guest | undefined {
-    return this.knownByToken(authorization) ?? this.#knownByPassword.find(authorization);
-  }
-
-  knownByToken(authorization: string): Guest | undefined {
-    return this.#knownByToken.find(authorization);
+    return this.knownByToken.find(authorization) ?? this.#knownByPassword.find(authorization);
   }
 
   /** Knows from now on who comes with a header. */
   remember(authorization: string, guest: Guest, isToken: boolean): void {
-    (isToken ? this.#knownByToken : this.#knownByPassword).add(authorization, guest);
+    (isToken ? this.knownByToken : this.#knownByPassword).add(authorization, guest);
   }
 
   /** Whose token it is. */

@@ -47,6 +47,21 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return guest;
   };
 
+  const checkUnknown = (
+    request: HttpRequest,
+    purpose: Purpose,
+    host: string,
+    authorization: string,
+    addressOf: () => string,
+  ): Guest | Promise<Guest> => {
+    const { act, need } = purpose;
+    if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host);
+    const visitor = identify(request, purpose, authorization, addressOf);
+    if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
+    const url = request.getUrl();
+    return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
+  };
+
   return {
     signsIn: (request) =>
       directory.hasUsers &&
@@ -67,13 +82,10 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
         return directory.everybody;
       }
       const authorization = authorizationOf(request, act);
-      const known = act === 'read' && attempts.isQuiet ? directory.knownByToken(authorization) : undefined;
-      if (known !== undefined) return withRight(known, need, request);
-      if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host);
-      const visitor = identify(request, purpose, authorization, addressOf);
-      if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
-      const url = request.getUrl();
-      return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
+      const known = act === 'read' && attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
+      return known === undefined
+        ? checkUnknown(request, purpose, host, authorization, addressOf)
+        : withRight(known, need, request);
     },
   };
 }
