@@ -1,20 +1,31 @@
 // Who is connected to a port of this machine, as Linux tells it (proc(5), /proc/net/tcp). uWebSockets.js does not say whose
 // connection has gone.
 
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 
 /** Counts the connections to a port by address, as `remoteAddress` writes it. Errors: the system does not tell. */
-export async function peersOf(port: number): Promise<Map<string, number>> {
-  const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
-  const [four = '', six = ''] = await Promise.all(tables);
-  if (four === '') throw new Error('/proc/net/tcp: expected a table of connections');
-  return peersIn(four + six, port);
+export function peersOf(port: number): Map<string, number> {
+  return peersIn(readFileSync('/proc/net/tcp', 'latin1') + tableOfIpv6(), port);
 }
 
-/** Counts them in tables of the system. It takes connections that are established, or that only the peer has closed. */
+function tableOfIpv6(): string {
+  try {
+    return readFileSync('/proc/net/tcp6', 'latin1');
+  } catch {
+    return ''; // a system without IPv6
+  }
+}
+
+/**
+ * Counts them in tables of the system. It takes connections that are established, or that only the peer has closed, once this process has
+ * accepted them: until then they have no inode.
+ */
 export function peersIn(tables: string, port: number): Map<string, number> {
   const local = port.toString(16).toUpperCase().padStart(4, '0');
-  const line = new RegExp(`^ *\\d+: [0-9A-F]+:${local} ([0-9A-F]+):[0-9A-F]{4} 0[18] `, 'gm');
+  const line = new RegExp(
+    `^ *\\d+: [0-9A-F]+:${local} ([0-9A-F]+):[0-9A-F]{4} 0[18] \\S+ \\S+ \\S+ +\\d+ +\\d+ [1-9]`,
+    'gm',
+  );
   const byRemote = new Map<string, number>();
   for (const [, remote] of tables.matchAll(line)) byRemote.set(remote!, (byRemote.get(remote!) ?? 0) + 1);
   return new Map([...byRemote].map(([remote, count]) => [addressOf(remote), count]));

@@ -6,6 +6,7 @@ import type { Log } from '../../connection.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
+import { networkOf } from '../limits/network.ts';
 import type { Rates } from '../limits/rates.ts';
 import { remoteAddress } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
@@ -54,12 +55,24 @@ export class Admission {
     const { guard, openAnswer, hits } = this.#context;
     openAnswer(response, request);
     serveFor(hits);
+    let isIn = false;
     try {
       const visitor = guard.check(request, purpose, () => remoteAddress(response));
+      isIn = true;
       if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler, isHandshake);
       else this.#serve(response, request, visitor, handler);
     } catch (error) {
-      this.#refuse(response, request, error, isHandshake);
+      this.#refuse(response, request, isIn ? error : this.#counted(error, response), isHandshake);
+    }
+  }
+
+  /** Counts a request that the guard refuses, for its address; returns what it is answered. */
+  #counted(error: unknown, response: HttpResponse): unknown {
+    try {
+      this.#context.rates.request?.(networkOf(remoteAddress(response)));
+      return error;
+    } catch (limitError) {
+      return limitError;
     }
   }
 
@@ -99,7 +112,7 @@ export class Admission {
       (visitor) => go(() => this.#serve(response, kept, visitor, handler)),
       (error) =>
         go(() => {
-          throw error;
+          throw this.#counted(error, response);
         }),
     );
   }

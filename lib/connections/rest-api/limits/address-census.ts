@@ -9,7 +9,7 @@ const everyMs = 1000;
 export class AddressCensus {
   readonly #most: number;
   readonly #portOf: () => number;
-  /** What the system told last, plus the connections that have come since. */
+  /** What the system told last, plus the connections that have come since. Those that have gone since count until it tells again. */
   #counts = new NetworkCounts();
   #takenAtMs = Number.NEGATIVE_INFINITY;
   /** true: the system does not tell, and so nobody is refused. */
@@ -20,20 +20,23 @@ export class AddressCensus {
     this.#portOf = portOf;
   }
 
-  /** Counts a connection that has come; returns whether its address may have one more. */
+  /** Counts a connection that has come, unless its address may not have one more; returns whether it may. */
   mayCome(address: string): boolean {
-    if (this.#isBlind) return true;
-    if (performance.now() - this.#takenAtMs >= everyMs) void this.#take();
-    this.#counts.add(address);
-    return this.#counts.of(address) <= this.#most;
+    const now = performance.now();
+    if (now - this.#takenAtMs >= everyMs)
+      this.#take(now); // this one is among them
+    else this.#counts.add(address);
+    if (this.#isBlind || this.#counts.of(address) <= this.#most) return true;
+    this.#counts.remove(address);
+    return false;
   }
 
-  async #take(): Promise<void> {
-    this.#takenAtMs = performance.now();
+  /** Asks at once: of a burst, all would come before an answer did. */
+  #take(now: number): void {
+    this.#takenAtMs = now;
+    this.#counts = new NetworkCounts();
     try {
-      const counts = new NetworkCounts();
-      for (const [address, count] of await peersOf(this.#portOf())) counts.add(address, count);
-      this.#counts = counts;
+      for (const [address, count] of peersOf(this.#portOf())) this.#counts.add(address, count);
     } catch {
       this.#isBlind = true;
     }

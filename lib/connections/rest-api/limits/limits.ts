@@ -47,7 +47,7 @@ export const limits = {
     unit: 'connections',
     setting: [1, 1_000_000],
     about:
-      'connections of one IPv4 address, or of one /64 of IPv6, HTTP and WebSocket; at most half of those of all clients; looked at once a second (Linux only)',
+      'connections of one IPv4 address, or of one /64 of IPv6, HTTP and WebSocket; at most half of those of all clients; one that has gone may count for a second more (Linux only)',
     told: 'nothing, the connection is closed as soon as it is there',
     isFatal: true,
   },
@@ -79,7 +79,7 @@ export const limits = {
     default: 0,
     unit: 'per second',
     setting: [0, 1_000_000],
-    about: `HTTP requests and handshakes of one user${orAddress}; 0: any number`,
+    about: `HTTP requests and handshakes of one user${orAddress}; what is refused counts for its address; 0: any number`,
     told: '429 with `Retry-After`',
     isFatal: false,
   },
@@ -111,7 +111,8 @@ export const limits = {
     default: 64,
     unit: 'passwords',
     setting: 'fixed',
-    about: 'passwords in the form of `patchbay password` that wait to be compared, of all REST API connections',
+    about:
+      'passwords in the form of `patchbay password` that wait to be compared, of all REST API connections; when there are more, one of the network that has most has to go',
     told: '503 with `Retry-After`',
     isFatal: true,
   },

@@ -11,7 +11,7 @@ export interface Account {
   readonly name: string;
   readonly rights: Rights;
   /** Whether it has this password; undefined: it has none. */
-  readonly hasPassword: ((password: string) => boolean | Promise<boolean>) | undefined;
+  readonly hasPassword: ((password: string, network: string) => boolean | Promise<boolean>) | undefined;
   /** Whether it takes long to compare its password. */
   readonly isHashed: boolean;
   readonly tokenDigest: string | undefined;
@@ -69,7 +69,7 @@ export function digestOf(text: string): string {
 
 function passwordCheck(password: string): NonNullable<Account['hasPassword']> {
   const { scrypt } = readPasswordText(password);
-  if (scrypt !== undefined) return (given) => isPassword(given, scrypt);
+  if (scrypt !== undefined) return (given, network) => isPassword(given, scrypt, network);
   const expected = digest(password.normalize('NFC'));
   return (given) => timingSafeEqual(digest(given.normalize('NFC')), expected);
 }

@@ -78,17 +78,17 @@ export class Directory {
   }
 
   /**
-   * Whose password it is; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
+   * Whose password it is, which comes from a network; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
    * passwords in scrypt form have the same parameters.
    */
-  withPassword(user: string, password: string): Guest | undefined | Promise<Guest | undefined> {
+  withPassword(user: string, password: string, network: string): Guest | undefined | Promise<Guest | undefined> {
     const account = this.#accounts.get(user);
-    const isRight = account?.hasPassword?.(password) ?? false;
+    const isRight = account?.hasPassword?.(password, network) ?? false;
     const guestIf = (isIt: boolean) =>
       isIt && this.#accounts.get(user) === account ? this.guestOf(account!, undefined) : undefined;
     if (isRight instanceof Promise) return isRight.then(guestIf);
     if (isRight) return guestIf(true);
-    const another = this.#slowCheck?.(password);
+    const another = this.#slowCheck?.(password, network);
     return another === undefined ? undefined : Promise.resolve(another).then(() => undefined);
   }
 

@@ -3,8 +3,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { describe } from '../../../model/error.ts';
-import { LimitError } from '../limits/limit-error.ts';
-import { limits } from '../limits/limits.ts';
+import { PasswordQueue } from './password-queue.ts';
 
 /** What a password costs whoever guesses: about 0.2 s, and 32 MB. */
 const usual = { ln: 15, r: 8, p: 3 };
@@ -55,23 +54,12 @@ export function readPasswordText(text: string): { readonly scrypt?: Scrypt; read
   return { scrypt: read };
 }
 
-/** One is compared at a time, which leaves the threads of the process to others. So many wait at most. */
-const maxWaiting = limits.passwords.default;
-let waiting = 0;
-let last: Promise<unknown> = Promise.resolve();
+/** Of all REST API connections. */
+const queue = new PasswordQueue();
 
-/** Whether a password is that of a text. Errors: `unavailable` when too many are being compared. */
-export async function isPassword(password: string, wanted: Scrypt): Promise<boolean> {
-  if (waiting >= maxWaiting)
-    throw new LimitError(
-      'passwords',
-      'unavailable',
-      `expected at most ${maxWaiting} passwords at once, all are being compared`,
-    );
-  waiting++;
-  const comparing = last.then(async () => timingSafeEqual(await hashOf(password, wanted), wanted.hash));
-  last = comparing.catch(() => {}).finally(() => waiting--);
-  return comparing;
+/** Whether a password, which comes from a network, is that of a text. Errors: `unavailable` when too many are being compared. */
+export function isPassword(password: string, wanted: Scrypt, network: string): Promise<boolean> {
+  return queue.add(network, async () => timingSafeEqual(await hashOf(password, wanted), wanted.hash));
 }
 
 function hashOf(password: string, { ln, r, p, salt, hash }: Scrypt): Promise<Buffer> {

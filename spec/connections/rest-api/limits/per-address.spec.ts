@@ -6,7 +6,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Attempts } from '../../../../lib/connections/rest-api/http/guard/attempts.ts';
 import type { LimitError } from '../../../../lib/connections/rest-api/limits/limit-error.ts';
 import { NetworkCounts, networkOf } from '../../../../lib/connections/rest-api/limits/network.ts';
-import { ask, openWire, request, type Wire } from '../../../support/http.ts';
+import { ask, openWire, request } from '../../../support/http.ts';
 import { api, expectHits, portsOf, startTestHub } from '../../../support/hub.ts';
 import { handshake, opcodes, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 
@@ -152,33 +152,32 @@ test('a REST API counts its own connections: those of another one leave it as ma
     connections: { api: { ...api, limits: { connections: 4 } }, other: api, desk },
   });
   const [port, otherPort] = portsOf(hub);
-  for (let count = 0; count < 10; count++) await (await openSent(t, otherPort!)).answer();
-  for (let count = 0; count < 4; count++) t.is((await (await openSent(t, port!)).answer()).status, 200);
-  await (await openSent(t, port!)).closed();
+  for (let count = 0; count < 10; count++) t.is(await come(t, otherPort!), 'served');
+  for (const address of ['127.0.0.1', '127.0.0.1', '127.0.0.2', '127.0.0.2'])
+    t.is(await come(t, port!, address), 'served');
+  t.is(await come(t, port!), 'closed');
   expectHits(t, hub, ['connections']);
 });
 
-async function openSent(t: ExecutionContext, port: number): Promise<Wire> {
-  const wire = await openWire(t, port);
-  wire.send(request('GET /parameters/desk/i'));
-  return wire;
-}
-
 const onLinux = existsSync('/proc/net/tcp') ? test : test.skip;
-onLinux('one address has at most connectionsPerAddress, others are served', async (t) => {
+onLinux('one address has at most connectionsPerAddress, in a burst as well; others are served', async (t) => {
   const hub = await startTestHub(t, { connections: { api: { ...api, limits: { connectionsPerAddress: 5 } }, desk } });
-  const open = (localAddress: string) =>
-    new Promise<string>((resolve) => {
-      const socket = connect({ port: hub.port, host: '127.0.0.1', localAddress });
-      t.teardown(() => socket.destroy());
-      socket.on('error', () => {}).once('close', () => resolve('closed'));
-      socket.once('data', () => resolve('served'));
-      socket.once('connect', () => socket.write(request('GET /parameters/desk/i')));
-    });
-  const answers: string[] = [];
-  while (!answers.includes('closed') && answers.length < 50) answers.push(await open('127.0.0.1'));
-  t.true(answers.length > 5);
-  t.is(answers.at(-1), 'closed');
-  t.is(await open('127.0.0.2'), 'served');
+  const all = (count: number, address: string) =>
+    Promise.all(Array.from({ length: count }, () => come(t, hub.port, address)));
+  const burst = await all(40, '127.0.0.1');
+  t.is(burst.filter((answer) => answer === 'served').length, 5);
+  t.is(await come(t, hub.port), 'closed');
+  t.deepEqual(new Set(await all(5, '127.0.0.2')), new Set(['served']));
   expectHits(t, hub, ['connectionsPerAddress']);
 });
+
+/** Opens a connection from an address, asks something, and stays. */
+function come(t: ExecutionContext, port: number, localAddress = '127.0.0.1'): Promise<'served' | 'closed'> {
+  return new Promise((resolve) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    t.teardown(() => socket.destroy());
+    socket.on('error', () => {}).once('close', () => resolve('closed'));
+    socket.once('data', () => resolve('served'));
+    socket.once('connect', () => socket.write(request('GET /parameters/desk/i')));
+  });
+}

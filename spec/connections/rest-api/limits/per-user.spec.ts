@@ -115,6 +115,19 @@ test('requestsPerUser: more are answered 429 with Retry-After, those of others 2
   t.true(hub.lines.some(({ message }) => /went past the limit requestsPerUser/.test(message)));
 });
 
+test('requestsPerUser: what the guard refuses counts for its address', async (t) => {
+  const hub = await start(t, { requestsPerUser: 3 });
+  for (const [path, headers, status] of [
+    ['/parameters/desk/i', { authorization: 'Bearer nobody' }, 401],
+    ['/hub/users', ann, 403],
+  ] as const) {
+    const read = () => ask(t, hub.port, `GET ${path}`, { headers });
+    const statuses = (await Promise.all(Array.from({ length: 15 }, read))).map((answer) => answer.status);
+    t.true(statuses.includes(429), `${path}: ${statuses}`);
+    t.true(statuses.every((one) => one === 429 || one === status));
+  }
+});
+
 test('writes per second of a user and of a client: the bound is kept in virtual time, and off unless set', (t) => {
   let now = 0;
   const rates = createRates({ requestsPerUser: 0, writesPerUser: 100, writesPerClient: 60 }, () => now);

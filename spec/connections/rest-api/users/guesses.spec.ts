@@ -183,12 +183,12 @@ test('a wrong password takes as long for a name that nobody has as for one with 
   for (let round = 0; round < 5; round++)
     for (const name of ['hashed', 'plain', 'device', 'nobody']) {
       const before = cpuUsage();
-      t.is(await directory.withPassword(name, 'wrong'), undefined);
+      t.is(await directory.withPassword(name, 'wrong', '10.0.0.1'), undefined);
       costs.set(name, Math.min(costs.get(name) ?? Number.POSITIVE_INFINITY, cpuUsage(before).user)); // whatever else runs only adds
     }
   for (const cost of costs.values()) t.true(cost > costs.get('hashed')! / 3, `${[...costs]} µs`);
-  for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim'))?.name, name);
-  t.is(await directory.withPassword('device', ''), undefined);
+  for (const name of ['hashed', 'plain']) t.is((await directory.withPassword(name, 'geheim', '10.0.0.1'))?.name, name);
+  t.is(await directory.withPassword('device', '', '10.0.0.1'), undefined);
 });
 
 test('what is under way ends with the right to it: a recording is cut, and requests whose bodies come later do nothing', async (t) => {

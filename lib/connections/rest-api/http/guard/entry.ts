@@ -3,6 +3,7 @@
 import { HubError } from '../../../../model/error.ts';
 import type { DeviceKind } from '../../../../wire/http/operation/users.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
+import { networkOf } from '../../limits/network.ts';
 import type { Devices, Invitation } from '../../users/devices.ts';
 import type { Directory } from '../../users/directory.ts';
 import { KnownHeaders } from '../../users/known-headers.ts';
@@ -48,7 +49,8 @@ export class Entry {
   async check(user: string, password: string, address: string): Promise<void> {
     const { attempts, witness, directory } = this.#options;
     const attempt = attempts.begin(address, user);
-    const guest = await Promise.resolve(directory.withPassword(user, password)).catch((error: unknown) => {
+    const comparing = Promise.resolve(directory.withPassword(user, password, networkOf(address)));
+    const guest = await comparing.catch((error: unknown) => {
       attempt.end('not compared');
       throw error;
     });

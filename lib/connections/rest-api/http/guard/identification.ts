@@ -1,6 +1,7 @@
 // Finds out who asks: by credentials, which are compared once at a time, or by the cookie of who has signed in.
 
 import { encodeText, type HttpRequest } from '../../../../net/uws.ts';
+import { networkOf } from '../../limits/network.ts';
 import { notLetIn } from '../../users/present.ts';
 import type { Guest } from '../../users/visitor.ts';
 import type { Attempt, Attempts } from './attempts.ts';
@@ -35,7 +36,7 @@ export class Identification {
     const letIn = (guest: Guest | undefined) => this.#letIn(guest, attempt, authorization, address, claimed);
     if (claimed === undefined) return letIn(undefined);
     if ('token' in claimed) return letIn(directory.withToken(claimed.token));
-    const guest = directory.withPassword(claimed.user, claimed.password);
+    const guest = directory.withPassword(claimed.user, claimed.password, networkOf(address));
     if (!(guest instanceof Promise)) return letIn(guest);
     const found = guest
       .catch((error: unknown) => {
