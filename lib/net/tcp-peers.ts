@@ -1,19 +1,14 @@
 // Who is connected to a port of this machine, as Linux tells it (proc(5), /proc/net/tcp). uWebSockets.js does not say whose
 // connection has gone.
 
-import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 
 /** Counts the connections to a port by address, as `remoteAddress` writes it. Errors: the system does not tell. */
-export function peersOf(port: number): Map<string, number> {
-  return peersIn(readFileSync('/proc/net/tcp', 'latin1') + tableOfIpv6(), port);
-}
-
-function tableOfIpv6(): string {
-  try {
-    return readFileSync('/proc/net/tcp6', 'latin1');
-  } catch {
-    return ''; // a system without IPv6
-  }
+export async function peersOf(port: number): Promise<Map<string, number>> {
+  const tables = ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readFile(path, 'latin1').catch(() => ''));
+  const [four = '', six = ''] = await Promise.all(tables);
+  if (four === '') throw new Error('/proc/net/tcp: expected a table of connections');
+  return peersIn(four + six, port);
 }
 
 /**

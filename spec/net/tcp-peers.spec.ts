@@ -29,8 +29,8 @@ test('connections of a port are counted by address; IPv4 by IPv6 is IPv4, those 
 const onLinux = existsSync('/proc/net/tcp') ? test : test.skip;
 onLinux('the system tells of the clients of a hub', async (t) => {
   const hub = await startTestHub(t, { connections: { api } });
-  const before = peersOf(hub.port).get('127.0.0.1') ?? 0;
+  const before = (await peersOf(hub.port)).get('127.0.0.1') ?? 0;
   await openClient(t, hub.port);
   await openClient(t, hub.port);
-  t.is(peersOf(hub.port).get('127.0.0.1'), before + 2);
+  t.is((await peersOf(hub.port)).get('127.0.0.1'), before + 2);
 });

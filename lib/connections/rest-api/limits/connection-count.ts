@@ -37,10 +37,10 @@ export function createConnectionCount(
   return {
     filter(response, step) {
       count(Number(step));
-      if (Number(step) < 0 || (open <= mostOfOne && openOfAll <= mostOfAll)) return;
+      if (Number(step) < 0) return;
       const client = remoteAddress(response);
       const isTooMany = open > most || openOfAll > mostOfAll;
-      const exceeded = isTooMany ? 'connections' : census.mayCome(client) ? undefined : 'connectionsPerAddress';
+      const exceeded = isTooMany ? 'connections' : census.mayCome(client, open) ? undefined : 'connectionsPerAddress';
       if (exceeded === undefined) return;
       hits.add(exceeded, client);
       response.close(); // the app then tells that it has gone

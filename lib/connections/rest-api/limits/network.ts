@@ -18,6 +18,23 @@ export class NetworkCounts {
     this.#counts.set(networkOf(address), this.of(address) + count);
   }
 
+  /** The sum of both. */
+  plus(others: NetworkCounts): NetworkCounts {
+    const sum = new NetworkCounts();
+    for (const counts of [this, others]) for (const [network, count] of counts.#counts) sum.add(network, count);
+    return sum;
+  }
+
+  /** The lesser one of both. */
+  leastOf(others: NetworkCounts): NetworkCounts {
+    const least = new NetworkCounts();
+    for (const [network, count] of this.#counts) {
+      const other = others.#counts.get(network);
+      if (other !== undefined) least.add(network, Math.min(count, other));
+    }
+    return least;
+  }
+
   remove(address: string): void {
     const count = this.of(address) - 1;
     if (count > 0) this.#counts.set(networkOf(address), count);
