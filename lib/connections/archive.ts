@@ -18,6 +18,8 @@ export interface Archive {
 /** The files of a store, as a whole. */
 export interface StorageArchive {
   readonly folder: string;
+  /** The same as it is told: `***` where the setting is a secret. */
+  readonly shownFolder: string;
   /** How much room the databases may take. */
   readonly maxBytes: number;
   /** Makes a backup of this moment. Errors: `conflict` while another one is made; `unavailable` with the reason. */

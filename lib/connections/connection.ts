@@ -174,6 +174,8 @@ export interface ConnectionContext<Settings> {
   /** The time of day, in milliseconds since 1970; it jumps when somebody sets the clock of the machine. */
   timeOfDay(): number;
   readonly log: Log;
+  /** A text with `***` in place of each text of the settings that comes from the environment or a file. The log needs no such call. */
+  withoutSecrets(text: string): string;
   /** Resolves a path of the settings against the folder of the flow file. */
   readonly resolvePath: ResolvePath;
   /** Hands over work that the hub waits for before it ends, such as a file being written; called while unsubscribing. */

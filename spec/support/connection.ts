@@ -75,6 +75,7 @@ export function connect(
     id: 'test',
     settings: parsed,
     log,
+    withoutSecrets: (text) => text,
     scheduler: options.scheduler ?? monotonicScheduler,
     timeOfDay: options.timeOfDay ?? Date.now,
     resolvePath,

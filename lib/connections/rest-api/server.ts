@@ -44,7 +44,7 @@ export interface Server {
 
 /** Starts the server of a connection. Errors: `cannot-start`. */
 export function startServer(
-  { id, settings, log, scheduler, resolvePath }: ConnectionContext<Settings>,
+  { id, settings, log, withoutSecrets, scheduler, resolvePath }: ConnectionContext<Settings>,
   hub: HubPort,
   consoleFolder: string,
 ): Server {
@@ -54,7 +54,7 @@ export function startServer(
   const devices = new Devices(directory, deviceFile, log, (departures) => sockets.dismiss(departures));
   const hits = createLimitHits(log);
   const entry = new Entry({
-    ...{ directory, devices, attempts, witness: new Witness(id, hub, log), hits },
+    ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
     cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${entrance.port}`,
     isSecure: settings.tls !== undefined,
   });

@@ -8,12 +8,15 @@ import type { StoreSettings } from '../settings.ts';
 import { BackupMaker } from './backup.ts';
 
 /** Offers the files of the store until it is unsubscribed. Cold, never errs. */
-export function keepStorage({ settings, resolvePath, finish }: ConnectionContext<StoreSettings>, hub: HubPort): Part {
+export function keepStorage(context: ConnectionContext<StoreSettings>, hub: HubPort): Part {
+  const { settings, resolvePath, withoutSecrets, finish } = context;
   return new Observable((subscriber) => {
     const folder = resolvePath(settings.folder);
     const maker = new BackupMaker({ hub, folder, setting: settings.folder });
+    const shown = withoutSecrets(settings.folder);
+    const shownFolder = shown === settings.folder ? folder : shown;
     const withdraw = hub.keeping.offer({
-      storage: { folder, maxBytes: settings.maxSize, backUp: () => maker.begin() },
+      storage: { folder, shownFolder, maxBytes: settings.maxSize, backUp: () => maker.begin() },
     });
     subscriber.next({ state: 'running' });
     return () => {

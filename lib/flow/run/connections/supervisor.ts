@@ -20,6 +20,7 @@ import type { Graph } from '../../../graph/graph.ts';
 import { SettleCall, type SettlePlace } from '../../../graph/settle-queue.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
+import { withoutSecrets } from '../../../model/secret.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan } from '../../plan.ts';
@@ -183,6 +184,7 @@ export class Supervisor {
       scheduler: createCausalScheduler(graph, scheduler, () => this.#mayAct()),
       timeOfDay: () => graph.now(),
       log: this.#log,
+      withoutSecrets: (text) => withoutSecrets(text, this.#plan.secrets),
       resolvePath,
       own: (parameterId) => this.#parameters.find(parameterId),
       inbox: (parameterId, accept) => this.#parameters.accepting(parameterId, accept, this.#inbox(parameterId)),

@@ -4,6 +4,7 @@ import type { IsoTime } from '../../time.ts';
 
 /** `GET /hub/store` answers with `{"folder":"/srv/data","maxBytes":2000000000,"bytes":…,"files":[{"name":"values.db","bytes":…}],…}`. */
 export interface StoreStatus {
+  /** `***` where the setting comes from the environment or a file. */
   readonly folder: string;
   /** How much room the databases may take. */
   readonly maxBytes: number;

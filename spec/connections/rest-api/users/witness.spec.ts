@@ -2,6 +2,7 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { env } from 'node:process';
 import test from 'ava';
 import { audit } from '../../../../lib/command/remote/audit.ts';
 import type { Deed } from '../../../../lib/connections/keeping.ts';
@@ -80,11 +81,36 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
   );
 });
 
+test('a token that comes as the name of a user is neither in the audit nor in the log', async (t) => {
+  const token = `door-token-${'x'.repeat(60)}`; // longer than a name is kept
+  env.PATCHBAY_SPEC_TOKEN = token;
+  const users = {
+    root: { token: 'token-of-root', read: ['**'], manage: true },
+    door: { token: { env: 'PATCHBAY_SPEC_TOKEN' }, read: [] },
+    ann: { password: 'geheim' },
+  };
+  const authorization = `Basic ${Buffer.from(`${token}:`).toString('base64')}`;
+  const tellOf = async (path: string, others: object) => {
+    const hub = await startTestHub(t, { connections: { api: { ...api, users }, ...others } });
+    const read = async () => (await ask(t, hub.port, `GET ${path}`, { headers: root })).text;
+    await eventually(() => 'store' in others === (hub.keeping.archive?.audit !== undefined));
+    t.is((await ask(t, hub.port, 'GET /hub/me', { headers: { authorization } })).status, 401);
+    await eventually(async () => (await read()).includes('refused'));
+    return read();
+  };
+  const audited = await tellOf('/hub/audit', { store: { type: 'store', folder: './data' } });
+  t.true(audited.includes('"user":"api *** 127.0.0.1"'), audited);
+  const logged = await tellOf('/hub/log', {});
+  t.true(logged.includes('sign-in: api *** 127.0.0.1: refused, by credentials'), logged);
+  t.false(`${audited}${logged}`.includes('door-token'));
+});
+
 test('guesses of a network are one entry and a count, those of very many networks are counted together', async (t) => {
   const deeds: Deed[] = [];
   const archive = { audit: {} };
   const keeping = { archive, note: (deed: Deed) => deeds.push(deed) };
-  const witness = new Witness('api', { keeping } as never, createLogRecorder(), 50);
+  const context = { id: 'api', log: createLogRecorder(), withoutSecrets: (text: string) => text };
+  const witness = new Witness(context, { keeping } as never, 50);
   for (let guess = 0; guess < 100_000; guess++) witness.note(`user ${guess}`, '10.0.0.1', 'refused', 'by credentials');
   for (let guess = 0; guess < 1000; guess++) witness.note('ann', `10.1.${guess >> 8}.${guess & 255}`, 'refused', '');
   await eventually(() => deeds.reduce((sum, { count = 1 }) => sum + count, 0) === 101_000);

@@ -2,7 +2,7 @@
 // Whoever guesses passwords floods neither: those of a network within a minute are one entry after the first.
 
 import { createLogGate, type LogGate } from '../../../../model/log-gate.ts';
-import type { Log } from '../../../connection.ts';
+import type { ConnectionContext } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { networkOf } from '../../limits/network.ts';
 
@@ -10,33 +10,37 @@ export type Coming = 'in' | 'refused' | 'out' | 'invited' | 'revoked';
 
 const gatedMs = 60_000;
 
+type Context = Pick<ConnectionContext<unknown>, 'id' | 'log' | 'withoutSecrets'>;
+
 export class Witness {
-  readonly #id: string;
+  readonly #context: Context;
   readonly #hub: Pick<HubPort, 'keeping'>;
-  readonly #log: Log;
   readonly #gate: LogGate;
 
-  /** `id` is the Connection ID of the REST API. */
-  constructor(id: string, hub: Pick<HubPort, 'keeping'>, log: Log, intervalMs = gatedMs) {
-    this.#id = id;
+  /** The context is that of the REST API. */
+  constructor(context: Context, hub: Pick<HubPort, 'keeping'>, intervalMs = gatedMs) {
+    this.#context = context;
     this.#hub = hub;
-    this.#log = log;
     this.#gate = createLogGate(
-      (count) => this.#tell(`${id} many addresses`, 'refused', 'of those that guess most', count),
+      (count) => this.#tell(`${context.id} many addresses`, 'refused', 'of those that guess most', count),
       intervalMs,
     );
   }
 
-  /** `user` may be what somebody claims to be. */
+  /** `user` may be what somebody claims to be: also a token, where one was expected to be a name. */
   note(user: string, address: string, after: Coming, cause: string): void {
-    const name = `${this.#id} ${user === '' ? '' : `${user.slice(0, 64)} `}${address}`;
-    if (after === 'refused') this.#gate(networkOf(address), (count) => this.#tell(name, after, cause, count));
-    else this.#tell(name, after, cause);
+    const { id, withoutSecrets } = this.#context;
+    const tell = (count?: number) => {
+      const name = withoutSecrets(user).slice(0, 64);
+      this.#tell(`${id} ${name === '' ? '' : `${name} `}${address}`, after, withoutSecrets(cause), count);
+    };
+    if (after === 'refused') this.#gate(networkOf(address), tell);
+    else tell();
   }
 
   /** Somebody has saved flow files with other users: what has changed, a sentence for each of them. */
   noteUsers(changes: readonly string[]): void {
-    for (const change of changes) this.#tell(`${this.#id} flow files`, 'changed', change);
+    for (const change of changes) this.#tell(`${this.#context.id} flow files`, 'changed', change);
   }
 
   #tell(user: string, after: string, cause: string, count = 1): void {
@@ -46,6 +50,10 @@ export class Witness {
       return;
     }
     const times = count > 1 ? ` (${count} times within a minute)` : '';
-    this.#log.info({}, `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`, `sign-in ${after} ${user}`);
+    this.#context.log.info(
+      {},
+      `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`,
+      `sign-in ${after} ${user}`,
+    );
   }
 }

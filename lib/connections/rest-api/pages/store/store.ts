@@ -30,11 +30,11 @@ export async function serveStore(hub: HubPort, response: HttpResponse, request: 
 }
 
 async function storeStatus(hub: HubPort): Promise<StoreStatus> {
-  const { folder, maxBytes } = archived(hub, 'storage');
+  const { folder, shownFolder, maxBytes } = archived(hub, 'storage');
   const archive = hub.keeping.archive!;
   const files = await filesIn(folder);
   return {
-    folder,
+    folder: shownFolder,
     maxBytes,
     bytes: files.reduce((sum, { bytes }) => sum + bytes, 0),
     files,
