@@ -6,6 +6,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { dependent } from '../../../../bench/dependent.ts';
+import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metrics.ts';
+import { createMetricsPage } from '../../../../lib/connections/rest-api/metrics/page.ts';
+import { createLogRecorder } from '../../../support/connection.ts';
 import { eventually, within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask } from '../../../support/http.ts';
@@ -144,6 +147,15 @@ test('the README has every metric and no other, and the dashboard and the alert 
   }
   const { status, stderr } = spawnSync(pathOf('promtool')!, ['check', 'rules', join(room, 'metrics/alerts.yml')]);
   t.is(status, 0, String(stderr));
+});
+
+test('the library is loaded soon after the start, also when nobody asks', async (t) => {
+  let isLoaded = false;
+  const hub = () => {
+    isLoaded = true;
+  };
+  createMetricsPage(Object.defineProperty({} as MetricsContext, 'hub', { get: hub }), createLogRecorder(), 1);
+  await t.notThrowsAsync(eventually(() => isLoaded));
 });
 
 test('promtool finds nothing wrong, and a Prometheus scrapes it', async (t) => {
