@@ -59,15 +59,16 @@ export class Admission {
     try {
       const visitor = guard.check(request, purpose, () => remoteAddress(response));
       isIn = true;
-      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, handler, isHandshake);
-      else this.#serve(response, request, visitor, handler);
+      if (visitor instanceof Promise) this.#answerLater(response, request, visitor, purpose, handler, isHandshake);
+      else this.#serve(response, request, visitor, purpose, handler);
     } catch (error) {
-      this.#refuse(response, request, isIn ? error : this.#counted(error, response), isHandshake);
+      this.#refuse(response, request, isIn ? error : this.#counted(error, purpose, response), isHandshake);
     }
   }
 
   /** Counts a request that the guard refuses, for its address; returns what it is answered. */
-  #counted(error: unknown, response: HttpResponse): unknown {
+  #counted(error: unknown, purpose: Purpose, response: HttpResponse): unknown {
+    if (purpose.isUnmetered) return error;
     try {
       this.#context.rates.request?.(networkOf(remoteAddress(response)));
       return error;
@@ -77,8 +78,8 @@ export class Admission {
   }
 
   /** Errors: `too-many-requests`; those of the handler. */
-  #serve(response: HttpResponse, request: HttpRequest, visitor: Visitor, handler: Handler): void {
-    this.#context.rates.request?.(shareOf(visitor, remoteAddress(response)));
+  #serve(response: HttpResponse, request: HttpRequest, visitor: Visitor, purpose: Purpose, handler: Handler): void {
+    if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(visitor, remoteAddress(response)));
     handler(response, request, visitor);
   }
 
@@ -87,6 +88,7 @@ export class Admission {
     response: HttpResponse,
     request: HttpRequest,
     coming: Promise<Visitor>,
+    purpose: Purpose,
     handler: Handler,
     isHandshake: boolean,
   ): void {
@@ -109,10 +111,10 @@ export class Admission {
       endBody();
     };
     coming.then(
-      (visitor) => go(() => this.#serve(response, kept, visitor, handler)),
+      (visitor) => go(() => this.#serve(response, kept, visitor, purpose, handler)),
       (error) =>
         go(() => {
-          throw this.#counted(error, response);
+          throw this.#counted(error, purpose, response);
         }),
     );
   }

@@ -19,6 +19,8 @@ export interface Route {
   readonly getWrites?: boolean;
   /** The right that it takes. `entry`: what is answered is bounded by what the visitor may see. */
   readonly need: Need;
+  /** true: reading it does not count towards `requestsPerUser`. */
+  readonly isUnmetered?: boolean;
 }
 
 export interface Router {
@@ -63,8 +65,8 @@ export function createRouter({ app, postponed, ...context }: RouterContext): Rou
       admission.answer(response, request, purpose, handler, true);
     },
     add(route) {
-      const { path, get, post, getWrites = false, need } = route;
-      const reads: Purpose = { act: 'read', need };
+      const { path, get, post, getWrites = false, need, isUnmetered } = route;
+      const reads: Purpose = { act: 'read', need, isUnmetered };
       const methods = methodsOf(route).join(', ');
       const refuse = guarded(refuseMethod(methods), reads);
       // This is set without `get` too: else a route of a folder above would answer.

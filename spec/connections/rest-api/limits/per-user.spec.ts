@@ -128,6 +128,19 @@ test('requestsPerUser: what the guard refuses counts for its address', async (t)
   }
 });
 
+test('a balancer that asks for health is neither refused nor counted, whatever others of its address ask', async (t) => {
+  const hub = await start(t, { requestsPerUser: 3 });
+  const statusOf = async (line: string, headers = {}) => (await ask(t, hub.port, line, { headers })).status;
+  for (let count = 0; count < 10; count++)
+    for (const probe of ['live', 'ready'])
+      for (const method of ['GET', 'HEAD']) t.is(await statusOf(`${method} /hub/health/${probe}`), 200);
+  t.is(await statusOf('GET /parameters/desk/i', ann), 200);
+  for (let count = 0; count < 10; count++) t.is(await statusOf('GET /hub/health/ready', ann), 200);
+  t.is(await statusOf('GET /parameters/desk/i', ann), 200);
+  await eventually(async () => (await statusOf('GET /parameters/desk/i', ann)) === 429);
+  t.is(await statusOf('GET /hub/health/live', ann), 200);
+});
+
 test('writes per second of a user and of a client: the bound is kept in virtual time, and off unless set', (t) => {
   let now = 0;
   const rates = createRates({ requestsPerUser: 0, writesPerUser: 100, writesPerClient: 60 }, () => now);

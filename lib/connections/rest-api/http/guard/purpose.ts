@@ -9,4 +9,6 @@ export type Act = 'read' | 'write' | 'write by GET';
 export interface Purpose {
   readonly act: Act;
   readonly need: Need;
+  /** true: it does not count towards `requestsPerUser`. */
+  readonly isUnmetered?: boolean | undefined;
 }
