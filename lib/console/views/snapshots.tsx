@@ -159,8 +159,8 @@ function Saved(props: {
           {name} <Show when={props.selection.matches === name}>{<span class="now">as it is now</span>}</Show>
         </strong>
         <span class="muted">
-          <time datetime={props.saved.time}>{formatDate(props.saved.time)}</time>, {formatCount(props.saved.parameters)}{' '}
-          {props.saved.parameters === 1 ? 'parameter' : 'parameters'}
+          <time datetime={props.saved.time}>{formatDate(props.saved.time)}</time>
+          {sizeOf(props.saved)}
         </span>
         <span class="actions">
           <button type="button" aria-expanded={isCompared()} aria-label={`Compare ${name}`} onClick={compare}>
@@ -193,4 +193,10 @@ function Saved(props: {
       </Show>
     </li>
   );
+}
+
+/** `, 3 parameters`; empty for who may not read all. */
+function sizeOf({ parameters }: SavedSnapshot): string {
+  if (parameters === undefined) return '';
+  return `, ${formatCount(parameters)} ${parameters === 1 ? 'parameter' : 'parameters'}`;
 }

@@ -19,8 +19,10 @@ export interface SnapshotSelection extends Pick<model.SnapshotSelection, 'name'>
   readonly matches?: string | undefined;
 }
 
-export interface SavedSnapshot extends Omit<model.SavedSnapshot, 'time'> {
+export interface SavedSnapshot extends Pick<model.SavedSnapshot, 'name'> {
   readonly time: IsoTime;
+  /** How many parameters it has; left out for those who may not read all. */
+  readonly parameters?: number | undefined;
 }
 
 /**

@@ -82,6 +82,9 @@ async function probe(t: ExecutionContext, hub: HubUnderTest, name: string, one: 
   const matchesSeen = mayRead(one, 'store/all/matches');
   const snapshots = await ask(t, hub.port, 'GET /hub/snapshots', { headers });
   t.is(/"matches"/.test(snapshots.text), matchesSeen, `${name}: ${snapshots.text}`);
+  const readsAll = read.includes('**') && one.deny.length === 0;
+  if (/"saved":\[\{/.test(snapshots.text))
+    t.is(snapshots.text.includes('"parameters":'), readsAll, `${name} counts none`);
   for (const [index, address] of addresses.entries()) {
     for (const start of ['/parameters/', '/hub/explain/', '/hub/history/', '/hub/events/']) {
       const { status, text } = await askPatiently(t, hub.port, `GET ${start}${address}`, headers);

@@ -105,7 +105,15 @@ export const storeSchemas: { readonly [Name in keyof DescribedOfStore]: Schema<D
     connection: describe(text, 'The store, `<connection>/<name>/save` saves'),
     selections: list(
       object<SnapshotSelection>(
-        { name: text, saved: list(object<SavedSnapshot>({ name: text, time, parameters: count })) },
+        {
+          name: text,
+          saved: list(
+            object<SavedSnapshot>(
+              { name: text, time },
+              { parameters: describe(count, 'Left out for those who may not read all') },
+            ),
+          ),
+        },
         { matches: describe(text, 'The one last saved or recalled, while a recall of it would write nothing') },
       ),
     ),

@@ -11,9 +11,13 @@ import { archived } from './archive.ts';
 
 export const snapshotsPath = '/hub/snapshots';
 
-/** All snapshots, by selection, of those that the visitor may know. Errors: `not-found`. */
+/**
+ * All snapshots, by selection, of those that the visitor may know. How many parameters they have is told to those who may read all: to count
+ * what others may read, each of them would have to be parsed. Errors: `not-found`.
+ */
 export function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
   const snapshots = archived(hub, 'snapshots');
+  const readsAll = visitor.rights?.readsAll ?? true;
   return {
     connection: snapshots.connection,
     selections: snapshots
@@ -22,7 +26,11 @@ export function snapshotsOf(hub: HubPort, visitor: Visitor): SnapshotList {
       .map(({ name, saved, matches }) => ({
         name,
         matches: visitor.view.mayRead(`${snapshots.connection}/${name}/matches`) ? matches : undefined,
-        saved: saved.map((one) => ({ ...one, time: toIsoTime(one.time) })),
+        saved: saved.map(({ name, time, parameters }) => ({
+          name,
+          time: toIsoTime(time),
+          parameters: readsAll ? parameters : undefined,
+        })),
       })),
   };
 }
