@@ -105,6 +105,22 @@ test('a token that comes as the name of a user is neither in the audit nor in th
   t.false(`${audited}${logged}`.includes('door-token'));
 });
 
+test('where there is no store, the log has a line for each user whom a reload changes', async (t) => {
+  const { api: own, desk } = flow({}).connections;
+  const others = { root: own.users.root, bob: { password: 'bobs', read: ['desk/**'] } };
+  const hub = await startTestHub(t, { connections: { api: own, desk } });
+  await writeFile(
+    join(hub.folder, 'flow.json5'),
+    JSON.stringify({ connections: { api: { ...own, users: others }, desk } }),
+  );
+  await hub.reload();
+  t.deepEqual(hub.lines.flatMap(({ message }) => /^sign-in: .*: changed, (.*)$/.exec(message)?.[1] ?? []).sort(), [
+    'user "ann" may not come in any more',
+    'user "bob" may come in',
+    'user "door" may not come in any more',
+  ]);
+});
+
 test('guesses of a network are one entry and a count, those of very many networks are counted together', async (t) => {
   const deeds: Deed[] = [];
   const archive = { audit: {} };

@@ -50,10 +50,7 @@ export class Witness {
       return;
     }
     const times = count > 1 ? ` (${count} times within a minute)` : '';
-    this.#context.log.info(
-      {},
-      `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`,
-      `sign-in ${after} ${user}`,
-    );
+    const sentence = `sign-in: ${user}: ${after}${cause && `, ${cause}`}${times}`;
+    this.#context.log.info({}, sentence, after === 'changed' ? sentence : `sign-in ${after} ${user}`); // a reload changes several at once
   }
 }
