@@ -21,7 +21,7 @@ export function createRestApi(consoleFolder: string) {
       ...(deviceFile === '' ? [] : claimFile(resolvePath(deviceFile))),
     ],
     hints: rightHints,
-    takesOver: (before, after) => isSameButUsers(before, after),
+    takesOver: (before, after) => isSameButAccounts(before, after),
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),
     run: (context, hub) =>
@@ -47,10 +47,12 @@ export function createRestApi(consoleFolder: string) {
   });
 }
 
-/** Whether only users and what they may do differ: then nobody is cut whose rights are as they were. */
-function isSameButUsers(before: Settings, after: Settings): boolean {
+/** Whether only those differ who may come in, and what they may do: then nobody is cut whose rights and credentials are as they were. */
+function isSameButAccounts(before: Settings, after: Settings): boolean {
   if (isOpen(before) || isOpen(after)) return false;
-  const [one, other] = [before, after].map(({ users, anonymous, ...others }) => JSON.stringify(others));
+  const [one, other] = [before, after].map(({ username, password, token, users, anonymous, ...others }) =>
+    JSON.stringify(others),
+  );
   return one === other;
 }
 

@@ -14,6 +14,7 @@ import type { RouteContext } from './route-context.ts';
 
 export function stateRoutes(context: RouteContext): Route[] {
   const { hub, settings, log, sockets, entry } = context;
+  const openApi = () => openApiOf(hub.version, entry.directory, settings.getUpdates, entry.cookieName);
   const json = pagesOf(context);
   return [
     { path: '/hub/clients', need: 'manage', get: json(() => clientsOf(sockets.clients())) },
@@ -29,7 +30,7 @@ export function stateRoutes(context: RouteContext): Route[] {
     { path: '/hub/metrics', need: 'metrics', get: later(createMetricsPage(context, log), log) },
     { path: '/hub/hubs', need: 'manage', get: json(() => hubsOf(hub)) },
     { path: '/hub/log', need: 'manage', get: json(({ query }) => wholeLogOf(hub, query)) },
-    { path: '/hub/openapi.json', need: 'entry', get: json(() => openApiOf(hub.version, settings, entry.cookieName)) },
+    { path: '/hub/openapi.json', need: 'entry', get: json(openApi) },
     { path: '/hub/trace', need: 'manage', get: json(({ query }) => traceRule(hub, query)) },
   ];
 }

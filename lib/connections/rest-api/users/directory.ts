@@ -179,11 +179,10 @@ type Accounts = readonly (Account | undefined)[];
 
 /** What has changed, a sentence for each user. */
 function changesOf(before: Accounts, after: Accounts): string[] {
-  const [old, now] = [before, after].map(byName) as [Map<string, Account>, Map<string, Account>];
-  return [...new Set([...old.keys(), ...now.keys()])].flatMap((name) => {
-    const [was, is] = [old.get(name), now.get(name)];
+  const [old, now] = [before, after].map(byWhoItIs) as [Map<string, Account>, Map<string, Account>];
+  return [...new Set([...old.keys(), ...now.keys()])].flatMap((who) => {
+    const [was, is] = [old.get(who), now.get(who)];
     if (was === is) return [];
-    const who = name === '' ? 'whoever has no credentials' : `user "${name}"`;
     if (was === undefined) return [`${who} may come in`];
     if (is === undefined) return [`${who} may not come in any more`];
     return [
@@ -193,6 +192,13 @@ function changesOf(before: Accounts, after: Accounts): string[] {
   });
 }
 
-function byName(accounts: Accounts): Map<string, Account> {
-  return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[account.name, account] as const])));
+function byWhoItIs(accounts: Accounts): Map<string, Account> {
+  return new Map(accounts.flatMap((account) => (account === undefined ? [] : [[whoIs(account), account] as const])));
+}
+
+/** One user with all rights may have a password or a token, and no name. */
+function whoIs({ name, hasPassword, tokenDigest }: Account): string {
+  if (name !== '') return `user "${name}"`;
+  const hasCredentials = hasPassword !== undefined || tokenDigest !== undefined;
+  return hasCredentials ? 'the user without a name' : 'whoever has no credentials';
 }

@@ -2,23 +2,24 @@
 // describes the WebSocket.
 
 import type { OpenApiDocument } from '../../../../wire/http/open-api.ts';
-import type { Settings } from '../../settings.ts';
-import { isOpen } from '../../users/accounts.ts';
+import type { Directory } from '../../users/directory.ts';
 import { paths } from './paths.ts';
 import { schemas } from './schemas.ts';
 
-/** The document of a hub, with the credentials that its settings want, the cookie of who has signed in, and the methods that they leave. */
-export function openApiOf(version: string, settings: Settings, cookieName: string): OpenApiDocument {
-  const { username, password, token, users, anonymous, getUpdates } = settings;
-  const all = Object.values(users);
-  const hasBasic = username !== '' || password !== '' || all.some((user) => user.password !== undefined);
-  const hasBearer = token !== '' || all.some((user) => user.token !== undefined);
+/** The document of a hub, with the credentials that users have now, the cookie of who has signed in, and the methods that there are. */
+export function openApiOf(
+  version: string,
+  { hasPasswords, hasTokens, hasUsers, everybody, anonymous }: Directory,
+  getUpdates: boolean,
+  cookieName: string,
+): OpenApiDocument {
   const schemes = {
-    ...(hasBasic ? { basic: { type: 'http', scheme: 'basic' } } : {}),
-    ...(hasBearer ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
-    ...(all.length > 0 ? { cookie: { type: 'apiKey', in: 'cookie', name: cookieName } } : {}),
+    ...(hasPasswords ? { basic: { type: 'http', scheme: 'basic' } } : {}),
+    ...(hasTokens ? { bearer: { type: 'http', scheme: 'bearer' } } : {}),
+    ...(hasUsers ? { cookie: { type: 'apiKey', in: 'cookie', name: cookieName } } : {}),
   };
   const names = Object.keys(schemes);
+  const needsNone = everybody !== undefined || anonymous !== undefined;
   return {
     openapi: '3.1.0',
     info: {
@@ -29,7 +30,7 @@ export function openApiOf(version: string, settings: Settings, cookieName: strin
         'with each part between slashes percent-encoded. What answers with an ETag answers 304 to it while nothing is new.',
     },
     servers: [{ url: '/' }],
-    security: [...names.map((name) => ({ [name]: [] })), ...(isOpen(settings) || anonymous !== undefined ? [{}] : [])],
+    security: [...names.map((name) => ({ [name]: [] })), ...(needsNone ? [{}] : [])],
     tags: [
       { name: 'parameters', description: 'Read and set values' },
       { name: 'operation', description: 'How the hub is doing, and what operators do with it' },
