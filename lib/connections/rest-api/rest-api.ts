@@ -6,6 +6,7 @@ import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { builtConsole } from './pages/browser/console.ts';
 import { startServer } from './server.ts';
 import { type Settings, settingsSchema } from './settings.ts';
+import { accountMistakes } from './users/account-mistakes.ts';
 import { isOpen } from './users/accounts.ts';
 import { rightHints } from './users/right-hints.ts';
 
@@ -20,6 +21,7 @@ export function createRestApi(consoleFolder: string) {
       ...claimTcpPort(port, bindIp),
       ...(deviceFile === '' ? [] : claimFile(resolvePath(deviceFile))),
     ],
+    mistakes: accountMistakes,
     hints: rightHints,
     takesOver: (before, after) => isSameButAccounts(before, after),
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
