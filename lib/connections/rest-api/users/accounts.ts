@@ -16,6 +16,8 @@ export interface Account {
   readonly isHashed: boolean;
   readonly tokenDigest: string | undefined;
   readonly credentialsKey: string;
+  /** Equal for the same password, whatever token there is beside it. */
+  readonly passwordKey: string;
   readonly rightsKey: string;
 }
 
@@ -58,6 +60,7 @@ export function accountOf(
     isHashed: password !== undefined && readPasswordText(password).scrypt !== undefined,
     tokenDigest: token === undefined ? undefined : digestOf(token),
     credentialsKey: digestOf(JSON.stringify([password, token])),
+    passwordKey: digestOf(JSON.stringify([password, undefined])),
     rightsKey: JSON.stringify(rights),
   };
 }

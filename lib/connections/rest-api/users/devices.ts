@@ -28,7 +28,7 @@ const recordSchema = z.object({
   kind: z.enum(deviceKinds),
   name: z.string(),
   digest: z.string(),
-  /** The credentials of the user when a browser was signed in: it ends with them. */
+  /** The password of the user when a browser was signed in, as a digest: it ends with it. */
   credentials: z.string(),
   since: z.number(),
   seen: z.number(),
@@ -104,7 +104,7 @@ export class Devices {
     const now = Date.now();
     const id = randomBytes(9).toString('base64url');
     const digest = digestOf(token);
-    const credentials = this.#directory.account(user)?.credentialsKey;
+    const credentials = this.#directory.account(user)?.passwordKey;
     if (credentials === undefined) throw notLetIn();
     const shown = name.slice(0, longestName);
     this.#byDigest.set(digest, { id, user, kind, name: shown, digest, credentials, since: now, seen: now });
@@ -161,14 +161,14 @@ export class Devices {
   }
 
   /**
-   * Ends those whose user is no more, links to them, and browsers whose user has other credentials. Returns who departs, of whom those that
+   * Ends those whose user is no more, links to them, and browsers whose user has another password. Returns who departs, of whom those that
    * have ended may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();
     for (const { id, digest, user, kind, credentials } of [...this.#byDigest.values()]) {
       const account = this.#directory.account(user);
-      if (account !== undefined && (kind === 'kiosk' || account.credentialsKey === credentials)) continue;
+      if (account !== undefined && (kind === 'kiosk' || account.passwordKey === credentials)) continue;
       this.#byDigest.delete(digest);
       ended.add(id);
     }

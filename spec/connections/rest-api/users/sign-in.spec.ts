@@ -172,6 +172,19 @@ test('a browser whose user has another password is told not to come back; a kios
   t.deepEqual(await Promise.all(cookies.map((cookie) => read(t, hub.port, cookie))), [401, 200]);
 });
 
+test('a browser and a kiosk whose user has another token stay signed in, and come back; what came by the token is told not to', async (t) => {
+  const withToken = (token: string) => flow({ ...users, ann: { ...users.ann, token } });
+  const hub = await startTestHub(t, withToken('one'));
+  const origin = `http://127.0.0.1:${hub.port}`;
+  const cookies = [cookieOf(await signIn(t, hub.port)), await openKiosk(t, hub.port, 'ann')];
+  const headers = [...cookies.map((cookie) => ({ cookie, origin })), { authorization: 'Bearer one' }];
+  const sockets = await Promise.all(headers.map((one) => openClient(t, hub.port, '', one)));
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(withToken('two')));
+  await hub.reload();
+  t.deepEqual(await Promise.all(sockets.map(async (socket) => (await socket.closed()).code)), [4003, 4003, 4501]);
+  t.deepEqual(await Promise.all(cookies.map((cookie) => read(t, hub.port, cookie))), [200, 200]);
+});
+
 test('a kiosk link whose user was taken out is good for nothing', async (t) => {
   const hub = await startTestHub(t, flow());
   const { link } = JSON.parse(
