@@ -106,7 +106,10 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
 
   const link = new Link(endpoints, { ...defaultTimes, ...times }, platform, {
     state: tellState,
-    hello: (hello) => subscriptions.hello(hello),
+    hello(hello) {
+      pool.fit(hello.limits.patterns);
+      subscriptions.hello(hello);
+    },
     message: take,
   });
 

@@ -4,11 +4,14 @@
 /** Bytes of one message, of either protocol. */
 export const maxMessageBytes = 65_536;
 
-/** Subscriptions of one socket. */
+/** Subscriptions of one socket, unless the settings of the hub say otherwise; `hello` tells. */
 export const maxSubscriptions = 32;
 
-/** Patterns of one subscription, `include` and `exclude` together; and how many of them may be regular expressions. */
+/** Patterns of one subscription, `include` and `exclude` together, unless the settings say otherwise; and the most that they may say. */
 export const maxPatterns = 2048;
+export const mostPatterns = 16_384;
+
+/** How many of them may be regular expressions. */
 export const maxRegexes = 16;
 
 /** Characters of one pattern. */

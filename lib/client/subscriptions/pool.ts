@@ -53,10 +53,18 @@ export class Pool {
   /** Where each parameter is; undefined: it waits for the end of the present work. Bounded by `maxGroups` times a message. */
   readonly #groupOf = new Map<ReplicaParameter, Group | undefined>();
   #groups: Group[] = [];
+  #maxPatterns = maxPatterns;
   #isScheduled = false;
 
   constructor(options: PoolOptions) {
     this.#options = options;
+  }
+
+  /** The hub takes so many patterns of one subscription. It is to be told before what is there is sent. */
+  fit(most: number): void {
+    if (most === this.#maxPatterns) return;
+    this.#maxPatterns = most;
+    this.#gather();
   }
 
   /** Counts one more who wants to know a parameter. Errors: a `RangeError` for what is no address. */
@@ -92,11 +100,12 @@ export class Pool {
   #gather(): void {
     const { subscriptions, defaults } = this.#options;
     const waiting = [...this.#groupOf].filter(([, group]) => group === undefined).map(([parameter]) => parameter);
-    let replaced = this.#groups.filter(({ left, members }) => left.size * 2 >= members.size);
-    let lists = pack([...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
+    const most = this.#maxPatterns;
+    let replaced = this.#groups.filter(({ left, members }) => left.size * 2 >= members.size || members.size > most);
+    let lists = pack(most, [...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
     if (this.#groups.length - replaced.length + lists.length > maxGroups / 2) {
       replaced = this.#groups;
-      lists = pack([...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
+      lists = pack(most, [...replaced.flatMap(({ remaining }) => remaining), ...waiting]);
     }
     const kept = this.#groups.filter((group) => !replaced.includes(group));
     const groups = lists.map((list) => new Group(list, defaults, (group, error) => this.#fail(group, error)));
@@ -131,13 +140,13 @@ export class Pool {
 }
 
 /** Lists that each fit into one message. */
-function pack(parameters: readonly ReplicaParameter[]): ReplicaParameter[][] {
+function pack(most: number, parameters: readonly ReplicaParameter[]): ReplicaParameter[][] {
   const lists: ReplicaParameter[][] = [];
   let list: ReplicaParameter[] = [];
   let bytes = 0;
   for (const parameter of parameters) {
     const own = new TextEncoder().encode(JSON.stringify(parameter.address)).length + 1;
-    if (list.length === 0 || list.length === maxPatterns || bytes + own > maxMessageBytes - frameBytes) {
+    if (list.length === 0 || list.length === most || bytes + own > maxMessageBytes - frameBytes) {
       list = [];
       bytes = 0;
       lists.push(list);

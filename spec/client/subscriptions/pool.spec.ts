@@ -94,6 +94,18 @@ test('a subscription holds 2,048 addresses and 64 KiB; what is beyond all of the
   t.throws(() => script.hub.param('x'.repeat(1025)).subscribe(() => {}), { instanceOf: RangeError });
 });
 
+test('a hub that takes fewer patterns gets shorter subscriptions, also of what was asked for before it said so', async (t) => {
+  const script = playHub();
+  for (let index = 0; index < 5; index++) follow(script, `desk/${index}`);
+  await microtasks();
+  script.socket.accept('e1', 'patchbay.v1', 2);
+  const lengths = () => script.socket.heard().map((message) => (message as { include: string[] }).include.length);
+  t.deepEqual(lengths(), [2, 2, 1]);
+  follow(script, 'desk/5');
+  await microtasks();
+  t.deepEqual(lengths(), [1]);
+});
+
 test('what nobody subscribes to any more is let go of, half a subscription at a time', async (t) => {
   const script = playHub();
   script.socket.accept();

@@ -32,11 +32,11 @@ export class ScriptedSocket implements SocketLike {
     this.isClosed = true;
   }
 
-  /** Accepts the socket and says hello. */
-  accept(epoch = 'e1', protocol = 'patchbay.v1'): this {
+  /** Accepts the socket and says hello; `patterns`: how many the hub takes of a subscription. */
+  accept(epoch = 'e1', protocol = 'patchbay.v1', patterns = 2048): this {
     this.protocol = protocol;
     this.onopen?.({} as never);
-    return this.says({ hello: { epoch } });
+    return this.says({ hello: { epoch, limits: { patterns } } });
   }
 
   says(...messages: readonly object[]): this {

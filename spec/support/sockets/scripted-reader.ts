@@ -2,6 +2,7 @@
 
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
 import { filterOf } from '../../../lib/connections/rest-api/filters/filter.ts';
+import { limitSettings } from '../../../lib/connections/rest-api/limits/limit-settings.ts';
 import { FanOut } from '../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { Client } from '../../../lib/connections/rest-api/sockets/v1/client.ts';
 import { Groups } from '../../../lib/connections/rest-api/sockets/v1/groups.ts';
@@ -19,6 +20,7 @@ export interface ReaderWish {
   readonly delivery: Delivery;
 }
 
+const limits = limitSettings.parse(undefined);
 const bound = { filter: filterOf(0, () => true), key: '' };
 const owner = { kind: 'connection', name: 'desk' } as const;
 
@@ -74,10 +76,8 @@ export class ScriptedReader {
   constructor(desk: ScriptedDesk) {
     this.#desk = desk;
     const visitor = openVisitor(desk.graph as unknown as HubPort);
-    this.client = new Client({ visitor, origin: { kind: 'client', name: 'spec' }, address: '127.0.0.1' }, 'epoch', {
-      full() {},
-      waits() {},
-    });
+    const comer = { visitor, origin: { kind: 'client', name: 'spec' }, address: '127.0.0.1' } as const;
+    this.client = new Client(comer, 'epoch', limits.unreadBytes, { full() {}, waits() {} });
     this.client.open(this.socket.asSocket);
   }
 
@@ -87,7 +87,7 @@ export class ScriptedReader {
 
   subscribe(id: number, { include, rate, delivery }: ReaderWish): void {
     const { fanOut, groups } = this.#desk;
-    const subscription = createSubscription({ sub: id, include, exclude: [], rate, delivery }, bound, fanOut);
+    const subscription = createSubscription({ sub: id, include, exclude: [], rate, delivery }, bound, fanOut, limits);
     this.#awaited.add(id);
     this.#unanswered.set(id, (this.#unanswered.get(id) ?? 0) + 1);
     groups.subscribe(this.client, subscription, 0, JSON.stringify({ sub: id, mode: 'snapshot' }));

@@ -3,9 +3,12 @@
 
 import type { ExecutionContext } from 'ava';
 import { createPatternFilter } from '../../../lib/connections/rest-api/filters/pattern.ts';
+import { limits } from '../../../lib/connections/rest-api/limits/limits.ts';
 import type { Pattern } from '../../../lib/wire/pattern.ts';
 import type { HubUnderTest } from '../hub.ts';
 import { type Message, openV1, Picture, type V1Client } from './v1.ts';
+
+const maxSteps = limits.patternSteps.default;
 
 export interface Wish {
   readonly include: readonly Pattern[];
@@ -173,8 +176,8 @@ export class ModelClient {
     const place = this.#asked.findIndex((asked) => asked.id === id);
     const [asked] = this.#asked.splice(place, 1);
     const { wish } = asked!;
-    const isIncluded = createPatternFilter(wish.include);
-    const isExcluded = createPatternFilter(wish.exclude);
+    const isIncluded = createPatternFilter(wish.include, maxSteps);
+    const isExcluded = createPatternFilter(wish.exclude, maxSteps);
     const matches = (address: string) => isIncluded(address) && !isExcluded(address);
     this.#held.delete(id);
     if (mode === 'snapshot')

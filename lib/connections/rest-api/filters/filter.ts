@@ -17,9 +17,8 @@ export interface Filter {
 const maxPatterns = limits.filters.default;
 /** This is enough for the longest address (D-01) with every character escaped. */
 const maxPatternLength = limits.patternLength.default;
-const maxSteps = limits.patternSteps.default;
 /** Compiling takes time as well, so a pattern is estimated first. The estimate is seldom too high by more than this. */
-const maxEstimate = 4 * maxSteps;
+const estimateShare = 4;
 /** The work of a comparison of texts. */
 export const textWork = 0.1;
 
@@ -27,8 +26,11 @@ export function filterOf(work: number, matches: (address: string) => boolean): F
   return Object.assign(matches, { work });
 }
 
-/** Creates the filter of patterns that a client sent as `name`. Errors: `bad-request` when one is bad or too long, or there are too many. */
-export function createFilter(patterns: readonly string[], name = 'filter'): Filter {
+/**
+ * Creates the filter of patterns that a client sent as `name`; together they may have so many steps. Errors: `bad-request` when one is bad or
+ * too long, or there are too many.
+ */
+export function createFilter(patterns: readonly string[], maxSteps: number, name = 'filter'): Filter {
   if (patterns.length === 0) return filterOf(textWork, () => true);
   if (patterns.length > maxPatterns)
     throw new LimitError(
@@ -38,9 +40,9 @@ export function createFilter(patterns: readonly string[], name = 'filter'): Filt
     );
   let steps = 0;
   const filters = patterns.map((pattern) => {
-    const filter = compile(pattern, name);
+    const filter = compile(pattern, maxSteps, name);
     steps += filter.work;
-    if (steps > maxSteps) throw tooManySteps(name, steps);
+    if (steps > maxSteps) throw tooManySteps(name, maxSteps, steps);
     return filter;
   });
   return anyOf(filters);
@@ -69,7 +71,7 @@ export function bothOf(one: Filter, other: Filter): Filter {
 }
 
 /** Compiles a pattern for the engine of linear time. */
-function compile(pattern: string, name: string): Filter {
+function compile(pattern: string, maxSteps: number, name: string): Filter {
   if (pattern.length > maxPatternLength)
     throw new LimitError(
       'patternLength',
@@ -77,7 +79,7 @@ function compile(pattern: string, name: string): Filter {
       `${name}: expected at most ${maxPatternLength} characters, got ${pattern.length}`,
     );
   const estimate = estimateSteps(pattern);
-  if (estimate > maxEstimate) throw tooManySteps(name, estimate);
+  if (estimate > estimateShare * maxSteps) throw tooManySteps(name, maxSteps, estimate);
   try {
     const compiled = RE2JS.compile(pattern);
     return findText(pattern) ?? filterOf(compiled.programSize(), (address) => compiled.matcher(address).find());
@@ -89,7 +91,7 @@ function compile(pattern: string, name: string): Filter {
   }
 }
 
-function tooManySteps(name: string, steps: number): LimitError {
+function tooManySteps(name: string, maxSteps: number, steps: number): LimitError {
   const expected = `expected regular expressions of at most ${maxSteps} steps together`;
   return new LimitError(
     'patternSteps',

@@ -5,7 +5,9 @@ import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
+import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
+import { countLateBody } from './late-body.ts';
 
 const maxBodyBytes = limits.bodyBytes.default;
 
@@ -24,12 +26,21 @@ export function bodyTypeOf(request: HttpRequest): string {
 export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;
   const tooLarge = () => new LimitError('bodyBytes', 'body-too-large', expected);
-  if (Number(request.getHeader('content-length')) > maxBodyBytes) {
+  const length = request.getHeader('content-length');
+  if (Number(length) > maxBodyBytes) {
     done(tooLarge());
     return;
   }
   const chunks: Buffer[] = [];
+  const hits = servedHits();
   let bodyBytes = 0;
+  let isWhole = false;
+  let isWatched = false;
+  const watch = () => {
+    isWatched = true;
+    countLateBody(exchange, hits, () => !isWhole && bodyBytes <= maxBodyBytes);
+  };
+  if (length === '') watch(); // of a body in chunks nothing need come behind the head; else a piece does, if an empty one
   exchange.response.onData((chunk, isLast) => {
     if (bodyBytes > maxBodyBytes) return;
     bodyBytes += chunk.byteLength;
@@ -39,7 +50,9 @@ export function readBody(exchange: Exchange, request: HttpRequest, done: (body: 
       return;
     }
     chunks.push(Buffer.from(Buffer.from(chunk))); // a copy, since the library takes the chunk back
+    isWhole = isLast;
     if (isLast) done(decodeText(chunks));
+    else if (!isWatched) watch();
   });
 }
 

@@ -17,6 +17,8 @@ export interface Exchange {
   upgrade(send: () => void): void;
   /** Answers with an error. If an answer has begun it cuts the connection, so that nobody takes a part for the whole. */
   fail(error: HubError, asJson: boolean): void;
+  /** Is called when the client goes; one at a time. */
+  whenAborted(act: () => void): void;
   /** Resolves when the client can take more or has gone. */
   writable(): Promise<void>;
 }
@@ -38,9 +40,11 @@ export function keepResponse(response: HttpResponse): Exchange {
   let isAborted = false;
   let hasBegun = false;
   let wake: (() => void) | undefined;
+  let act: (() => void) | undefined;
   response.onAborted(() => {
     isAborted = true;
     wake?.();
+    act?.();
   });
   const begin = () => {
     if (isAborted) return false;
@@ -69,6 +73,9 @@ export function keepResponse(response: HttpResponse): Exchange {
       if (isAborted) return;
       if (!hasBegun) this.reply(() => replyError(response, error, asJson));
       else cut(response);
+    },
+    whenAborted(next) {
+      act = next;
     },
     writable: () =>
       new Promise((resolve) => {

@@ -6,8 +6,8 @@ import { LimitError } from './limit-error.ts';
 import { type Limit, type LimitName, limits, limitTable } from './limits.ts';
 
 export interface LimitHits {
-  /** How often clients went past each limit. */
-  readonly counts: Readonly<Record<LimitName, number>>;
+  /** How often clients went past each limit of which the hub sees that. */
+  readonly counts: Readonly<Partial<Record<LimitName, number>>>;
   /** Counts a hit of a client, which is named by its address. */
   add(limit: LimitName, client: string): void;
   /** Counts a hit if an error is one of a limit. */
@@ -16,7 +16,8 @@ export interface LimitHits {
 
 /** Creates the counts of a connection. */
 export function createLimitHits(log: Log): LimitHits {
-  const counts = Object.fromEntries(limitTable.map(([name]) => [name, 0])) as Record<LimitName, number>;
+  const seen = limitTable.filter(([, { isSeen }]) => isSeen !== false);
+  const counts = Object.fromEntries(seen.map(([name]) => [name, 0])) as Record<LimitName, number>;
   const add: LimitHits['add'] = (limit, client) => {
     counts[limit]++;
     const { isFatal, about, told }: Limit = limits[limit];

@@ -9,6 +9,9 @@ type SettableLimit = {
   [Name in LimitName]: (typeof limits)[Name]['setting'] extends string ? never : Name;
 }[LimitName];
 
+/** What the setting says, limit by limit. */
+export type Limits = z.output<typeof limitSettings>;
+
 /** The setting `limits` of a connection. */
 export const limitSettings = z
   .strictObject(

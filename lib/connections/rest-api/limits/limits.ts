@@ -2,7 +2,14 @@
 // room shows the same table, and a spec holds both equal.
 
 import { closeCodes } from '../../../wire/close-codes.ts';
-import { maxMessageBytes, maxPatternLength, maxPatterns, maxRegexes, maxSubscriptions } from '../../../wire/limits.ts';
+import {
+  maxMessageBytes,
+  maxPatternLength,
+  maxPatterns,
+  maxRegexes,
+  maxSubscriptions,
+  mostPatterns,
+} from '../../../wire/limits.ts';
 
 export interface Limit {
   readonly default: number;
@@ -15,6 +22,8 @@ export interface Limit {
   readonly told: string;
   /** true: who goes past it loses the connection, or does not get one; false: the client gets an answer, and goes on. */
   readonly isFatal: boolean;
+  /** false: the hub does not see who goes past it, and so nobody is counted. */
+  readonly isSeen?: false;
 }
 
 /** So many wrong credentials are compared in a row before `wrongCredentials` counts. */
@@ -159,7 +168,7 @@ export const limits = {
   unreadBytes: {
     default: 1024 * 1024,
     unit: 'bytes',
-    setting: 'fixed',
+    setting: [512 * 1024, 64 * 1024 * 1024],
     about: 'what the hub holds for a WebSocket client that does not read',
     told: 'nothing; as soon as it reads, the newest values of what it missed',
     isFatal: false,
@@ -224,7 +233,7 @@ export const limits = {
   subscriptions: {
     default: maxSubscriptions,
     unit: 'subscriptions',
-    setting: 'fixed',
+    setting: [1, 256],
     about: 'subscriptions of a v1 client',
     told: 'an error, and goes on',
     isFatal: false,
@@ -232,7 +241,7 @@ export const limits = {
   patterns: {
     default: maxPatterns,
     unit: 'patterns',
-    setting: 'fixed',
+    setting: [1, mostPatterns],
     about: 'patterns of a v1 subscription, addresses included',
     told: 'an error, and goes on',
     isFatal: false,
@@ -264,7 +273,7 @@ export const limits = {
   patternSteps: {
     default: 1000,
     unit: 'steps',
-    setting: 'fixed',
+    setting: [256, 10_000],
     about: 'the programs of the regular expressions of a list together, where what may come n times counts n times',
     told: 'an error or 400, and goes on',
     isFatal: false,
@@ -272,7 +281,7 @@ export const limits = {
   clientSteps: {
     default: 4000,
     unit: 'steps',
-    setting: 'fixed',
+    setting: [100, 100_000],
     about:
       'the patterns of all subscriptions of a v1 client together; for every 32 characters a glob of several stars counts as a quarter',
     told: 'an error, and goes on',
@@ -341,6 +350,23 @@ export const limits = {
     about: 'the body of a request',
     told: '413, and goes on',
     isFatal: false,
+  },
+  headMs: {
+    default: 10_000,
+    unit: 'ms',
+    setting: 'fixed',
+    about: 'how long the whole head of a request may take, from the connection or the answer before; 2 s more or less',
+    told: 'nothing, the connection is cut',
+    isFatal: true,
+    isSeen: false,
+  },
+  bodyMs: {
+    default: 10_000,
+    unit: 'ms',
+    setting: 'fixed',
+    about: 'how long the whole body of a request may take, from its head; 2 s more or less',
+    told: 'nothing, the connection is cut',
+    isFatal: true,
   },
 } as const satisfies Readonly<Record<string, Limit>>;
 

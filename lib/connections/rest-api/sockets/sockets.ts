@@ -63,7 +63,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
   const v1 = serveV1(context);
   const clients = new ClientRegister(settings);
   const heartbeat = new Heartbeat(clients);
-  const unread = new UnreadWatch(clients, settings.limits.unreadBytesPerUser, hits);
+  const unread = new UnreadWatch(clients, settings.limits, hits);
   const intake = new Intake(pace, hits, settings);
   const handshake = { clients, plain, v1, tasks, log, originOf };
 
@@ -72,7 +72,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       let openSockets = 0;
       app.ws<ConnectedClient>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: limits.unreadBytes.default, // the server drops what comes beyond, and tells the session
+        maxBackpressure: settings.limits.unreadBytes, // the server drops what comes beyond, and tells the session
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: false, // it would ping so late that only 16 s are left for the answer
         upgrade(response, request, socketContext) {

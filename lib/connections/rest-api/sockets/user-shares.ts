@@ -4,7 +4,6 @@
 import { closeCodes } from '../../../wire/close-codes.ts';
 import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
 import { shareOf } from '../limits/share.ts';
 import type { Settings } from '../settings.ts';
 import type { ConnectedClient } from './session.ts';
@@ -82,6 +81,8 @@ const lookedAtOnce = 1000;
  */
 export class UnreadWatch {
   readonly #clients: Clients;
+  /** How much is held for a client, and for all of a share. */
+  readonly #mostOfOne: number;
   readonly #most: number;
   readonly #hits: LimitHits;
   #timer: NodeJS.Timeout | undefined;
@@ -90,15 +91,20 @@ export class UnreadWatch {
   #count = 0;
   #held = new Map<string, [client: ConnectedClient, bytes: number][]>();
 
-  constructor(clients: Clients, most: number, hits: LimitHits) {
+  constructor(
+    clients: Clients,
+    { unreadBytes, unreadBytesPerUser }: Pick<Settings['limits'], 'unreadBytes' | 'unreadBytesPerUser'>,
+    hits: LimitHits,
+  ) {
     this.#clients = clients;
-    this.#most = most;
+    this.#mostOfOne = unreadBytes;
+    this.#most = unreadBytesPerUser;
     this.#hits = hits;
   }
 
   /** To be told how many clients there are when another one has come. */
   came(count: number): void {
-    if (this.#timer === undefined && count * limits.unreadBytes.default > this.#most)
+    if (this.#timer === undefined && count * this.#mostOfOne > this.#most)
       this.#timer = setInterval(() => this.#look(), lookMs).unref();
   }
 
@@ -128,7 +134,7 @@ export class UnreadWatch {
 
   #judge(): void {
     const shares = this.#held;
-    if (this.#count * limits.unreadBytes.default <= this.#most) this.stop();
+    if (this.#count * this.#mostOfOne <= this.#most) this.stop();
     this.#count = 0;
     this.#held = new Map();
     for (const all of shares.values()) {

@@ -3,7 +3,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { createPatternFilter } from '../../../../lib/connections/rest-api/filters/pattern.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import { processorTimeOf } from '../../../support/system/machine.ts';
+
+const maxSteps = limits.patternSteps.default;
 
 /** Matches by trying every way, as the document says it. */
 function matchesNaively(glob: string, address: string): boolean {
@@ -51,7 +54,7 @@ const rows: [glob: string, yes: string[], no: string[]][] = [
 ];
 for (const [glob, yes, no] of rows)
   test(`lib/client/README.md: the glob ${glob}`, (t) => {
-    const matches = createPatternFilter([glob]);
+    const matches = createPatternFilter([glob], maxSteps);
     for (const address of yes) t.true(matches(address), address);
     for (const address of no) t.false(matches(address), address);
   });
@@ -66,7 +69,7 @@ test('lib/client/README.md: any glob matches what trying every way matches', (t)
     fc.property(
       glob,
       address,
-      (pattern, text) => createPatternFilter([pattern])(text) === matchesNaively(pattern, text),
+      (pattern, text) => createPatternFilter([pattern], maxSteps)(text) === matchesNaively(pattern, text),
     ),
     { numRuns: 5000 },
   );
@@ -74,9 +77,9 @@ test('lib/client/README.md: any glob matches what trying every way matches', (t)
 });
 
 test('lib/client/README.md: a list matches what any of it matches, an empty one nothing', (t) => {
-  const matches = createPatternFilter(['desk/lamp', 'x/*', { regex: 'me.er$' }]);
+  const matches = createPatternFilter(['desk/lamp', 'x/*', { regex: 'me.er$' }], maxSteps);
   t.deepEqual(['desk/lamp', 'x/y', 'a/meter', 'a/meters'].map(matches), [true, true, true, false]);
-  t.false(createPatternFilter([])('desk/lamp'));
+  t.false(createPatternFilter([], maxSteps)('desk/lamp'));
 });
 
 const hostile: [what: string, pattern: string | { regex: string }][] = [
@@ -89,7 +92,7 @@ const hostile: [what: string, pattern: string | { regex: string }][] = [
 ];
 for (const [what, pattern] of hostile)
   test(`D-15: no pattern can stop the hub: ${what}`, async (t) => {
-    const matches = createPatternFilter([pattern]);
+    const matches = createPatternFilter([pattern], maxSteps);
     const tookMs = await processorTimeOf(() => {
       for (let count = 0; count < 3; count++) t.false(matches(`${'a'.repeat(200)}/${'a/'.repeat(100)}b`));
     });
@@ -97,7 +100,10 @@ for (const [what, pattern] of hostile)
   });
 
 test('D-15: no pattern can stop the hub: 1,500 globs of many stars', async (t) => {
-  const matches = createPatternFilter(Array.from({ length: 1500 }, (_, index) => `*a*${index}*a**a*a*a*a*a*a*a*a**x`));
+  const matches = createPatternFilter(
+    Array.from({ length: 1500 }, (_, index) => `*a*${index}*a**a*a*a*a*a*a*a*a**x`),
+    maxSteps,
+  );
   const tookMs = await processorTimeOf(() => {
     for (let count = 0; count < 3; count++) t.false(matches(`d/${'a'.repeat(253)}`));
   });

@@ -12,19 +12,20 @@ import { createLogRecorder } from '../../../support/connection.ts';
 
 const readme = resolve(import.meta.dirname, '../../../../lib/connections/rest-api/README.md');
 
-const rows = limitTable.map(([name, { default: value, unit, setting, about, told }]) => {
+const rows = limitTable.map(([name, { default: value, unit, setting, about, told, isSeen }]) => {
   const set =
     setting === 'fixed'
       ? 'fixed'
       : typeof setting === 'string'
         ? `\`${setting}\``
         : `\`limits.${name}\`, ${setting[0].toLocaleString('en')}..${setting[1].toLocaleString('en')}`;
-  return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | \`${metricOf(name)}\` | ${about} | ${told} |`;
+  const metric = isSeen === false ? 'none' : `\`${metricOf(name)}\``;
+  return `| ${name} | ${value.toLocaleString('en')} ${unit} | ${set} | ${metric} | ${about} | ${told} |`;
 });
 
 test('the README of the REST API shows the limits as they are', async (t) => {
   const text = await readFile(readme, 'utf8');
-  const shown = text.split('\n').filter((line) => line.includes('patchbay_limit_hits_total{limit="'));
+  const shown = text.split('| limit | default |')[1]!.split('\n\n')[0]!.split('\n').slice(2);
   t.deepEqual(shown, rows, `expected these rows:\n${rows.join('\n')}`);
 });
 
@@ -57,6 +58,7 @@ test('a hit is counted and logged with the address of the client, once a second 
       'info: client 192.0.2.1 went past the limit bodyBytes (the body of a request), and got: 413, and goes on',
     ],
   );
+  t.false('headMs' in hits.counts, 'nobody sees it');
   t.is(await recorder.logged(/times/), `${mistakes}, and got: close code 4500 (4 times within a second)`);
 });
 

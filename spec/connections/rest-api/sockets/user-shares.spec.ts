@@ -25,7 +25,8 @@ test('a client that goes between two looks is not ended, and what it held does n
     connected.add({ id, address: '127.0.0.1', visitor: { name: 'ann' }, session } as unknown as ConnectedClient);
   }
   const clients = { clients: () => connected, has: (client: ConnectedClient) => connected.has(client) };
-  const watch = new UnreadWatch(clients, 5 * unreadBytes, createLimitHits(Journal.of(createLogRecorder())));
+  const hits = createLimitHits(Journal.of(createLogRecorder()));
+  const watch = new UnreadWatch(clients, { unreadBytes, unreadBytesPerUser: 5 * unreadBytes }, hits);
   t.teardown(() => watch.stop());
   watch.came(connected.size);
   await eventually(() => looked > 0);

@@ -8,6 +8,7 @@ import { cpuUsage } from 'node:process';
 import test, { type ExecutionContext } from 'ava';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts';
+import { limitSettings } from '../../../../lib/connections/rest-api/limits/limit-settings.ts';
 import { FanOut } from '../../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
 import { accountOf, noRights } from '../../../../lib/connections/rest-api/users/accounts.ts';
@@ -145,7 +146,12 @@ test('patterns are not asked about addresses that may not be seen, so the time o
   const wish = { sub: 1, include: [{ regex: `^desk/.*${'(a|b)?'.repeat(100)}x$` }], exclude: [], rate: 0 } as const;
   const cpuOf = (mayRead: boolean) => {
     const bound = { filter: filterOf(0.1, () => mayRead), key: '' };
-    const { selection } = createSubscription({ ...wish, delivery: 'latest' }, bound, new FanOut());
+    const { selection } = createSubscription(
+      { ...wish, delivery: 'latest' },
+      bound,
+      new FanOut(),
+      limitSettings.parse(undefined),
+    );
     const parameters = Array.from({ length: 50 }, (_, index) => ({ address: `desk/x${'ab'.repeat(90)}${index}` }));
     const before = cpuUsage();
     selection.prepare(() => parameters as never, Number.POSITIVE_INFINITY);

@@ -12,6 +12,7 @@ import { beginValue } from '../../http/answer/headers.ts';
 import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
+import type { Limits } from '../../limits/limit-settings.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
@@ -30,6 +31,7 @@ export interface ListContext {
   /** Counts the limits for which a list is refused. */
   readonly hits: LimitHits;
   readonly log: Log;
+  readonly settings: { readonly limits: Pick<Limits, 'patternSteps'> };
 }
 
 /**
@@ -86,7 +88,7 @@ class ParameterList implements Task {
   /** Errors: `bad-request`. */
   #read(): Filter {
     this.#left = readCount(this.#query, 'limit', maxLimit, maxLimit);
-    return createFilter(this.#query.getAll('filter'));
+    return createFilter(this.#query.getAll('filter'), this.#context.settings.limits.patternSteps);
   }
 
   /** Errors: `unauthorized` when the visitor has left since: values are read as they are sent. */

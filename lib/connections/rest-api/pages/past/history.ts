@@ -31,7 +31,7 @@ export async function readHistoriesQuestion(context: PastContext, request: PastR
   const course = readCourse(query, accept);
   const most = Math.min(maxHistories, Math.floor(maxListPoints / course.points));
   const parameters = await new Promise<AskedParameter[]>((resolve, reject) => {
-    context.tasks.do(new Search(request, most + 1, resolve, reject));
+    context.tasks.do(new Search(request, context.patternSteps, most + 1, resolve, reject));
   });
   const hasMore = parameters.length > most;
   return { ask: 'history', parameters: parameters.slice(0, most), list: { hasMore }, ...course };
@@ -55,6 +55,7 @@ function readFormat(text: string | null, accept: string): HistoryQuestion['forma
 class Search implements Task {
   readonly share: string;
   readonly #patterns: readonly string[];
+  readonly #patternSteps: number;
   readonly #parameters: Iterator<AskedParameter | Parameter>;
   readonly #most: number;
   readonly #found: (parameters: AskedParameter[]) => void;
@@ -65,6 +66,7 @@ class Search implements Task {
 
   constructor(
     { query, share, visitor: { view } }: PastRequest,
+    patternSteps: number,
     most: number,
     found: (parameters: AskedParameter[]) => void,
     failed: (error: unknown) => void,
@@ -74,6 +76,7 @@ class Search implements Task {
       .map((name) => ({ address: name, type: view.find(name)?.type }));
     this.share = share;
     this.#patterns = query.getAll('filter');
+    this.#patternSteps = patternSteps;
     this.#parameters = (query.has('address') ? named : view.parameters())[Symbol.iterator]();
     this.#after = query.get('after');
     this.#most = most;
@@ -83,7 +86,7 @@ class Search implements Task {
 
   advance(endMs: number): boolean {
     try {
-      this.#matches ??= createFilter(this.#patterns);
+      this.#matches ??= createFilter(this.#patterns, this.#patternSteps);
       do {
         const { done, value } = this.#parameters.next();
         if (done || this.#list.length === this.#most) {

@@ -24,6 +24,8 @@ export interface PastContext {
   readonly tasks: TaskQueue;
   readonly shares: PastShares;
   readonly log: Log;
+  /** How many steps the filters of a list may have. */
+  readonly patternSteps: number;
 }
 
 /** What a client asks with. */

@@ -9,7 +9,9 @@ import { PlainReader } from './message.ts';
 import { createOutbox } from './outbox.ts';
 
 /** Creates the plain protocol. */
-export function servePlain({ apps, hub, log, hits, writes, rates, tasks, fanOut, boundOf }: ProtocolContext): Protocol {
+export function servePlain(options: ProtocolContext): Protocol {
+  const { apps, hub, settings, log, hits, writes, rates, tasks, fanOut, boundOf } = options;
+  const { patternSteps } = settings.limits;
   const outbox = createOutbox(apps);
   const groups = new PlainGroups(hub, fanOut, outbox.put);
   const context: PlainContext = {
@@ -27,7 +29,7 @@ export function servePlain({ apps, hub, log, hits, writes, rates, tasks, fanOut,
       const patterns = query.getAll('filter').sort();
       const { visitor } = comer;
       const key = `${visitor.key}\n${JSON.stringify(patterns)}`;
-      const topic = groups.join(key, () => bothOf(boundOf(visitor), createFilter(patterns)));
+      const topic = groups.join(key, () => bothOf(boundOf(visitor), createFilter(patterns, patternSteps)));
       const seen = isTrue(query.get('snapshot')) ? 0 : undefined;
       return new PlainClient(context, { ...comer, patterns, topic, seen });
     },

@@ -17,8 +17,6 @@ import type { Subscription } from './subscription.ts';
 
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;
-/** Changes never make a socket this full, but answers do. The server would drop further ones, so the client's next messages wait. */
-const maxUnreadAnswers = limits.unreadBytes.default / 2;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
 const maxUnsent = 64;
 /** While so many answers wait for other hubs, which takes two seconds at most, the client's next messages wait as well. */
@@ -67,14 +65,18 @@ export class Client {
   /** Answers wait for room; there is one that waits at a time. */
   #onRead: (() => void) | undefined = undefined;
   #unsent = nothingUnsent;
+  /** Changes never make a socket this full, but answers do. The server would drop further ones, so the client's next messages wait. */
+  readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
-  constructor({ visitor, origin, address }: Comer, epoch: string, events: ClientEvents) {
+  /** `unreadBytes`: how much the server holds for it. */
+  constructor({ visitor, origin, address }: Comer, epoch: string, unreadBytes: number, events: ClientEvents) {
     this.visitor = visitor;
     this.epoch = epoch;
     this.origin = origin;
     this.address = address;
     this.share = shareOf(visitor, address);
+    this.#maxUnreadAnswers = unreadBytes / 2;
     this.#events = events;
   }
 
@@ -103,7 +105,7 @@ export class Client {
 
   /** Whether so many answers are unread that it should ask nothing more. */
   get hasUnreadAnswers(): boolean {
-    return this.isFull && this.unreadBytes > maxUnreadAnswers;
+    return this.isFull && this.unreadBytes > this.#maxUnreadAnswers;
   }
 
   /** Whether its next messages have to wait for other hubs. */

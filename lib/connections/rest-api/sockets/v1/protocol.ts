@@ -3,7 +3,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { closeCodes } from '../../../../wire/close-codes.ts';
-import { maxMessageBytes, maxPatterns, maxRate, maxRegexes, maxSubscriptions } from '../../../../wire/limits.ts';
+import { maxMessageBytes, maxRate, maxRegexes } from '../../../../wire/limits.ts';
 import { protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
@@ -17,14 +17,6 @@ import { Groups } from './groups.ts';
 import { createSubscriptionReader } from './handlers/subscription-reader.ts';
 import { V1Session } from './session.ts';
 import { StallWatch } from './stall-watch.ts';
-
-const limits: Greeting['limits'] = {
-  messageBytes: maxMessageBytes,
-  subscriptions: maxSubscriptions,
-  patterns: maxPatterns,
-  regexes: maxRegexes,
-  rate: maxRate,
-};
 
 interface V1Protocol extends Protocol {
   /** Tells of a parameter that is new. */
@@ -50,6 +42,7 @@ export function serveV1({
   fanOut,
   boundOf,
 }: ProtocolContext): V1Protocol {
+  const { limits } = settings;
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
     hits.add('stallMs', client.address);
@@ -67,7 +60,7 @@ export function serveV1({
   };
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
-  const shares = new SubscriptionShares(settings.limits);
+  const shares = new SubscriptionShares(limits);
   const desk = {
     hub,
     log,
@@ -75,18 +68,26 @@ export function serveV1({
     hits,
     rates,
     shares,
+    limits,
     fanOut,
     groups,
-    readSubscription: createSubscriptionReader(boundOf, fanOut),
+    readSubscription: createSubscriptionReader(boundOf, fanOut, limits),
   };
-  const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits } });
+  const taken: Greeting['limits'] = {
+    messageBytes: maxMessageBytes,
+    subscriptions: limits.subscriptions,
+    patterns: limits.patterns,
+    regexes: maxRegexes,
+    rate: maxRate,
+  };
+  const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits: taken } });
   const shared = { desk, hits, pace, tasks, sessions, stalls, greetingOf };
 
   return {
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), events));
+      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), limits.unreadBytes, events));
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {

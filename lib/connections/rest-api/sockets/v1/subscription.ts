@@ -1,12 +1,13 @@
 // A subscription of a client, ready to match.
 
 import { describe } from '../../../../model/error.ts';
-import { leastRate, maxPatternLength, maxPatterns, maxRate, maxRegexes } from '../../../../wire/limits.ts';
+import { leastRate, maxPatternLength, maxRate, maxRegexes } from '../../../../wire/limits.ts';
 import type { Pattern } from '../../../../wire/pattern.ts';
 import type { Delivery } from '../../../../wire/v1/client-messages.ts';
 import { type Filter, filterOf } from '../../filters/filter.ts';
 import { createPatternFilter, isAddress } from '../../filters/pattern.ts';
 import { LimitError } from '../../limits/limit-error.ts';
+import type { Limits } from '../../limits/limit-settings.ts';
 import type { FanOut } from '../fan-out.ts';
 import { Selection } from '../selection.ts';
 import { shownPatterns } from '../status.ts';
@@ -42,6 +43,9 @@ export interface Bound {
   readonly key: string;
 }
 
+/** How many patterns a subscription may have, and how many steps the regular expressions of each list. */
+export type PatternLimits = Pick<Limits, 'patterns' | 'patternSteps'>;
+
 /** What a pattern should be, as clients are told. */
 export const patternExpected = `a pattern of 1 to ${maxPatternLength} characters`;
 
@@ -50,13 +54,14 @@ export function createSubscription(
   { sub, include, exclude, rate, delivery }: Wish,
   bound: Bound,
   fanOut: FanOut,
+  { patterns, patternSteps }: PatternLimits,
 ): Subscription {
   const count = include.length + exclude.length;
-  if (count > maxPatterns)
+  if (count > patterns)
     throw new LimitError(
       'patterns',
       'bad-request',
-      `include, exclude: expected at most ${maxPatterns} patterns, got ${count}`,
+      `include, exclude: expected at most ${patterns} patterns, got ${count}`,
     );
   const regexes = [...include, ...exclude].filter((one) => typeof one !== 'string').length;
   if (regexes > maxRegexes)
@@ -67,8 +72,8 @@ export function createSubscription(
     );
   checkLengths('include', include);
   checkLengths('exclude', exclude);
-  const isIncluded = createPatternFilter(include);
-  const isExcluded = createPatternFilter(exclude);
+  const isIncluded = createPatternFilter(include, patternSteps);
+  const isExcluded = createPatternFilter(exclude, patternSteps);
   const filter = filterOf(
     bound.filter.work + isIncluded.work + isExcluded.work,
     // The bound comes first: else the time of the answer would tell of addresses that the client may not see.

@@ -16,7 +16,7 @@ test('a question that makes no sense, of somebody who has no room for one more, 
   const archive = { past: { ask: () => new Promise<never>(() => {}) } };
   const hub = { keeping: { archive }, find: () => undefined, parameters: () => [] } as unknown as HubPort;
   const shares = new PastShares();
-  const context = { hub, tasks: createTaskQueue(), shares, log: createLogRecorder() };
+  const context = { hub, tasks: createTaskQueue(), shares, log: createLogRecorder(), patternSteps: 1000 };
   const handler = servePast(context, readHistoriesQuestion);
   const port = serveHandler(t, '/hub/history', handler, openVisitor(hub));
   const unhandled: unknown[] = [];

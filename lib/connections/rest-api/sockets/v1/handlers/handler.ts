@@ -5,6 +5,7 @@ import type { Log } from '../../../../connection.ts';
 import type { HubPort } from '../../../../hub-port.ts';
 import type { WriteCounts } from '../../../input/write-counts.ts';
 import type { LimitHits } from '../../../limits/limit-hits.ts';
+import type { Limits } from '../../../limits/limit-settings.ts';
 import type { Rates } from '../../../limits/rates.ts';
 import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
@@ -23,6 +24,8 @@ export interface Desk {
   readonly hits: LimitHits;
   readonly rates: Rates;
   readonly shares: SubscriptionShares;
+  /** What the subscriptions of a client may cost. */
+  readonly limits: Pick<Limits, 'subscriptions' | 'clientSteps'>;
   /** Errors: `bad-request`. */
   readonly readSubscription: (message: object, visitor: Visitor) => Request;
 }

@@ -1,16 +1,12 @@
 // `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, when it is the
 // client's turn.
 
-import { maxSubscriptions } from '../../../../../wire/limits.ts';
 import { LimitError } from '../../../limits/limit-error.ts';
-import { limits } from '../../../limits/limits.ts';
 import { costOf } from '../../user-shares.ts';
 import type { Client } from '../client.ts';
 import { encode } from '../frames.ts';
 import type { Desk, Handler } from './handler.ts';
 import type { Request } from './subscription-reader.ts';
-
-const maxSteps = limits.clientSteps.default;
 
 export const handleSub: Handler = (desk, client, message) => {
   let request: Request | undefined;
@@ -31,23 +27,24 @@ function readRequest(desk: Desk, client: Client, message: object): Request {
   const { id, selection } = request.subscription;
   const others = client.subscriptions.filter((one) => one.id !== id);
   const steps = others.reduce((sum, one) => sum + one.selection.work, selection.work);
-  if (steps > maxSteps)
+  const { clientSteps } = desk.limits;
+  if (steps > clientSteps)
     throw new LimitError(
       'clientSteps',
       'bad-request',
-      `sub: expected patterns of at most ${maxSteps} steps in all subscriptions together, got about ${Math.ceil(steps)}`,
+      `sub: expected patterns of at most ${clientSteps} steps in all subscriptions together, got about ${Math.ceil(steps)}`,
     );
   return request;
 }
 
-function subscribe({ hub, groups, shares }: Desk, client: Client, { subscription, since }: Request): void {
+function subscribe({ hub, groups, shares, limits }: Desk, client: Client, { subscription, since }: Request): void {
   const { id, rate, delivery } = subscription;
   const before = client.subscriptions.find((one) => one.id === id);
-  if (before === undefined && client.subscriptions.length >= maxSubscriptions)
+  if (before === undefined && client.subscriptions.length >= limits.subscriptions)
     throw new LimitError(
       'subscriptions',
       'bad-request',
-      `sub: expected at most ${maxSubscriptions} subscriptions, got ${client.subscriptions.length + 1}`,
+      `sub: expected at most ${limits.subscriptions} subscriptions, got ${client.subscriptions.length + 1}`,
     );
   if (client.membership.name !== 'closed') {
     const others = client.subscriptions.filter((one) => one !== before);

@@ -2,14 +2,13 @@
 
 import { z } from 'zod';
 import { isJsonObject } from '../../../../../model/json-object.ts';
-import { maxPatterns } from '../../../../../wire/limits.ts';
 import type { Pattern } from '../../../../../wire/pattern.ts';
 import type { Since } from '../../../../../wire/v1/client-messages.ts';
 import type { Filter } from '../../../filters/filter.ts';
 import { parse } from '../../../input/parse.ts';
 import type { Visitor } from '../../../users/visitor.ts';
 import type { FanOut } from '../../fan-out.ts';
-import { createSubscription, patternExpected, type Subscription } from '../subscription.ts';
+import { createSubscription, type PatternLimits, patternExpected, type Subscription } from '../subscription.ts';
 
 /** A subscription as a client asks for it; `since`: where it was when its link broke. */
 export interface Request {
@@ -23,9 +22,8 @@ export const subscriptionId = z
   .int({ error: idExpected })
   .min(0, { error: idExpected })
   .max(2 ** 31 - 1, { error: idExpected });
-const listExpected = `list of at most ${maxPatterns} patterns`;
 // What goes past a limit is told later, when it is counted. Only the first wrong pattern is told: to describe thousands takes too long.
-const patterns = z.array(z.unknown(), { error: listExpected }).transform((list, { issues }) => {
+const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((list, { issues }) => {
   const index = list.findIndex((one) => !isPattern(one));
   const input = list[index];
   const message = typeof input === 'string' ? patternExpected : `${patternExpected}, or {"regex":…}`;
@@ -65,6 +63,7 @@ const maxKnownWork = 2048;
 export function createSubscriptionReader(
   boundOf: (visitor: Visitor) => Filter,
   fanOut: FanOut,
+  limits: PatternLimits,
 ): (message: object, visitor: Visitor) => Request {
   const known = new Map<string, Subscription>();
   let knownWork = 0;
@@ -82,7 +81,7 @@ export function createSubscriptionReader(
     const text = `${visitor.key}\n${JSON.stringify(request)}`;
     let subscription = known.get(text);
     if (subscription === undefined) {
-      subscription = createSubscription(request, { filter: boundOf(visitor), key: visitor.key }, fanOut);
+      subscription = createSubscription(request, { filter: boundOf(visitor), key: visitor.key }, fanOut, limits);
       keep(text, subscription);
     }
     return { subscription, since };
