@@ -56,21 +56,26 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
-/** Shows any value with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. */
+/** Shows anything with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. It never throws. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
-  const type = Array.isArray(value) ? 'array' : typeof value;
-  const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
-  return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
+  try {
+    const type = Array.isArray(value) ? 'array' : typeof value;
+    const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
+    return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;
+  } catch {
+    return `what cannot be shown (${typeof value})`; // an object of a flow may throw whenever it is looked at
+  }
 }
 
-/** Writes the JSON of a value, but stops soon after this length: a value may be of any length and depth. */
+/** Writes the JSON of a value, or its text where it has none, but stops soon after this length: a value may be of any length and depth. */
 function beginningOf(value: unknown, length: number): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, length + 1));
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? String(value);
-  const isList = Array.isArray(value);
-  const keys = isList ? value.keys() : Object.keys(value);
+  if (typeof value === 'number') return JSON.stringify(value);
+  if (typeof value !== 'object' || value === null) return String(value);
+  const isList = Array.isArray(value) || (ArrayBuffer.isView(value) && !(value instanceof DataView));
+  const keys = isList ? (value as unknown[]).keys() : Object.keys(value);
   let text = isList ? '[' : '{';
   let separator = '';
   for (const key of keys) {

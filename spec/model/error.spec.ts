@@ -21,6 +21,37 @@ test('values are shown with their types, shortened', (t) => {
   for (const [value, expected] of rows) t.is(describe(value), expected);
 });
 
+const circle: unknown[] = [];
+circle.push({ circle });
+const fails = () => {
+  throw new Error('no');
+};
+const revoked = Proxy.revocable({}, {});
+revoked.revoke();
+const strangeRows: [value: unknown, expected: string][] = [
+  [5n, '5 (bigint)'],
+  [[5n, { a: -5n }], '[5,{"a":-5}] (array)'],
+  [Symbol('lamp'), 'Symbol(lamp) (symbol)'],
+  [Object.assign(() => 0, { toJSON: fails }), '() => 0 (function)'],
+  [Object.assign(() => 0, { toString: fails }), 'what cannot be shown (function)'],
+  [{ toJSON: fails, a: 1 }, `{"toJSON":${String(fails).slice(0, 10)}`],
+  [
+    {
+      get lamp() {
+        return fails();
+      },
+    },
+    'what cannot be shown (object)',
+  ],
+  [revoked.proxy, 'what cannot be shown (object)'],
+  [circle, `[{"circle":`.repeat(6).slice(0, 57)],
+  [new Date(0), '{} (object)'],
+  [new Uint8Array(100_000_000), `[${'0,'.repeat(28)}… (object)`],
+];
+test('what is no JSON is shown as well, and nothing throws', (t) => {
+  for (const [value, expected] of strangeRows) t.is(describe(value).slice(0, expected.length), expected);
+});
+
 test('any JSON is shown as its beginning', (t) => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {

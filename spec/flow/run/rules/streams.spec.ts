@@ -105,6 +105,27 @@ test('operators that keep causes end as those of RxJS do', async (t) => {
   t.regex(await log.logged(/wrong/), /^rule "wrong" \(.*flow\.ts\) failed: wrong 7 \(\S*flow\.ts:4:\d+\)$/);
 });
 
+test('what a stream emits and is no value is refused and shown, and the hub goes on', async (t) => {
+  const emitted: Record<string, [text: string, shown: string]> = {
+    bigint: ['BigInt(v)', '7 (bigint)'],
+    symbol: ["Symbol('lamp')", 'Symbol(lamp) (symbol)'],
+    throws: ["{ get lamp() { throw new Error('look'); } }", 'what cannot be shown (object)'],
+    circle: ['[globalThis]', '['],
+    deep: ["JSON.parse('['.repeat(1e5) + ']'.repeat(1e5))", `${'['.repeat(57)}… (array)`],
+  };
+  const rules = Object.entries(emitted).map(
+    ([id, [text]]) => `{ name: '${id}', from: on.integer('desk/a').pipe(map((v) => (${text}))), to: 'desk/${id}' }`,
+  );
+  const { hub, log } = await start(t, Object.keys(emitted), rules.join());
+  hub.write('desk/a', 7, writer);
+  for (const [id, [, shown]] of Object.entries(emitted)) {
+    const said = await log.logged(new RegExp(`^rule "${id}"`));
+    t.true(said.includes(`failed: desk/${id}: expected a number, got ${shown}`), said);
+    t.like(hub.runsOf(id)[0]!.runs[0], { outcome: 'wrote', to: [] });
+  }
+  t.is(hub.find('desk/a')?.value, 7);
+});
+
 test('a stream that leaks subscriptions is limited, and all of them end with its rule; those of its neighbours go on', async (t) => {
   const { hub, log } = await start(
     t,
