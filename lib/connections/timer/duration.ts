@@ -8,13 +8,13 @@ export const defaultMs = 1000;
 /** The longest delay that Node takes: about 24 days. */
 export const longestMs = 2 ** 31 - 1;
 
-/** Reads what starts a timer (D-07): a number, also as text, is the duration in ms; anything else means its default. */
+/** Reads what starts a timer (D-07): a number, also as text, is the duration in ms; another scalar means its default. */
 export function readDurationMs(input: unknown, defaultDurationMs: number): Value {
-  if (input === null || typeof input === 'object')
+  if (typeof input !== 'number' && typeof input !== 'string' && typeof input !== 'boolean')
     throw new HubError('not-convertible', `expected a duration in ms or any other scalar, got ${describe(input)}`);
   const number = typeof input === 'string' ? readNumber(input) : input;
   if (typeof number !== 'number') return defaultDurationMs;
   if (!(number >= 0 && number < longestMs + 1))
     throw new HubError('out-of-range', `expected a duration of 0..${longestMs} ms, got ${describe(input)}`);
-  return Math.trunc(number);
+  return Math.trunc(number) + 0;
 }
