@@ -56,11 +56,21 @@ export function noSuchParameter(address: string): HubError {
 
 const describedLength = 60;
 
+/** Stands for what is on another hub and is no value: `describe` shows it as that hub has shown it. */
+export class Described {
+  readonly shown: string;
+
+  constructor(shown: string) {
+    this.shown = shown;
+  }
+}
+
 /** Shows anything with its type, shortened: `"abc" (string)`, `70000 (number)`, `null`, `[1,2] (array)`. It never throws. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   try {
+    if (value instanceof Described) return value.shown;
     const type = Array.isArray(value) ? 'array' : typeof value;
     const text = type === 'number' ? String(value) : beginningOf(value, describedLength);
     return `${text.length > describedLength ? `${text.slice(0, describedLength - 3)}…` : text} (${type})`;

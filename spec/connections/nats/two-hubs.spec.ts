@@ -1,11 +1,13 @@
 // Two hubs and a real NATS server: what one owns the other one shows, waits for, and has written by its owner.
 
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Change } from '../../../lib/model/parameter.ts';
 import { eventually } from '../../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
+import { opcodes, openClient } from '../../support/sockets/socket.ts';
+import { openV1 } from '../../support/sockets/v1.ts';
 
 needs('nats');
 
@@ -21,6 +23,28 @@ async function update({ port }: HubUnderTest, parameter: string, value: string):
   });
   const { v, detail } = (await answer.json()) as { v?: unknown; detail?: string };
   return [answer.status, detail ?? String(v)];
+}
+
+/** The same for a value as JSON has it, in the body of a request. */
+async function post({ port }: HubUnderTest, parameter: string, json: string): Promise<[number, string]> {
+  const answer = await fetch(`http://127.0.0.1:${port}/update`, {
+    method: 'POST',
+    headers: { accept: 'application/json', 'content-type': 'application/json' },
+    body: `{"parameter":"${parameter}","value":${json}}`,
+  });
+  const { v, detail } = (await answer.json()) as { v?: unknown; detail?: string };
+  return [answer.status, detail ?? String(v)];
+}
+
+/** What clients of WebSockets, a plain one and one of `patchbay.v1`, are told of such a value. */
+async function mistakes(t: ExecutionContext, { port }: HubUnderTest, parameter: string, json: string) {
+  const plain = await openClient(t, port);
+  plain.send(`{"p":"${parameter}","v":${json}}`);
+  const refusal = (await plain.frames.until(({ error }) => error !== undefined)).at(-1)!;
+  const v1 = await openV1(t, port);
+  v1.sendRaw(opcodes.text, `{"set":[["${parameter}",${json}]],"ack":1}`);
+  const answers = await v1.until(({ ack }) => ack === 1);
+  return [refusal.error, ...answers.flatMap(({ errors = [] }) => errors.map(([, text]) => text))];
 }
 
 test('a hub shows what another one owns, and has it written there', async (t) => {
@@ -64,6 +88,15 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
     ['desk/none', '1'],
   ] as const)
     t.deepEqual(await update(east, parameter, value), await update(west, parameter, value), parameter);
+  const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+  for (const parameter of ['desk/level', 'clock/timer/1/start'])
+    for (const json of ['0.25', '"2"', 'null', '1e999', '-1e999', '{"a":[1]}', deep])
+      t.deepEqual(await post(east, parameter, json), await post(west, parameter, json), `${parameter} ${json}`);
+  for (const hub of [east, west])
+    t.deepEqual(await mistakes(t, hub, 'desk/level', deep), [
+      `expected a number, got ${'['.repeat(57)}… (array)`,
+      `expected a number, got ${'['.repeat(57)}… (array)`,
+    ]);
 
   t.is(west.find('core/not')?.remote?.hub, 'east');
   await nats.servers[0]!.kill('SIGKILL');

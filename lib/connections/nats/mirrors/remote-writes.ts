@@ -10,6 +10,7 @@ import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { pause } from '../pause.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
+import { tellInput } from '../wire/inputs.ts';
 import { isTooLong, maxMessageBytes, read, writeAnswer } from '../wire/messages.ts';
 
 /** How long a write waits for its answer, and after how long it is sent again. */
@@ -54,7 +55,7 @@ export class RemoteWrites {
     const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
     if (isFull || writes.length > maxItems) return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
     const request = this.#encode(remote.toldEpoch, writes, by);
-    if (isTooLong(request))
+    if (request === undefined || isTooLong(request))
       return refuse(`expected at most ${maxMessageBytes} bytes of values for hub "${remote.hub}" at a time`);
     this.#waiting++;
     this.#waitingLength += request.length;
@@ -70,8 +71,9 @@ export class RemoteWrites {
     }
   }
 
-  #encode(epoch: string, writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string {
-    return JSON.stringify({
+  /** undefined: it would be longer than any text may be. */
+  #encode(epoch: string, writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string | undefined {
+    const request = {
       hub: this.#name.hub,
       run: this.#run,
       number: this.#number++,
@@ -79,8 +81,13 @@ export class RemoteWrites {
       by: tellOrigin(origin),
       hop,
       why: tellLinks(cause),
-      items: writes.map(({ parameter, input }) => [parameter.address, input ?? null]),
-    });
+      items: writes.map(({ parameter, input }) => tellInput(parameter.address, input)),
+    };
+    try {
+      return JSON.stringify(request);
+    } catch {
+      return undefined;
+    }
   }
 
   /** Errors: no try was answered. One that fails at once, since nobody listens, is no answer: the owner may be back soon. */

@@ -7,6 +7,7 @@ import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Message } from '../link/transport.ts';
 import { readLinks, readOrigin } from '../wire/causes.ts';
+import { readInput } from '../wire/inputs.ts';
 import { read, type WriteAnswer, type WriteRequest, writeRequest } from '../wire/messages.ts';
 
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
@@ -95,7 +96,8 @@ export class WriteDesk {
     const cause = readLinks(why as never, teller, (address) => hub.find(address));
     const results: WriteAnswer['results'] = [];
     hub.turn(() => {
-      for (const [address, input] of items) {
+      for (const item of items) {
+        const [address] = item;
         try {
           const parameter = hub.find(address);
           if (parameter === undefined)
@@ -105,7 +107,7 @@ export class WriteDesk {
           if (!this.#context.isShared(parameter))
             throw new HubError('unknown-parameter', `${address}: its hub does not share it`);
           this.#expectInOrder(parameter, { run, number }, teller);
-          const v = hub.mirroring.writeFor(parameter, input, origin, cause, hop);
+          const v = hub.mirroring.writeFor(parameter, readInput(item), origin, cause, hop);
           this.#writers.set(parameter, { run, number });
           results.push({ v });
         } catch (error) {

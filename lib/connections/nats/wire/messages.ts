@@ -102,7 +102,8 @@ export const writeRequest = z.strictObject({
   by: toldOrigin,
   hop: count,
   why: toldLinks,
-  items: z.array(z.tuple([name, z.unknown()])).min(1),
+  /** Each a `ToldInput`. */
+  items: z.array(z.tuple([name, z.unknown(), name.optional()])).min(1),
 });
 export type WriteRequest = z.output<typeof writeRequest>;
 

@@ -2,6 +2,7 @@
 // that was perhaps done already is not done again by the next run of its hub, and nobody writes what is not shared.
 
 import test from 'ava';
+import { describe, HubError } from '../../../../lib/model/error.ts';
 import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
@@ -111,4 +112,29 @@ test('values that are too long for a message are refused at once, since they hav
   t.is((first as Error).message, 'west/text: expected at most 900000 bytes of values for hub "west" at a time');
   west.stop();
   east.stop();
+});
+
+test('what is no value is refused as its owner refuses it, and a text that no message can hold at once', async (t) => {
+  const { time, west, east } = await startTwo();
+  const accept = (input: unknown) => {
+    throw new HubError('out-of-range', `expected less, got ${describe(input)}`);
+  };
+  west.declare({ id: 'strict', type: 'I', access: 'read-write', accept });
+  await time.run(4000);
+  const deep = JSON.parse('['.repeat(30_000) + ']'.repeat(30_000)) as unknown;
+  const inputs = [deep, Number.POSITIVE_INFINITY, undefined, Object(7), 5n];
+  const writer = { kind: 'client', name: '' } as const;
+  for (const id of ['lamp', 'bell', 'strict']) {
+    const parameter = east.graph.find(`west/${id}`)!;
+    const writes = inputs.map((input) => ({ parameter, input }));
+    const written = east.hub.writeRemote(parameter.remote!, writes, writer);
+    await time.run(time.now() + 1000);
+    for (const [index, result] of (await written).entries())
+      t.deepEqual(result, t.throws(() => west.hub.write(`west/${id}`, inputs[index], writer)) as HubError);
+  }
+  const parameter = east.graph.find('west/lamp')!;
+  const huge = Array(3).fill({ parameter, input: 'x'.repeat(2 ** 28) });
+  const [refused] = await east.hub.writeRemote(parameter.remote!, huge, writer);
+  t.regex((refused as Error).message, /^west\/lamp: expected at most 900000 bytes/);
+  for (const hub of [west, east]) hub.stop();
 });
