@@ -13,13 +13,13 @@ import { LimitError } from '../limits/limit-error.ts';
 import { limits } from '../limits/limits.ts';
 import { digestOf } from './accounts.ts';
 import type { Departure, Directory } from './directory.ts';
+import { type Invitation, KioskLinks } from './kiosk-links.ts';
 import { notLetIn } from './present.ts';
 import type { Guest } from './visitor.ts';
 
 /** When a device that comes again and again is noted again. */
 export const noteMs = 3_600_000;
 const browserMs = 30 * 24 * noteMs;
-const linkMs = 24 * noteMs;
 const longestName = 100;
 
 const recordSchema = z.object({
@@ -35,13 +35,6 @@ const recordSchema = z.object({
 });
 type Known = z.output<typeof recordSchema>;
 
-export interface Invitation {
-  readonly user: string;
-  readonly name: string;
-  readonly dashboard: string | undefined;
-  readonly until: number;
-}
-
 export class Devices {
   readonly #directory: Directory;
   readonly #file: string | undefined;
@@ -49,8 +42,7 @@ export class Devices {
   readonly #dismiss: (departures: readonly Departure[]) => void;
   /** Each user of the settings has at most so many browsers, and there are at most so many kiosks. */
   readonly #byDigest = new Map<string, Known>();
-  /** By the digest of the code, at most so many as may wait to be opened. */
-  readonly #links = new Map<string, Invitation>();
+  readonly #links = new KioskLinks();
   #saving: Promise<void> = Promise.resolve();
   #isDue = false;
 
@@ -115,29 +107,15 @@ export class Devices {
   /** Makes the code of a link by which a device gets a token, once. Errors: `not-found`, `conflict`. */
   invite(user: string, name: string, dashboard: string | undefined): string {
     if (this.#directory.account(user) === undefined) throw new HubError('not-found', `user: there is no "${user}"`);
-    const now = Date.now();
-    for (const [digest, { until }] of this.#links) if (until < now) this.#links.delete(digest);
-    const most = limits.kioskLinks.default;
-    if (this.#links.size >= most)
-      throw new LimitError(
-        'kioskLinks',
-        'conflict',
-        `invite: expected at most ${most} links that nobody has opened yet`,
-      );
     const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
-    if (kiosks + this.#links.size >= limits.kiosks.default)
+    if (kiosks + this.#links.list().length >= limits.kiosks.default)
       throw new LimitError('kiosks', 'conflict', `invite: expected at most ${limits.kiosks.default} kiosks`);
-    const code = randomBytes(16).toString('base64url');
-    this.#links.set(digestOf(code), { user, name, dashboard, until: now + linkMs });
-    return code;
+    return this.#links.add({ user, name, dashboard });
   }
 
   /** What a code is good for; it is good for nothing from then on. */
   exchange(code: string): Invitation | undefined {
-    const digest = digestOf(code);
-    const invitation = this.#links.get(digest);
-    this.#links.delete(digest);
-    return invitation !== undefined && invitation.until >= Date.now() ? invitation : undefined;
+    return this.#links.exchange(code);
   }
 
   list(): Device[] {
@@ -173,8 +151,7 @@ export class Devices {
       ended.add(id);
     }
     if (ended.size > 0) this.#save();
-    for (const [digest, { user }] of this.#links)
-      if (this.#directory.account(user) === undefined) this.#links.delete(digest);
+    this.#links.end(({ user }) => this.#directory.account(user) === undefined);
     return departures.map(({ guest, mayReturn }) => ({ guest, mayReturn: mayReturn && !ended.has(guest.device) }));
   }
 
