@@ -6,6 +6,7 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
+import { ask } from '../support/http.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
 import { startHubProcess } from '../support/system/hub-process.ts';
 import { openNetwork } from '../support/system/network.ts';
@@ -136,6 +137,31 @@ test('who may manage sees users and devices; a browser that is revoked is led to
   await other.getByLabel('Password').waitFor();
   t.regex(other.url(), /\/hub\/sign-in/);
   t.is(await page.locator('[data-device]').count(), 1);
+  t.deepEqual(refusals, []);
+});
+
+test('who may manage sees kiosk links that nobody has opened yet, and revokes them', async (t) => {
+  const hub = await startHubFrom(t, files);
+  const headers = { authorization: `Basic ${btoa('root:root')}`, 'content-type': 'application/json' };
+  const invite = async (device: string, dashboard?: string) => {
+    const body = JSON.stringify({ action: 'invite', user: 'olaf', device, dashboard });
+    t.is((await ask(t, hub.port, 'POST /hub/users', { headers, body })).status, 200);
+  };
+  await invite('Reception', 'wall');
+  await invite('Reception');
+  await invite('Door');
+  const page = await openConsole(t, browser, hub.port);
+  await signIn(page, 'root', 'root');
+  const refusals = refusalsOf(page);
+  await show(page, '#/users', '[data-link]');
+  await page.getByText('3 users, 1 device, 3 open links').waitFor();
+  const rows = page.locator('[data-link=Reception]');
+  t.deepEqual(await rows.first().locator('td').allTextContents(), ['Reception', 'olaf', 'wall', '23 h', 'Revoke']);
+  await rows.first().getByRole('button', { name: 'Revoke the link to Reception' }).click();
+  await page.getByRole('dialog').getByText('All links of this name').waitFor();
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+  await page.getByText('3 users, 1 device, 1 open link').waitFor();
+  t.deepEqual(await page.locator('[data-link] strong').allTextContents(), ['Door']);
   t.deepEqual(refusals, []);
 });
 

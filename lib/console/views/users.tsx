@@ -1,7 +1,8 @@
-// Users: who may come in and what each of them may do, and the devices that they have signed in with, which can be revoked.
+// Users: who may come in and what each of them may do, the devices that they have signed in with, and links to kiosks that nobody has
+// opened yet. Devices and links can be revoked.
 
 import { createSignal, For, Show } from 'solid-js';
-import type { Device, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
+import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
 import { usePolled } from '../hub/polled.ts';
 import { messageOf, postJson } from '../hub/request.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
@@ -12,15 +13,29 @@ import { Fault, Search, searched } from '../parts/view-bar.tsx';
 export default function Users() {
   const { data, error, refresh } = usePolled<UserList>('/hub/users');
   const { ask, Confirmation } = createConfirmation();
+  const [failure, setFailure] = createSignal('');
+  const revoke = async (device: string) => {
+    setFailure('');
+    try {
+      await postJson('/hub/users', { action: 'revoke', device } satisfies UserAction);
+    } catch (problem) {
+      setFailure(messageOf(problem));
+    }
+    refresh();
+  };
+  const confirm: Confirm = (name, text, device) =>
+    ask({ title: `Revoke ${name}?`, text, verb: 'Revoke', act: () => revoke(device) });
   const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());
   const users = () => data()?.users.filter(({ name }) => isSought(name)) ?? [];
   const devices = () => data()?.devices.filter(({ name, user, kind }) => isSought(name, user, kind)) ?? [];
+  const links = () => data()?.kioskLinks.filter(({ name, user }) => isSought(name, user, 'kiosk', 'link')) ?? [];
   return (
     <>
       <div class="bar">
         <h1>Users</h1>
         <span class="count">
           {counted(users().length, 'user')}, {counted(devices().length, 'device')}
+          {links().length > 0 && `, ${counted(links().length, 'open link')}`}
         </span>
         <Search label="Search users and devices" placeholder="Search by user, device, kind" />
       </div>
@@ -35,9 +50,13 @@ export default function Users() {
         <Show when={users().length > 0}>
           <UserTable users={users()} />
         </Show>
+        <Fault text={failure()} />
         <Show when={data() && data()!.users.length > 0}>
           <Show when={devices().length > 0} fallback={<p class="note">No browser or kiosk is signed in.</p>}>
-            <DeviceTable {...{ ask, refresh }} devices={devices()} />
+            <DeviceTable devices={devices()} confirm={confirm} />
+          </Show>
+          <Show when={links().length > 0}>
+            <LinkTable links={links()} confirm={confirm} />
           </Show>
         </Show>
       </div>
@@ -45,6 +64,9 @@ export default function Users() {
     </>
   );
 }
+
+/** Asks before what has a name is revoked; the text says what that does. */
+type Confirm = (name: string, text: string, device: string) => void;
 
 function counted(count: number, what: string): string {
   return `${formatCount(count)} ${what}${count === 1 ? '' : 's'}`;
@@ -93,59 +115,76 @@ function also({ manage, metrics }: UserInfo): string {
   return metrics ? 'metrics' : '–';
 }
 
-function DeviceTable(props: {
-  readonly devices: readonly Device[];
-  readonly ask: ReturnType<typeof createConfirmation>['ask'];
-  readonly refresh: () => void;
-}) {
+function DeviceTable(props: { readonly devices: readonly Device[]; readonly confirm: Confirm }) {
   const now = useNow();
-  const [failure, setFailure] = createSignal('');
-  const revoke = async (device: string) => {
-    setFailure('');
-    try {
-      await postJson('/hub/users', { action: 'revoke', device } satisfies UserAction);
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-    props.refresh();
-  };
-  const confirm = ({ id, kind, name, user }: Device) =>
-    props.ask({
-      title: `Revoke ${name}?`,
-      text: `This ${kind} of ${user} is cut off at once, and has to ${kind === 'kiosk' ? 'be invited' : 'sign in'} again.`,
-      verb: 'Revoke',
-      act: () => revoke(id),
-    });
+  const textOf = ({ kind, user }: Device) =>
+    `This ${kind} of ${user} is cut off at once, and has to ${kind === 'kiosk' ? 'be invited' : 'sign in'} again.`;
   return (
-    <>
-      <Fault text={failure()} />
-      <table class="cards">
-        <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />
-        <tbody>
-          <For each={props.devices}>
-            {(device) => (
-              <tr data-device={device.id}>
-                <td class="wide">
-                  <strong>{device.name}</strong>
-                </td>
-                <td>{device.kind}</td>
-                <td data-label="user">{device.user}</td>
-                <td class="nowrap" data-label="since" title={formatDate(device.since)}>
-                  {formatSpan(now() - Date.parse(device.since))}
-                </td>
-                <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)}, to the hour`}>
-                  {formatSpan(now() - Date.parse(device.seen))}
-                </td>
-                <td class="nowrap actions">
-                  <button type="button" aria-label={`Revoke ${device.name}`} onClick={() => confirm(device)}>
-                    Revoke
-                  </button>
-                </td>
-              </tr>
-            )}
-          </For>
-        </tbody>
-      </table>
-    </>
+    <table class="cards">
+      <TableHead columns={['Device', 'Kind', 'User', 'Since', 'Last seen', 'Actions']} />
+      <tbody>
+        <For each={props.devices}>
+          {(device) => (
+            <tr data-device={device.id}>
+              <td class="wide">
+                <strong>{device.name}</strong>
+              </td>
+              <td>{device.kind}</td>
+              <td data-label="user">{device.user}</td>
+              <td class="nowrap" data-label="since" title={formatDate(device.since)}>
+                {formatSpan(now() - Date.parse(device.since))}
+              </td>
+              <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)}, to the hour`}>
+                {formatSpan(now() - Date.parse(device.seen))}
+              </td>
+              <td class="nowrap actions">
+                <button
+                  type="button"
+                  aria-label={`Revoke ${device.name}`}
+                  onClick={() => props.confirm(device.name, textOf(device), device.id)}
+                >
+                  Revoke
+                </button>
+              </td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
+  );
+}
+
+function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confirm: Confirm }) {
+  const now = useNow();
+  const text = 'All links of this name that nobody has opened yet are good for nothing from then on.';
+  return (
+    <table class="cards">
+      <TableHead columns={['Open link', 'User', 'Dashboard', 'Good for', 'Actions']} />
+      <tbody>
+        <For each={props.links}>
+          {(link) => (
+            <tr data-link={link.name}>
+              <td class="wide">
+                <strong>{link.name}</strong>
+              </td>
+              <td data-label="user">{link.user}</td>
+              <td data-label="dashboard">{link.dashboard ?? '–'}</td>
+              <td class="nowrap" data-label="good for" title={`until ${formatDate(link.until)}`}>
+                {formatSpan(Date.parse(link.until) - now())}
+              </td>
+              <td class="nowrap actions">
+                <button
+                  type="button"
+                  aria-label={`Revoke the link to ${link.name}`}
+                  onClick={() => props.confirm(`the link to ${link.name}`, text, link.name)}
+                >
+                  Revoke
+                </button>
+              </td>
+            </tr>
+          )}
+        </For>
+      </tbody>
+    </table>
   );
 }

@@ -24,7 +24,7 @@ export function* listDashboards(folder: string | undefined, { rights }: Visitor)
  */
 export function* readDashboard(folder: string | undefined, name: string, { rights }: Visitor): Reading<Dashboard> {
   const mayOpen = rights?.mayOpen(name) ?? true;
-  if (folder === undefined || !mayOpen || !(yield* namesIn(folder)).includes(name))
+  if (folder === undefined || !mayOpen || !(yield* hasDashboard(folder, name)))
     throw new HubError('not-found', `${name}: there is no such dashboard`);
   const file = `${name}${ending}`;
   const path = join(folder, file);
@@ -32,6 +32,10 @@ export function* readDashboard(folder: string | undefined, name: string, { right
   if (size > maxDashboardBytes)
     throw new HubError('bad-dashboard', `${file}: expected at most ${maxDashboardBytes} bytes, got ${size}`);
   return parseDashboard(file, yield* textOf(path));
+}
+
+export function* hasDashboard(folder: string | undefined, name: string): Reading<boolean> {
+  return (yield* namesIn(folder)).includes(name);
 }
 
 /** The names of the files, without links; empty when the folder is missing. */

@@ -9,8 +9,9 @@ import type { RouteContext } from './route-context.ts';
 
 const dashboardsPath = '/hub/dashboards';
 
-export function dashboardRoutes({ settings, log, resolvePath }: RouteContext): Route[] {
-  const folder = settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
+export function dashboardRoutes(context: RouteContext): Route[] {
+  const { log } = context;
+  const folder = dashboardFolderOf(context);
   const disk = createDisk(folder ?? '');
   const read = ({ path, visitor }: PageRequest) =>
     readDashboard(folder, decodePath(path.slice(dashboardsPath.length + 1)), visitor);
@@ -22,4 +23,9 @@ export function dashboardRoutes({ settings, log, resolvePath }: RouteContext): R
     },
     { path: `${dashboardsPath}/*`, need: 'entry', get: servePageOfFiles(disk, read, log) },
   ];
+}
+
+/** undefined: there is none. */
+export function dashboardFolderOf({ settings, resolvePath }: RouteContext): string | undefined {
+  return settings.dashboards === '' ? undefined : resolvePath(settings.dashboards);
 }

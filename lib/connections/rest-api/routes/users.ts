@@ -1,15 +1,19 @@
 // The routes by which people come in and leave, and to who may.
 
+import { createDisk } from '../files/disk.ts';
 import type { Route } from '../http/router.ts';
 import { meOf, signIn, signOut } from '../pages/users/sign-in.ts';
 import { serveSignInFile, serveSignInPage, signInPath } from '../pages/users/sign-in-page.ts';
 import { actOnUsers, usersOf } from '../pages/users/users.ts';
+import { dashboardFolderOf } from './dashboards.ts';
 import { pagesOf } from './handlers.ts';
 import type { RouteContext } from './route-context.ts';
 
 export function userRoutes(context: RouteContext): Route[] {
   const { entry, log } = context;
   const json = pagesOf(context);
+  const folder = dashboardFolderOf(context);
+  const office = { entry, log, folder, disk: createDisk(folder ?? '') };
   return [
     { path: '/hub/me', need: 'nothing', get: json(({ visitor }) => meOf(entry, visitor)) },
     {
@@ -32,7 +36,7 @@ export function userRoutes(context: RouteContext): Route[] {
       path: '/hub/users',
       need: 'manage',
       get: json(() => usersOf(entry)),
-      post: (response, request, visitor) => actOnUsers(entry, log, visitor, response, request),
+      post: (response, request, visitor) => actOnUsers(office, visitor, response, request),
     },
   ];
 }

@@ -5,8 +5,8 @@ import { randomBytes } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { HubError, messageOf } from '../../../model/error.ts';
-import { type Device, type DeviceKind, deviceKinds } from '../../../wire/http/operation/users.ts';
+import { describe, HubError, messageOf } from '../../../model/error.ts';
+import { type DeviceKind, type DeviceList, deviceKinds } from '../../../wire/http/operation/users.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { Log } from '../../connection.ts';
 import { LimitError } from '../limits/limit-error.ts';
@@ -98,19 +98,24 @@ export class Devices {
     const digest = digestOf(token);
     const credentials = this.#directory.account(user)?.passwordKey;
     if (credentials === undefined) throw notLetIn();
-    const shown = name.slice(0, longestName);
-    this.#byDigest.set(digest, { id, user, kind, name: shown, digest, credentials, since: now, seen: now });
+    this.#byDigest.set(digest, { id, user, kind, name: shownOf(name), digest, credentials, since: now, seen: now });
     this.#save();
     return token;
   }
 
-  /** Makes the code of a link by which a device gets a token, once. Errors: `not-found`, `conflict`. */
+  /** Makes the code of a link by which a device gets a token, once. Errors: `not-found`, `forbidden`, `conflict`. */
   invite(user: string, name: string, dashboard: string | undefined): string {
-    if (this.#directory.account(user) === undefined) throw new HubError('not-found', `user: there is no "${user}"`);
+    const account = this.#directory.account(user);
+    if (account === undefined) throw new HubError('not-found', `user: there is no "${user}"`);
+    if (dashboard !== undefined && !account.rights.mayOpen(dashboard))
+      throw new HubError(
+        'forbidden',
+        `dashboard: expected one that user "${user}" may open, got ${describe(dashboard)}`,
+      );
     const kiosks = [...this.#byDigest.values()].filter(({ kind }) => kind === 'kiosk').length;
     if (kiosks + this.#links.list().length >= limits.kiosks.default)
       throw new LimitError('kiosks', 'conflict', `invite: expected at most ${limits.kiosks.default} kiosks`);
-    return this.#links.add({ user, name, dashboard });
+    return this.#links.add({ user, name: shownOf(name), dashboard });
   }
 
   /** What a code is good for; it is good for nothing from then on. */
@@ -118,24 +123,38 @@ export class Devices {
     return this.#links.exchange(code);
   }
 
-  list(): Device[] {
-    return [...this.#byDigest.values()].map(({ id, user, kind, name, since, seen }) => ({
+  list(): DeviceList {
+    const devices = [...this.#byDigest.values()].map(({ id, user, kind, name, since, seen }) => ({
       ...{ id, user, kind, name },
       since: toIsoTime(since),
       seen: toIsoTime(seen),
     }));
+    const kioskLinks = this.#links.list().map(({ until, ...link }) => ({ ...link, until: toIsoTime(until) }));
+    return { devices, kioskLinks };
   }
 
-  /** Errors: `not-found`. */
-  named(id: string): Known {
-    const device = [...this.#byDigest.values()].find((one) => one.id === id);
-    if (device === undefined) throw new HubError('not-found', `device: there is none with the ID "${id}"`);
-    return device;
+  /**
+   * Ends the device with an ID, and the links by which a device of that name was to come in; returns a text for each. Errors: `not-found`.
+   */
+  revoke(device: string): string[] {
+    const known = this.#find(device);
+    const links = this.#links.end(({ name }) => name === shownOf(device));
+    if (known === undefined && links.length === 0)
+      throw new HubError(
+        'not-found',
+        `device: there is none with the ID ${describe(device)}, nor a link to one of this name that nobody has opened yet`,
+      );
+    if (known !== undefined) this.#end(known);
+    return [
+      ...(known === undefined ? [] : [`${known.kind} "${known.name}" of ${known.user}`]),
+      ...links.map(({ name, user }) => `link to kiosk "${name}" of ${user}`),
+    ];
   }
 
-  /** Ends a device. Errors: `not-found`. */
+  /** Ends the device with an ID, if there is one. */
   end(id: string): void {
-    this.#end(this.named(id));
+    const known = this.#find(id);
+    if (known !== undefined) this.#end(known);
   }
 
   /**
@@ -158,6 +177,10 @@ export class Devices {
   /** Resolves when everything is in the file. */
   async saved(): Promise<void> {
     await this.#saving;
+  }
+
+  #find(id: string): Known | undefined {
+    return [...this.#byDigest.values()].find((one) => one.id === id);
   }
 
   #end({ digest, user, id }: Known): void {
@@ -193,4 +216,9 @@ export class Devices {
       }
     });
   }
+}
+
+/** A name as it is kept: no device has one that is longer. */
+function shownOf(name: string): string {
+  return name.slice(0, longestName);
 }

@@ -33,11 +33,17 @@ export interface SignedIn extends Me {
   readonly dashboard?: string | undefined;
 }
 
-/** `GET /hub/users` answers with `{"users":[…],"devices":[…]}`. */
-export interface UserList {
-  readonly users: readonly UserInfo[];
+/** The devices that have come in, and links to those that may. */
+export interface DeviceList {
   /** Browsers that somebody has signed in with, and kiosks. */
   readonly devices: readonly Device[];
+  /** Those that nobody has opened yet. */
+  readonly kioskLinks: readonly KioskLink[];
+}
+
+/** `GET /hub/users` answers with `{"users":[…],"devices":[…],"kioskLinks":[…]}`. */
+export interface UserList extends DeviceList {
+  readonly users: readonly UserInfo[];
 }
 
 export interface UserInfo extends Grants {
@@ -64,19 +70,28 @@ export interface Device {
 export const deviceKinds = ['browser', 'kiosk'] as const;
 export type DeviceKind = (typeof deviceKinds)[number];
 
+/** `{"user":"door-2","name":"Reception","dashboard":"door","until":"2026-…"}`: what a link is for, never its code. */
+export interface KioskLink {
+  readonly user: string;
+  /** What the device will be called. */
+  readonly name: string;
+  readonly dashboard?: string | undefined;
+  /** When it is good for nothing any more. */
+  readonly until: IsoTime;
+}
+
 /** `POST /hub/users` takes `{"action":"invite","user":"door-2","device":"Reception","dashboard":"door"}`, or `{"action":"revoke","device":"<id>"}`. */
 export interface UserAction {
   readonly action: 'invite' | 'revoke';
   /** Of an invitation. */
   readonly user?: string | undefined;
-  /** The name of a device that is invited; the ID of one that is revoked. */
+  /** The name of a device that is invited; the ID of one that is revoked, or the name that links to it have. */
   readonly device: string;
   readonly dashboard?: string | undefined;
 }
 
-/** It answers with the link of an invitation, which is good once, for a day; of a revocation with the rest of the devices. */
-export interface UserActed {
+/** It answers with the link of an invitation, which is good once, for a day, and with the devices and links that there are now. */
+export interface UserActed extends DeviceList {
   /** `/hub/sign-in#…`, to be opened on the device. */
   readonly link?: string | undefined;
-  readonly devices: readonly Device[];
 }

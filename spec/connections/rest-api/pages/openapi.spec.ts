@@ -184,6 +184,8 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
   ['/hub/sign-out', '/hub/sign-out', 409, {}, json],
   ['/hub/users', '/hub/users', 200],
   ['/hub/users', '/hub/users', 404, { action: 'invite', user: 'none', device: 'x' }, json],
+  ['/hub/users', '/hub/users', 404, { action: 'invite', user: 'none', device: 'x', dashboard: 'none' }, json],
+  ['/hub/users', '/hub/users', 404, { action: 'revoke', device: 'x' }, json],
   ['/hub/users', '/hub/users', 400, { action: 'x', device: 'x' }, json],
 ];
 

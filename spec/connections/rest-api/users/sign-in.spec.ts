@@ -23,7 +23,7 @@ const users = {
 };
 const desk = { type: 'dummy', parameters: ['lamp,B,true', 'secret,S,x'] };
 const flow = (own: object = users) => ({
-  connections: { api: { ...api, users: own, deviceFile: 'devices.json' }, desk },
+  connections: { api: { ...api, users: own, deviceFile: 'devices.json', dashboards: 'dashboards' }, desk },
 });
 
 const basic = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` });
@@ -87,7 +87,7 @@ test('a browser signs in on a page, is known by its cookie, and signs out', asyn
 });
 
 test('a kiosk link is good once, its device comes in after a restart, and is revoked', async (t) => {
-  const files = { 'flow.json5': flow() };
+  const files = { 'flow.json5': flow(), 'dashboards/door.json5': '{ widgets: [] }' };
   const hub = await startHubFrom(t, files);
   const invite = { action: 'invite', user: 'door', device: 'Reception', dashboard: 'door' };
   t.is((await post(t, hub.port, '/hub/users', invite, basic('ann:geheim'))).status, 403);

@@ -50,10 +50,12 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
   await post('/hub/sign-in', { code: link.split('#')[1] });
   const { devices } = JSON.parse((await ask(t, hub.port, 'GET /hub/users', { headers: root })).text);
   await post('/hub/users', { action: 'revoke', device: devices[0].id }, root);
+  await post('/hub/users', invite, root);
+  await post('/hub/users', { action: 'revoke', device: 'Reception' }, root);
   await Promise.all(Array.from({ length: 15 }, () => post('/hub/sign-in', { user: 'ann', password: 'wrong' })));
   await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow({ read: ['**'], password: 'other' })));
   await hub.reload();
-  await eventually(async () => (await tell()).length >= 10);
+  await eventually(async () => (await tell()).length >= 12);
   const told = (await tell()).map(({ user, after, cause, count }) => `${user}: ${after}, ${cause}, ${count}`);
   t.deepEqual(told.reverse(), [
     'api ann 127.0.0.1: in, by credentials, 1',
@@ -63,6 +65,8 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
     'api root 127.0.0.1: invited, kiosk "Reception" of door, 1',
     'api door 127.0.0.1: in, kiosk "Reception", by its link, 1',
     'api root 127.0.0.1: revoked, kiosk "Reception" of door, 1',
+    'api root 127.0.0.1: invited, kiosk "Reception" of door, 1',
+    'api root 127.0.0.1: revoked, link to kiosk "Reception" of door, 1',
     'api ann 127.0.0.1: refused, by the page to sign in, 1',
     'api flow files: changed, user "ann" has other rights, 1',
     'api flow files: changed, user "ann" has other credentials, 1',
@@ -77,6 +81,8 @@ test('who came in, by which way, who was refused, who went, was revoked, and has
       'api root 127.0.0.1  sign-in: invited: kiosk "Reception" of door',
       'api door 127.0.0.1  sign-in: in: kiosk "Reception", by its link',
       'api root 127.0.0.1  sign-in: revoked: kiosk "Reception" of door',
+      'api root 127.0.0.1  sign-in: invited: kiosk "Reception" of door',
+      'api root 127.0.0.1  sign-in: revoked: link to kiosk "Reception" of door',
     ],
   );
 });

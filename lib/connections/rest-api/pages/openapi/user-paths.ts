@@ -54,13 +54,16 @@ export const userPaths = {
     },
   },
   '/hub/users': {
-    get: { ...about('listUsers', 'users', 'Users, and the devices that are signed in'), responses: fresh('Users') },
+    get: {
+      ...about('listUsers', 'users', 'Users, the devices that are signed in, and open kiosk links'),
+      responses: fresh('Users'),
+    },
     post: {
-      ...about('actOnUsers', 'users', 'Makes a link that lets a kiosk in, once, or revokes a device'),
+      ...about('actOnUsers', 'users', 'Makes a link that lets a kiosk in, once, or revokes a device or such links'),
       requestBody: { required: true, content: json(ref('UserAction')) },
       responses: {
-        '200': { description: 'The devices, and the link', content: json(ref('UserActed')) },
-        '404': problem('There is no such user or device'),
+        '200': { description: 'The devices, the open links, and the new one', content: json(ref('UserActed')) },
+        '404': problem('There is no such user, dashboard, device or link'),
         '409': problem('Too many links are open'),
         ...bodyRefusals(),
         ...refusals,

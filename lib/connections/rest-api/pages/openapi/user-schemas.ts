@@ -2,8 +2,10 @@
 
 import {
   type Device,
+  type DeviceList,
   deviceKinds,
   type Grants,
+  type KioskLink,
   type Me,
   type SignedIn,
   type SignIn,
@@ -34,9 +36,15 @@ const grants: Properties<Grants> = {
 };
 const deny = describe(texts, 'Globs of addresses; they win');
 const me = { user: describe(text, 'Empty: nobody in particular'), isOpen: flag, maySignIn: flag, ...grants };
-const devices = list(
-  object<Device>({ id: text, user: text, kind: oneOf(deviceKinds), name: text, since: time, seen: time }),
-);
+const deviceList: Properties<DeviceList> = {
+  devices: list(
+    object<Device>({ id: text, user: text, kind: oneOf(deviceKinds), name: text, since: time, seen: time }),
+  ),
+  kioskLinks: describe(
+    list(object<KioskLink>({ user: text, name: text, until: time }, { dashboard: text })),
+    'Those that nobody has opened yet',
+  ),
+};
 
 export const userSchemas: { readonly [Name in keyof DescribedOfUsers]: Schema<DescribedOfUsers[Name]> } = {
   Me: object<Me>(me),
@@ -44,11 +52,14 @@ export const userSchemas: { readonly [Name in keyof DescribedOfUsers]: Schema<De
   SignedIn: object<SignedIn>(me, { dashboard: text }),
   Users: object<UserList>({
     users: list(object<UserInfo>({ name: text, ...grants, deny, hasPassword: flag, hasToken: flag })),
-    devices,
+    ...deviceList,
   }),
   UserAction: object<UserAction>(
-    { action: oneOf(['invite', 'revoke']), device: describe(text, 'A name, or the ID of one that is revoked') },
+    {
+      action: oneOf(['invite', 'revoke']),
+      device: describe(text, 'A name; of one that is revoked its ID, or the name in links to it'),
+    },
     { user: text, dashboard: text },
   ),
-  UserActed: object<UserActed>({ devices }, { link: describe(text, 'To be opened on the device, once, within a day') }),
+  UserActed: object<UserActed>(deviceList, { link: describe(text, 'To be opened on the device, once, within a day') }),
 };

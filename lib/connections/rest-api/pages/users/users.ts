@@ -1,13 +1,17 @@
-// GET and POST /hub/users: the users, their devices, and what those who manage do with them.
+// GET and POST /hub/users: the users, their devices, links to kiosks, and what those who manage do with them.
 
 import { z } from 'zod';
+import { HubError } from '../../../../model/error.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
 import type { UserActed, UserAction, UserList } from '../../../../wire/http/operation/users.ts';
 import type { Log } from '../../../connection.ts';
+import type { Disk } from '../../files/disk.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
 import { remoteAddress } from '../../limits/remote-address.ts';
+import { expectPresent } from '../../users/present.ts';
 import type { Visitor } from '../../users/visitor.ts';
+import { hasDashboard } from '../dashboards.ts';
 
 export function usersOf({ directory, devices }: Entry): UserList {
   const users = [...directory.accounts].map(({ name, rights: { settings }, hasPassword, tokenDigest }) => {
@@ -15,10 +19,10 @@ export function usersOf({ directory, devices }: Entry): UserList {
     const grants = { read, write, deny, dashboards, manage, metrics };
     return { name, ...grants, hasPassword: hasPassword !== undefined, hasToken: tokenDigest !== undefined };
   });
-  return { users, devices: devices.list() };
+  return { users, ...devices.list() };
 }
 
-const nameExpected = 'the name of a device, or the ID of one that is revoked';
+const nameExpected = 'the name of a device; of one that is revoked its ID, or the name in links to it';
 const actionSchema = z.strictObject({
   action: z.enum(['invite', 'revoke'], { error: 'one of "invite", "revoke"' }),
   user: z.string({ error: 'the name of a user' }).optional(),
@@ -26,29 +30,37 @@ const actionSchema = z.strictObject({
   dashboard: z.string({ error: 'the name of a dashboard' }).optional(),
 }) satisfies z.ZodType<UserAction>;
 
-/** `POST /hub/users`. Errors: `not-found`, `conflict`. */
+export interface UserOffice {
+  readonly entry: Entry;
+  readonly log: Log;
+  /** The folder of dashboards, if there is one, and the disk that it is on. */
+  readonly folder: string | undefined;
+  readonly disk: Disk;
+}
+
+/** `POST /hub/users`. Errors: `not-found`, `forbidden`, `conflict`. */
 export function actOnUsers(
-  entry: Entry,
-  log: Log,
+  { entry: { devices, witness }, log, folder, disk }: UserOffice,
   visitor: Visitor,
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const { devices, witness } = entry;
   const address = remoteAddress(response);
-  answerPost(
-    { response, request, visitor, log },
-    actionSchema,
-    ({ action, user = '', device, dashboard }): UserActed => {
-      if (action === 'invite') {
-        const code = devices.invite(user, device, dashboard);
-        witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
-        return { link: `/hub/sign-in#${code}`, devices: devices.list() };
-      }
-      const { kind, name, user: whose } = devices.named(device);
-      devices.end(device);
-      witness.note(visitor.name, address, 'revoked', `${kind} "${name}" of ${whose}`);
-      return { devices: devices.list() };
-    },
+  answerPost({ response, request, visitor, log }, actionSchema, (act) =>
+    act.action === 'invite' ? invite(act) : revoke(act),
   );
+
+  async function invite({ user = '', device, dashboard }: UserAction): Promise<UserActed> {
+    if (dashboard !== undefined && !(await disk.read(hasDashboard(folder, dashboard))))
+      throw new HubError('not-found', `dashboard: there is no "${dashboard}"`);
+    expectPresent(visitor); // also when the disk is slow
+    const code = devices.invite(user, device, dashboard);
+    witness.note(visitor.name, address, 'invited', `kiosk "${device}" of ${user}`);
+    return { link: `/hub/sign-in#${code}`, ...devices.list() };
+  }
+
+  function revoke({ device }: UserAction): UserActed {
+    for (const revoked of devices.revoke(device)) witness.note(visitor.name, address, 'revoked', revoked);
+    return devices.list();
+  }
 }
