@@ -23,7 +23,7 @@ test('a late request does not write over what a later one of its run has written
   scheduler.maxFrames = 1000;
   scheduler.flush();
   const ask = async (number: number, items: readonly [string, unknown][], run = 'a') => {
-    const head = { hub: 'east', run, number, epoch, by: ['client', 'x'], hop: 0, why: [] };
+    const head = { hub: 'east', run, number, epoch, asked: scheduler.now(), by: ['client', 'x'], hop: 0, why: [] };
     const asked = east.request('patchbay.house.west.write', JSON.stringify({ ...head, items }), 1000);
     for (let round = 0; round < 4; round++) {
       scheduler.maxFrames += 100;

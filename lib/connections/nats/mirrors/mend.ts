@@ -17,6 +17,7 @@ export interface Position {
 /** What a mirror needs to be where its owner was when it told the last page. */
 export interface Mending extends Position {
   readonly term: number;
+  readonly clock: number;
   /** All parameters; undefined: they are as before. */
   readonly definitions: readonly Definition[] | undefined;
   readonly changes: readonly unknown[];
@@ -68,7 +69,15 @@ async function walk(ask: Ask, { epoch, structure, rev }: Position): Promise<Omit
     if (answer.changes === undefined) return undefined;
     for (const change of answer.changes) changes.push(change);
     if (answer.to === undefined)
-      return { epoch, structure, rev: answer.rev, term: answer.term, changes, fires: answer.fires ?? [] };
+      return {
+        epoch,
+        structure,
+        rev: answer.rev,
+        term: answer.term,
+        clock: answer.clock,
+        changes,
+        fires: answer.fires ?? [],
+      };
     if (answer.to <= since || changes.length > 6 * maxMirrored) throw new Error('a page of values leads back');
     since = answer.to;
   }

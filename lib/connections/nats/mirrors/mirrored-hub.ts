@@ -13,6 +13,7 @@ import type { Receipt, Told } from '../wire/messages.ts';
 import { FireCounts } from './fire-counts.ts';
 import { fetchMending, type Mending, type Position } from './mend.ts';
 import { MirroredParameters, type MirrorPort } from './mirrored-parameters.ts';
+import { OwnerClock } from './owner-clock.ts';
 import type { RemoteWrites } from './remote-writes.ts';
 
 /** After this long without its owner a mirror is stale. */
@@ -36,6 +37,7 @@ export interface MirroredHubContext {
 
 export class MirroredHub implements Remote {
   readonly hub: string;
+  readonly clock: OwnerClock;
   staleSince: number | undefined;
   /** The last one, which names the machine of who told it. */
   heartbeat: Pick<Told, 'term' | 'machine'> | undefined;
@@ -49,8 +51,6 @@ export class MirroredHub implements Remote {
   #transport: Transport | undefined;
   #position: Position | undefined;
   #term = 0;
-  /** In which its owner was last heard of. */
-  #toldEpoch = '';
   /** When this hub last had all that its owner had told, on the monotonic clock. */
   #freshAtMs: number;
   /** Since when nothing has come that was taken, though it could have. */
@@ -71,6 +71,7 @@ export class MirroredHub implements Remote {
     const { hub, owner, isSelected, isOwn } = context;
     this.#context = context;
     this.hub = owner.hub;
+    this.clock = new OwnerClock(context.scheduler);
     this.staleSince = context.timeOfDay();
     this.#freshAtMs = this.#listensSinceMs = context.scheduler.now();
     this.#parameters = new MirroredParameters({ hub, owner: owner.hub, remote: this, isSelected, isOwn });
@@ -83,10 +84,6 @@ export class MirroredHub implements Remote {
 
   get term(): number {
     return this.#term;
-  }
-
-  get toldEpoch(): string {
-    return this.#toldEpoch;
   }
 
   /** The present network; undefined: there is none. */
@@ -127,7 +124,7 @@ export class MirroredHub implements Remote {
     }
     this.#listensSinceMs = this.#context.scheduler.now();
     this.#term = told.term;
-    this.#toldEpoch = told.epoch;
+    this.clock.hear(told);
     if (told.machine !== undefined) this.heartbeat = told;
     if (this.#isMending) this.#keep(told);
     else this.#follow(told);
@@ -265,7 +262,7 @@ export class MirroredHub implements Remote {
     this.#waiting = this.#context.scheduler.schedule(() => this.#mend(), pauseMs);
   }
 
-  #takeMending({ definitions, changes, fires, epoch, structure, rev, term }: Mending): void {
+  #takeMending({ definitions, changes, fires, epoch, structure, rev, term, clock }: Mending): void {
     this.#stopMending(false);
     this.#backoff.reset();
     if (term < this.#term) return; // who has answered holds no longer
@@ -282,7 +279,7 @@ export class MirroredHub implements Remote {
     }
     this.#tellLost(this.#fires.takeOver(fires, shown));
     this.#term = term;
-    this.#toldEpoch = epoch;
+    this.clock.hear({ epoch, clock });
     this.hasMirrored = true;
     this.#position = { epoch, structure, rev };
     this.#refresh();

@@ -11,10 +11,10 @@ import type { Transport } from '../link/transport.ts';
 import { pause } from '../pause.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
 import { tellInput } from '../wire/inputs.ts';
-import { isTooLong, maxMessageBytes, read, writeAnswer } from '../wire/messages.ts';
+import { isTooLong, maxMessageBytes, read, writeAnswer, writeTimeoutMs } from '../wire/messages.ts';
+import type { OwnerClock } from './owner-clock.ts';
 
-/** How long a write waits for its answer, and after how long it is sent again. */
-const writeTimeoutMs = 2000;
+/** After how long a write is sent again. */
 const tryMs = 650;
 /** One that fails earlier is followed by the next one after so long. */
 const leastTryMs = 100;
@@ -29,8 +29,7 @@ const maxItems = 10_000;
 export interface AskedHub extends Pick<Remote, 'hub' | 'staleSince'> {
   /** The network at this moment; undefined: there is none. */
   readonly transport: Transport | undefined;
-  /** In which it was last heard of. */
-  readonly toldEpoch: string;
+  readonly clock: Pick<OwnerClock, 'epoch' | 'now'>;
 }
 
 export class RemoteWrites {
@@ -54,7 +53,7 @@ export class RemoteWrites {
       return refuse(`expected hub "${remote.hub}" to be there, nothing is heard of it`);
     const isFull = this.#waiting >= maxWaiting || this.#waitingLength >= maxWaitingLength;
     if (isFull || writes.length > maxItems) return refuse(`expected fewer writes to hub "${remote.hub}" at a time`);
-    const request = this.#encode(remote.toldEpoch, writes, by);
+    const request = this.#encode(remote.clock, writes, by);
     if (request === undefined || isTooLong(request))
       return refuse(`expected at most ${maxMessageBytes} bytes of values for hub "${remote.hub}" at a time`);
     this.#waiting++;
@@ -72,12 +71,17 @@ export class RemoteWrites {
   }
 
   /** undefined: it would be longer than any text may be. */
-  #encode(epoch: string, writes: readonly RemoteWrite[], { origin, cause, hop }: RemoteCause): string | undefined {
+  #encode(
+    clock: AskedHub['clock'],
+    writes: readonly RemoteWrite[],
+    { origin, cause, hop }: RemoteCause,
+  ): string | undefined {
     const request = {
       hub: this.#name.hub,
       run: this.#run,
       number: this.#number++,
-      epoch,
+      epoch: clock.epoch,
+      asked: clock.now(),
       by: tellOrigin(origin),
       hop,
       why: tellLinks(cause),

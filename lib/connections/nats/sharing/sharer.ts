@@ -200,7 +200,7 @@ export class Sharer {
     const prev = this.#told;
     this.#told = Math.max(prev, rev);
     const machine = turns === '' ? `,"machine":${machineText}` : '';
-    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure}${machine}`;
+    const head = `"hub":"${name.hub}","epoch":"${this.#shared.epoch}","term":${ownership.term},"structure":${this.#shared.structure},"clock":${Math.floor(nowMs)}${machine}`;
     this.#transport?.publish(
       subjectOf(name, 'turns'),
       `{${head},"prev":${prev},"rev":${this.#told},"turns":[${turns}]}`,
@@ -208,10 +208,11 @@ export class Sharer {
   }
 
   #answer(message: Message): void {
-    const { name, ownership, hub } = this.#context;
+    const { name, ownership, hub, scheduler } = this.#context;
     if (!ownership.answers) return;
     this.flush();
-    const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told };
+    const clock = Math.floor(scheduler.now());
+    const head = { hub: name.hub, epoch: this.#shared.epoch, term: ownership.term, rev: this.#told, clock };
     const answer = answerWalk(message.data, head, this.#shared, hub, this.#fires);
     if (answer !== undefined) message.reply(answer);
   }

@@ -15,7 +15,7 @@ const maxFires = 20_000;
 /** The text of the answer, a `WalkAnswer`; undefined: this was no request. */
 export function answerWalk(
   data: Uint8Array,
-  head: Pick<WalkAnswer, 'hub' | 'epoch' | 'term' | 'rev'>,
+  head: Pick<WalkAnswer, 'hub' | 'epoch' | 'term' | 'rev' | 'clock'>,
   shared: SharedParameters,
   hub: Pick<HubPort, 'changedSince'>,
   fires: ReadonlyMap<Parameter, number>,

@@ -1,5 +1,6 @@
 // Writes what other hubs ask for. Each hub numbers its requests: the same one again within a minute is answered as the first was, and
-// written once. One that comes late, behind a later one of its hub, does not write over what that one has written.
+// written once. One that comes late, behind a later one of its hub, does not write over what that one has written; one that comes when
+// who has asked for it waits no longer writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
@@ -8,7 +9,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { Message } from '../link/transport.ts';
 import { readLinks, readOrigin } from '../wire/causes.ts';
 import { readInput } from '../wire/inputs.ts';
-import { read, type WriteAnswer, type WriteRequest, writeRequest } from '../wire/messages.ts';
+import { read, type WriteAnswer, type WriteRequest, writeRequest, writeTimeoutMs } from '../wire/messages.ts';
 
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
 export const knownMs = 60_000;
@@ -63,20 +64,25 @@ export class WriteDesk {
       return; // who has sent it hears nothing, and tells that
     }
     if (!this.#context.isOwn(request.epoch)) {
-      message.reply(JSON.stringify(refuse(request, 'its hub has joined anew')));
+      message.reply(JSON.stringify(lose(request, 'its hub has joined anew')));
       return;
     }
     const nowMs = this.#context.scheduler.now();
     this.#forget(nowMs);
     const key = `${request.hub} ${request.run} ${request.number}`;
-    const known = this.#known.get(key) ?? this.#answer(key, nowMs, request);
+    let known = this.#known.get(key);
+    if (known === undefined && nowMs - request.asked > writeTimeoutMs) {
+      message.reply(JSON.stringify(refuse(request, 'not written, it came too late')));
+      return;
+    }
+    known ??= this.#answer(key, nowMs, request);
     const reply = () =>
-      message.reply(known.answer ?? JSON.stringify(refuse(request, 'its hub knows the answer no longer')));
+      message.reply(known.answer ?? JSON.stringify(lose(request, 'its hub knows the answer no longer')));
     if (known.confirmed === undefined) reply();
     else
       void known.confirmed.then((isConfirmed) => {
         if (isConfirmed) reply();
-        else message.reply(JSON.stringify(refuse(request, 'its hub may run it no longer')));
+        else message.reply(JSON.stringify(lose(request, 'its hub may run it no longer')));
       });
   }
 
@@ -149,11 +155,10 @@ export class WriteDesk {
 }
 
 /** What was asked for may have been written, and nobody knows that any more. */
+function lose(request: WriteRequest, why: string): WriteAnswer {
+  return refuse(request, `not confirmed, ${why}; it may have taken effect`);
+}
+
 function refuse({ items }: WriteRequest, why: string): WriteAnswer {
-  return {
-    results: items.map(([address]) => ({
-      code: 'unavailable',
-      message: `${address}: not confirmed, ${why}; it may have taken effect`,
-    })),
-  };
+  return { results: items.map(([address]) => ({ code: 'unavailable', message: `${address}: ${why}` })) };
 }

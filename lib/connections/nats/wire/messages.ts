@@ -16,10 +16,13 @@ export function isTooLong(text: string): boolean {
   return text.length > maxMessageBytes || (text.length > maxCharacters && Buffer.byteLength(text) > maxMessageBytes);
 }
 
+/** How long a write waits for its answer. What its owner takes up later it does not write. */
+export const writeTimeoutMs = 2000;
+
 const count = z.int().min(0);
 
-/** Which run of which hub tells something, in which term, and up to which revision. */
-const head = { hub: name, epoch: name, term: count, rev: count };
+/** Which run of which hub tells something, in which term, up to which revision, and what its clock shows, as in `Told`. */
+const head = { hub: name, epoch: name, term: count, rev: count, clock: count };
 
 /** A number of the owner, address, type and access. */
 export const definition = z.tuple([count, name, z.enum(valueTypes), z.enum(['read-only', 'write-only', 'read-write'])]);
@@ -46,21 +49,23 @@ const structure = z.union([
 export type ToldStructure = z.output<typeof structure>;
 
 /**
- * `{"hub":"west","epoch":"…","term":1,"structure":2,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the same number
- * twice. So may a message of parameters that come or go, which `structure` counts.
+ * `{"hub":"west","epoch":"…","term":1,"structure":2,"clock":5000,"prev":3,"rev":9,"turns":[…]}`; a heartbeat has no turns, and the
+ * same number twice. So may a message of parameters that come or go, which `structure` counts.
  */
 export interface Told {
   readonly hub: string;
   readonly epoch: string;
   readonly term: number;
   readonly structure: number;
+  /** What the monotonic clock of who tells it shows, in milliseconds. */
+  readonly clock: number;
   readonly prev: number;
   readonly rev: number;
   readonly turns: readonly (ToldTurn | ToldStructure)[];
   /** The machine of who tells it; heartbeats have it. */
   readonly machine?: string | undefined;
 }
-const numbersOfTold = ['term', 'structure', 'prev', 'rev'] as const;
+const numbersOfTold = ['term', 'structure', 'clock', 'prev', 'rev'] as const;
 
 /** Asks the owner for definitions from a place on, or for what changed since a revision. */
 export const walkRequest = z.union([
@@ -99,6 +104,8 @@ export const writeRequest = z.strictObject({
   number: count,
   /** Of the owner, when it was first asked. */
   epoch: name,
+  /** When it was first asked, on the clock of the owner as it has been heard of, so it may show too little. */
+  asked: count,
   by: toldOrigin,
   hop: count,
   why: toldLinks,

@@ -87,7 +87,7 @@ test('a hub writes for others only what it shares with them', async (t) => {
   west.rejoin((address) => address !== 'west/own');
   await time.run(3000);
   const request = {
-    ...{ hub: 'east', run: 'x', number: 0, by: ['client', ''], hop: 0, why: [] },
+    ...{ hub: 'east', run: 'x', number: 0, asked: time.now(), by: ['client', ''], hop: 0, why: [] },
     epoch: [...east.mirrors.hubs()][0]!.epoch,
     items: ['own', 'lamp'].map((id) => [`west/${id}`, 5]),
   };
@@ -136,5 +136,37 @@ test('what is no value is refused as its owner refuses it, and a text that no me
   const huge = Array(3).fill({ parameter, input: 'x'.repeat(2 ** 28) });
   const [refused] = await east.hub.writeRemote(parameter.remote!, huge, writer);
   t.regex((refused as Error).message, /^west\/lamp: expected at most 900000 bytes/);
+  for (const hub of [west, east]) hub.stop();
+});
+
+test('a write that comes when nobody waits for it any more is not done, and what is asked after that is', async (t) => {
+  const { time, network, west, east, write } = await startTwo();
+  network.faults = { ...network.faults, delayMs: 6000 }; // half of it is what each message takes
+  const written = write('lamp');
+  await time.run(4001);
+  network.faults = { ...network.faults, delayMs: 40 };
+  let changes = 0;
+  west.graph.changes$.subscribe(() => changes++);
+  west.graph.write('west/lamp', 7, west.owner);
+  await time.run(8000);
+  t.is(await written, 'west/lamp: not confirmed by hub "west"; it may have taken effect');
+  t.is(west.graph.find('west/lamp')!.value, 7);
+  t.is(changes, 1);
+  const again = write('lamp');
+  await time.run(9000);
+  t.is(await again, 1);
+  for (const hub of [west, east]) hub.stop();
+});
+
+test('how long the link was broken does not make a write late', async (t) => {
+  const { time, network, west, east, write } = await startTwo();
+  east.mirrors.detach();
+  await time.run(62_000);
+  east.mirrors.attach(network.transportOf('east'));
+  await time.run(62_100); // it is mended, and no heartbeat has come yet
+  t.is(east.graph.find('west/lamp')!.remote!.staleSince, undefined);
+  const written = write('lamp');
+  await time.run(62_300);
+  t.is(await written, 1);
   for (const hub of [west, east]) hub.stop();
 });

@@ -5,7 +5,7 @@ import { JoinedHub } from '../support/joined-hub.ts';
 import { LossyNetwork } from '../support/lossy-network.ts';
 import { Time } from '../support/time.ts';
 
-const head = { hub: 'west', epoch: 'e', term: 1, rev: 1 };
+const head = { hub: 'west', epoch: 'e', term: 1, rev: 1, clock: 0 };
 
 /** A hub in the raw, of one parameter: it answers with these values, and tells these turns. */
 async function startRaw(changes: unknown) {
@@ -22,7 +22,7 @@ async function startRaw(changes: unknown) {
   const east = new JoinedHub('east', time, network.transportOf('east'));
   const tell = (rev: number, turns: string) => {
     const { hub, epoch, term } = head;
-    const told = { hub, epoch, term, structure: 0, prev: rev - 1, rev };
+    const told = { hub, epoch, term, structure: 0, clock: 0, prev: rev - 1, rev };
     west.publish('patchbay.house.west.turns', `${JSON.stringify(told).slice(0, -1)},"turns":${turns}}`);
   };
   tell(1, '[]');

@@ -16,12 +16,27 @@ function openDesk(confirm: (() => Promise<boolean>) | undefined, ...declarations
   west.declare(...declarations);
   const own = { isShared: () => true, isOwn: () => true, scheduler: time, tell: () => {} };
   const desk = new WriteDesk({ hub: west.hub, ...own, confirm });
-  const ask = (number: number, items: readonly unknown[], answered: (results: WriteAnswer['results']) => void) => {
-    const request = { hub: 'east', run: 'r', number, epoch: 'e', by: ['client', 'spec'], hop: 1, why: [], items };
+  const ask = (
+    number: number,
+    items: readonly unknown[],
+    answered: (results: WriteAnswer['results']) => void,
+    asked = time.now(),
+  ) => {
+    const request = {
+      hub: 'east',
+      run: 'r',
+      number,
+      epoch: 'e',
+      asked,
+      by: ['client', 'spec'],
+      hop: 1,
+      why: [],
+      items,
+    };
     const reply = (data: Uint8Array | string) => answered((JSON.parse(String(data)) as WriteAnswer).results);
     desk.take({ subject: '', data: Buffer.from(JSON.stringify(request)), reply });
   };
-  return { west, ask };
+  return { time, west, ask };
 }
 
 test('what is not confirmed is refused, also when it is asked for again, and what is asked for again waits as well', async (t) => {
@@ -83,5 +98,21 @@ test('a request whose answer is known no longer is not carried out again', (t) =
     },
   ]);
   t.is(fires, 1);
+  west.stop();
+});
+
+test('a request that has come too late is not carried out, and one that was carried out in time is answered as before', async (t) => {
+  const { time, west, ask: askDesk } = openDesk(undefined, { id: 'lamp', type: 'I', access: 'read-write' });
+  const answers: unknown[] = [];
+  const ask = (number: number, askedMs: number) =>
+    askDesk(number, [['west/lamp', number]], ([result]) => answers.push(result), askedMs);
+  await time.run(5000);
+  ask(1, 3000);
+  ask(2, 2999);
+  await time.run(6000);
+  ask(1, 3000);
+  const late = { code: 'unavailable', message: 'west/lamp: not written, it came too late' };
+  t.deepEqual(answers, [{ v: 1 }, late, { v: 1 }]);
+  t.is(west.graph.find('west/lamp')!.value, 1);
   west.stop();
 });
