@@ -18,6 +18,11 @@ export function subjectOfAll(domain: string, what: What): string {
   return subjectOf({ domain, hub: '*' }, what);
 }
 
+/** The hub that a subject stands below. */
+export function hubOf(subject: string): string {
+  return subject.split('.')[2]!;
+}
+
 /** Where answers to a hub arrive. */
 export function inboxPrefixOf({ domain, hub }: HubName): string {
   return `patchbay.${domain}.${hub}.inbox`;

@@ -4,7 +4,7 @@ import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { type HubName, subjectOfAll } from '../link/subjects.ts';
+import { type HubName, hubOf, subjectOfAll } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership.ts';
 import { readTold, type Told } from '../wire/messages.ts';
@@ -88,11 +88,17 @@ export class Mirrors {
 
   #take({ data, subject }: Message): void {
     this.#heardAtMs = this.#context.scheduler.now();
+    const teller = hubOf(subject);
     let told: Told;
     try {
       told = readTold(data);
     } catch {
-      this.#hubs.get(subject.split('.')[2]!)?.mistrust('a message is no JSON of the right shape');
+      this.#hubs.get(teller)?.mistrust('a message is no JSON of the right shape');
+      return;
+    }
+    if (told.hub !== teller) {
+      // what servers permit a hub is its own subject: nothing else tells whose a message is
+      this.#hubs.get(teller)?.mistrust(`a message is said to be of hub "${told.hub}"`);
       return;
     }
     if (!told.epoch.startsWith(this.#context.hub.epoch)) this.#hubOf(told.hub)?.take(told);

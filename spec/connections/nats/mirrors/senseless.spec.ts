@@ -27,7 +27,7 @@ async function startRaw(changes: unknown) {
   };
   tell(1, '[]');
   await time.run(50);
-  return { time, east, tell, asked };
+  return { time, network, east, tell, asked };
 }
 
 async function expectMistrust(t: ExecutionContext, turn: string): Promise<void> {
@@ -79,5 +79,23 @@ test('a hub whose answers make no sense is asked again less and less often, and 
   tell(2, '[["length",5]]');
   await time.run(80_500);
   t.is(asked.length, 9);
+  east.stop();
+});
+
+test('what does not name the hub that its subject is of is not taken, neither for the one nor for the other', async (t) => {
+  const { time, network, east, tell } = await startRaw([{ at: 5 }, 5, 1]);
+  const told = { ...head, structure: 0, prev: 1, rev: 1, turns: [] };
+  const evil = (message: object) =>
+    network.transportOf('evil').publish('patchbay.house.evil.turns', JSON.stringify(message));
+  evil({ ...told, epoch: 'fake', term: 999 });
+  evil({ ...told, hub: 'north' });
+  await time.run(100);
+  t.deepEqual(
+    [...east.mirrors.hubs()].map(({ hub, term, counts }) => [hub, term, counts.refused]),
+    [['west', 1, 0]],
+  );
+  tell(2, '[[5,2]]');
+  await time.run(200);
+  t.is(east.graph.find('west/lamp')!.value, 2);
   east.stop();
 });
