@@ -401,13 +401,33 @@ export class Graph {
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
       this.#changes.next(change);
-    } else {
+    } else if (node.remote !== undefined) adopt(node as StateNode, change);
+    else {
       node.repeats?.next(change.value);
       this.#repeated.next(change);
     }
     if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
     this.#delivering = undefined;
   }
+}
+
+/**
+ * The owner of a mirrored parameter tells the value that is here already, which somebody has set at another time: it has changed in
+ * between, or this hub had a default of its own. Nobody is told, and the revision of the value stays.
+ */
+function adopt(node: StateNode, change: PendingChange): void {
+  const { origin, time, revision, previous } = node.lastChange!;
+  if (time === change.time && isSameOrigin(origin, change.origin)) return;
+  change.previous = previous;
+  change.revision = revision;
+  node.lastChange = change;
+}
+
+function isSameOrigin(one: Origin, other: Origin): boolean {
+  return (
+    one === other ||
+    (one.kind === other.kind && one.name === other.name && one.file === other.file && one.hub === other.hub)
+  );
 }
 
 function readOnly({ address }: ParameterNode): HubError {

@@ -144,3 +144,35 @@ test('what is not known any more, after its hub has started again or it was decl
   t.true([...east.graph.changedSince(0)].every((one) => east.graph.find(one.address) === one));
   for (const hub of [again, east]) hub.stop();
 });
+
+test('what has come back to its value while nothing was heard is told as no change, but who set it then is known', async (t) => {
+  const { time, network, west, east } = await startTwo();
+  const lamp = east.graph.find('west/lamp')!;
+  const { revision } = lamp.lastChange!;
+  let told = 0;
+  east.graph.changes$.subscribe(() => told++);
+  east.graph.repeated$.subscribe(() => told++);
+  const client = { kind: 'client', name: 'spec' } as const;
+  network.faults = { ...network.faults, lost: 100 };
+  west.graph.write('west/lamp', 2, west.owner);
+  await time.run(time.now() + 100);
+  west.graph.write('west/lamp', 1, client);
+  const { time: setAt } = west.graph.find('west/lamp')!.lastChange!;
+  await time.run(time.now() + 100);
+  network.faults = { ...network.faults, lost: 0 };
+  await time.run(time.now() + 2000);
+  t.like(lamp.lastChange, { value: 1, origin: { ...client, hub: 'west' }, time: setAt, revision });
+  t.is(told, 0);
+  t.deepEqual([...east.graph.changedSince(revision)], [east.graph.find('west/other')!]);
+  const known = lamp.lastChange;
+  east.mirrors.detach();
+  west.rejoin();
+  east.mirrors.attach(network.transportOf('east'));
+  await time.run(time.now() + 3000);
+  t.is(lamp.lastChange, known, 'it is told once more, and is the same change');
+  west.graph.write('west/lamp', 3, west.owner);
+  await time.run(time.now() + 500);
+  t.is(told, 1);
+  t.true(lamp.lastChange!.revision > revision);
+  for (const hub of [west, east]) hub.stop();
+});
