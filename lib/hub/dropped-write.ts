@@ -42,7 +42,7 @@ function tellerOf(
   const { address, lastChange } = parameter;
   const isStuck = () => parameter.lastChange === lastChange || isLate(parameter);
   const isLoop = limit === 'hops';
-  const origins = isLoop ? [...new Set(chain.map(({ origin }) => origin).filter(isRule))] : [write.origin];
+  const origins = isLoop ? rulesOf(chain, ownHub()) : [write.origin];
   const reason = isLoop ? 'it loops' : `it wrote past ${mostWrites} writes in one turn`;
   const isOwn = ({ hub }: Origin) => hub === undefined || hub === ownHub();
   const limited = origins.filter((one) => isRule(one) && isOwn(one));
@@ -57,6 +57,16 @@ function tellerOf(
     for (const origin of limited) states.limited(origin, `${reason}: ${consequence}`, isStuck);
     log.warn(data, `${sentence}, the write to ${address} was dropped`, `${limit} ${names}`);
   };
+}
+
+/** Each rule once: what other hubs have told of it, each time anew, is the same rule. */
+function rulesOf(chain: readonly Change[], ownHub: string | undefined): Origin[] {
+  const rules = new Map<string, Origin>();
+  for (const { origin } of chain) {
+    const { name, file = '', hub = ownHub } = origin;
+    if (isRule(origin)) rules.set(JSON.stringify([name, file, hub]), origin);
+  }
+  return [...rules.values()];
 }
 
 /** The last writes of a loop over two hubs are heard of when their owner tells them. */

@@ -32,6 +32,7 @@ test('each of two rules writes the parameter of the other hub', async (t) => {
   for (const hub of hubs) {
     t.regex(loopOf(hub)!.message, /^rule loop: ("there", "back"|"back", "there") wrote past 64 hops in one turn, /);
     await eventually(() => hub.rules()[0]?.state === 'limited');
+    t.is(hub.rules()[0]!.dropped, 1, 'one write was dropped');
     t.regex(hub.rules()[0]!.reason, /^it loops: a write to (east|west)\/n was dropped$/);
   }
 });
