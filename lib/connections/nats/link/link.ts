@@ -4,11 +4,12 @@
 import type { ConnectionOptions, NatsConnection, TlsOptions } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
-import { Backoff } from '../../../model/time/backoff.ts';
 import type { Log } from '../../connection.ts';
 import type { ResolvePath } from '../../setting.ts';
 import type { NatsSettings } from '../settings.ts';
+import { attemptAll } from './attempts.ts';
 import { readCredentials } from './credentials-file.ts';
+import { hearGreeting } from './greeting.ts';
 import { createTransport } from './nats-transport.ts';
 import { inboxPrefixOf } from './subjects.ts';
 import { readTlsFiles } from './tls-files.ts';
@@ -40,8 +41,10 @@ export interface LinkContext {
   readonly resolvePath: ResolvePath;
 }
 
-/** A server that says nothing for so long is left for the next one. */
+/** A server that says nothing for so long has not answered. */
 const connectMs = 3000;
+/** The pause before a link that broke is made again. */
+const againMs = 250;
 /** A server that answers none of two pings is gone. */
 const pingIntervalMs = 1000;
 const maxPingsOut = 2;
@@ -49,41 +52,35 @@ const maxPingsOut = 2;
 export function openLink(context: LinkContext): Link {
   const { settings, scheduler, log } = context;
   const state$ = new BehaviorSubject<LinkState>({ session: undefined, reason: '' });
-  const backoff = new Backoff({ firstMs: 250, longestMs: 2000 });
-  let waiting = Subscription.EMPTY;
+  let place = Math.floor(Math.random() * settings.servers.length); // so that hubs are spread over the servers
+  let attempts = Subscription.EMPTY;
   let connection: NatsConnection | undefined;
   let isClosed = false;
-  const again = (reason: string) => {
+  const tell = (reason: string) => {
+    const { value } = state$;
+    if (value.session !== undefined || value.reason !== reason) state$.next({ session: undefined, reason });
+  };
+  const connect = (firstPauseMs: number) => {
+    const { servers } = settings;
+    const next = () => servers[place++ % servers.length]!;
+    const toServer = (server: string, signal: AbortSignal) => dial(context, server, signal);
+    attempts = attemptAll({ servers, next, clock: scheduler, dial: toServer, enter, tell }, firstPauseMs);
+  };
+  const lose = (reason: string) => {
     connection = undefined;
     if (isClosed) return;
-    state$.next({ session: undefined, reason });
-    waiting = scheduler.schedule(() => void connect(), backoff.next());
-  };
-  let place = Math.floor(Math.random() * settings.servers.length); // so that hubs are spread over the servers
-  const connect = async () => {
-    const reasons: string[] = [];
-    for (let tries = 0; tries < settings.servers.length && !isClosed; tries++) {
-      const server = settings.servers[place++ % settings.servers.length]!;
-      try {
-        enter(await dial(context, server));
-        return;
-      } catch (error) {
-        reasons.push(`${server}: ${messageOf(error)}`);
-      }
-    }
-    again(`cannot reach ${reasons.join('; ')}`);
+    tell(reason);
+    connect(againMs);
   };
   const enter = (opened: NatsConnection) => {
-    if (isClosed) return void opened.close();
     connection = opened;
-    backoff.reset();
     watch(opened, log);
     const server = opened.getServer();
-    void opened.closed().then((error) => again(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
+    void opened.closed().then((error) => lose(`lost ${server}${error ? `: ${messageOf(error)}` : ''}`));
     log.info({ server }, `is connected to ${server}`);
     state$.next({ session: { connection: opened, transport: createTransport(opened, log), server } });
   };
-  void connect();
+  connect(0);
   return {
     state$: state$.asObservable(),
     get state() {
@@ -91,7 +88,7 @@ export function openLink(context: LinkContext): Link {
     },
     async close() {
       isClosed = true;
-      waiting.unsubscribe();
+      attempts.unsubscribe();
       state$.next({ session: undefined, reason: 'the connection was stopped' });
       await connection?.drain().catch(() => {});
     },
@@ -99,7 +96,13 @@ export function openLink(context: LinkContext): Link {
 }
 
 /** Opens a connection to one server. Errors: why there is none. */
-async function dial({ settings, resolvePath }: LinkContext, server: string): Promise<NatsConnection> {
+async function dial(
+  { settings, scheduler, resolvePath }: LinkContext,
+  server: string,
+  signal: AbortSignal,
+): Promise<NatsConnection> {
+  const endMs = scheduler.now() + connectMs;
+  await hearGreeting(server, connectMs, signal);
   const { domain, hub, credentials, tls } = settings;
   const { user, password, token, nkey, file } = credentials;
   const { connect, nkeyAuthenticator } = await import('@nats-io/transport-node');
@@ -112,7 +115,7 @@ async function dial({ settings, resolvePath }: LinkContext, server: string): Pro
     inboxPrefix: inboxPrefixOf(settings),
     noEcho: true,
     reconnect: false,
-    timeout: connectMs,
+    timeout: Math.max(1, endMs - scheduler.now()),
     pingInterval: pingIntervalMs,
     maxPingOut: maxPingsOut,
     noAsyncTraces: true,

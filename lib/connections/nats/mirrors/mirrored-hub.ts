@@ -62,6 +62,8 @@ export class MirroredHub implements Remote {
   #isMending = false;
   /** Whether an answer is awaited; else the next question is. */
   #isAsked = false;
+  /** Whether it was heard of since there is the present network: before that, nobody could answer. */
+  #isHeard = false;
   #waiting = Subscription.EMPTY;
   readonly #fires: FireCounts;
   /** What happened since the hub started, for those who look. */
@@ -108,6 +110,7 @@ export class MirroredHub implements Remote {
   attach(transport: Transport | undefined): void {
     this.#transport = transport;
     this.#listensSinceMs = this.#context.scheduler.now();
+    this.#isHeard = false;
     this.#stopMending();
     if (this.#position !== undefined) this.#mend();
   }
@@ -126,7 +129,10 @@ export class MirroredHub implements Remote {
     this.#term = told.term;
     this.clock.hear(told);
     if (told.machine !== undefined) this.heartbeat = told;
-    if (this.#isMending) this.#keep(told);
+    const isBack = !this.#isHeard;
+    this.#isHeard = true;
+    if (this.#isMending && !this.#isAsked && isBack) this.#mend();
+    else if (this.#isMending) this.#keep(told);
     else this.#follow(told);
   }
 

@@ -176,3 +176,21 @@ test('what has come back to its value while nothing was heard is told as no chan
   t.true(lamp.lastChange!.revision > revision);
   for (const hub of [west, east]) hub.stop();
 });
+
+test('who is back in the network before the hub that it mirrors asks that hub as soon as it hears of it', async (t) => {
+  const { time, network, west, east } = await startTwo();
+  for (const hub of [west, east]) {
+    hub.sharer.detach();
+    hub.mirrors.detach();
+  }
+  west.graph.write('west/lamp', 5, west.owner);
+  await time.run(8000);
+  east.mirrors.attach(network.transportOf('east'));
+  await time.run(10_000); // nobody answers: it asks again each second by now
+  west.sharer.attach(network.transportOf('west'));
+  await time.run(10_200);
+  t.is(east.graph.find('west/lamp')!.value, 5);
+  t.is(east.graph.find('west/lamp')!.remote!.staleSince, undefined);
+  west.stop();
+  east.stop();
+});

@@ -1,0 +1,48 @@
+// The first word of a server: heard, refused, or never said. Real sockets; none is left open.
+
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import test, { type ExecutionContext } from 'ava';
+import { hearGreeting } from '../../../../lib/connections/nats/link/greeting.ts';
+import { eventually } from '../../../support/deadline.ts';
+import { freePort } from '../../../support/system/port.ts';
+
+async function startServer(t: ExecutionContext, greet: (socket: Socket) => void) {
+  const open = new Set<Socket>();
+  const server = createServer((socket) => {
+    open.add(socket.on('close', () => open.delete(socket)).on('error', () => {}));
+    socket.resume();
+    greet(socket);
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.teardown(() => server.close());
+  return { url: `nats://127.0.0.1:${(server.address() as AddressInfo).port}`, open };
+}
+
+const never = new AbortController().signal;
+
+test('is heard, and the socket is closed', async (t) => {
+  const { url, open } = await startServer(t, (socket) => socket.write('INFO {}\r\n'));
+  await hearGreeting(url, 60_000, never);
+  await hearGreeting(url.replace('nats://', ''), 60_000, never);
+  await eventually(() => open.size === 0);
+  t.pass();
+});
+
+test('is waited for no longer than a time, and not after the end', async (t) => {
+  const { url, open } = await startServer(t, () => {});
+  await t.throwsAsync(hearGreeting(url, 50, never), { message: 'timeout' });
+  const ending = new AbortController();
+  const heard = hearGreeting(url, 60_000, ending.signal);
+  await eventually(() => open.size > 0);
+  ending.abort();
+  await t.throwsAsync(heard);
+  await eventually(() => open.size === 0);
+});
+
+test('does not come where nobody listens, or who listens hangs up', async (t) => {
+  const { url } = await startServer(t, (socket) => socket.end());
+  await t.throwsAsync(hearGreeting(url, 60_000, never), { message: 'it ends each connection at once' });
+  const nowhere = `nats://127.0.0.1:${await freePort()}`;
+  await t.throwsAsync(hearGreeting(nowhere, 60_000, never), { message: 'connection refused' });
+});
