@@ -98,6 +98,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     session.unsubscribe();
     if (present === undefined) return;
     session = listen(present, settings, me.id, lease, claims);
+    lease.forgetTrouble();
     lease.start();
     lease.hurry();
     claims.hurry();

@@ -114,6 +114,11 @@ export class JointLease {
     );
   }
 
+  /** Forgets why they have not answered, as when others are asked from now on. */
+  forgetTrouble(): void {
+    for (const part of this.#parts) part.forgetTrouble();
+  }
+
   /** The parts by which this hub goes on, first that which most likely can be written. */
   #byLastRenewal(): Lease[] {
     const kept = this.#parts.filter((part) => part.isHeld() && this.#isKept(part));

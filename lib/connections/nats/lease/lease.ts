@@ -180,6 +180,11 @@ export class Lease {
     return this.#trouble.asObservable();
   }
 
+  /** Forgets why they have not answered: what is to be asked now is not known yet. */
+  forgetTrouble(): void {
+    if (this.#trouble.value !== '') this.#trouble.next('');
+  }
+
   async #work(): Promise<void> {
     while (!this.#hasEnded) {
       let pauseMs: number = leaseTimes.retryMs;
