@@ -57,6 +57,7 @@ export const nats = defineGatewayType({
         combineLatest([link.state$, ownership.trouble$]).subscribe({
           next: ([state, trouble]) => {
             const reason = state.session === undefined ? state.reason : trouble;
+            if (reason === undefined) return;
             if (reason !== '') subscriber.next({ state: 'degraded', reason });
             else if (state.session !== undefined) subscriber.next({ state: 'running' });
           },

@@ -62,6 +62,8 @@ export class Claims {
   /** Hubs that have something which this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
+  /** Why this hub may not have what the list says it has; undefined: it may. */
+  #yields: string | undefined;
   /** Which hub had each Connection ID when the list was read last. */
   owners: ReadonlyMap<string, string> = new Map();
   #hurried: (() => void) | undefined;
@@ -85,10 +87,10 @@ export class Claims {
 
   /** Why this hub may not have a connection, also one that it did not want yet when the list was read; undefined: it may. */
   refusalOf(id: string): Refusal | undefined {
+    const { hub } = this.#options;
     const owner = this.owners.get(id);
-    return (
-      this.refusals?.get(id) ?? (owner === undefined || owner === this.#options.hub ? undefined : takenBy(owner, id))
-    );
+    if (owner === hub && this.#yields !== undefined) return { holder: hub, reason: this.#yields };
+    return this.refusals?.get(id) ?? (owner === undefined || owner === hub ? undefined : takenBy(owner, id));
   }
 
   /** As `refusals`, also with what this hub has come to want since the list was read. */
@@ -97,7 +99,22 @@ export class Claims {
     return new Map(all.flatMap(([id, refusal]) => (refusal === undefined ? [] : [[id, refusal]])));
   }
 
+  /**
+   * Leaves what the list has to another hub of this name, and claims nothing until it is started again. Resolves once the list was read,
+   * or cannot be. Never rejects.
+   */
+  async yield(reason: string): Promise<void> {
+    this.#yields = reason;
+    try {
+      const { value: list = {} } = await this.#options.cell.read();
+      this.owners = new Map(Object.entries(list));
+      if (!this.#hasEnded) this.#refusals.next(this.expectedRefusals());
+    } catch {} // then nobody knows what the other one has
+  }
+
   start(): void {
+    this.#yields = undefined;
+    this.hurry();
     if (this.#isStarted) return;
     this.#isStarted = true;
     void this.#work();
@@ -127,7 +144,8 @@ export class Claims {
 
   /** Reads the list and writes what this hub wants; *read*: it may not; *outrun*: somebody else has written meanwhile. */
   async #claim(): Promise<'claimed' | 'read' | 'outrun'> {
-    const { cell, hub, wanted, mayClaim } = this.#options;
+    const { cell, hub, wanted } = this.#options;
+    const mayClaim = () => this.#yields === undefined && this.#options.mayClaim();
     const { sequence, value: list = {} } = await cell.read();
     const owners = new Map(Object.entries(list));
     if (!mayClaim()) {

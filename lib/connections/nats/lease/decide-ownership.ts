@@ -11,7 +11,7 @@ import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims, type Refusals } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
-import { followAlone } from './follow-alone.ts';
+import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { JointLease, readJointly } from './joint-lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
@@ -30,8 +30,8 @@ const pairParts = [1, 2, 3];
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
-  /** What does not work; empty: all does. Hot, replays last, synchronous, never completes, never errors. */
-  readonly trouble$: Observable<string>;
+  /** What does not work; empty: all does; undefined: not known yet. Hot, replays last, synchronous, never completes, never errors. */
+  readonly trouble$: Observable<string | undefined>;
   /** The lease on the name of this hub, to be looked at. */
   readonly lease: Pick<JointLease, 'state' | 'state$' | 'ownName'>;
   /** Which hub has each Connection ID of the domain, as far as this one knows. */
@@ -51,11 +51,14 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const me = { id: randomUUID(), name: hostname() };
   const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
   const lease = new JointLease(cells, me, clock, {
-    lifeOf: (id) => lifeOf(link.state.session, settings, id),
+    async lifeOf(id) {
+      const life = await lifeOf(link.state.session, settings, id);
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
+    },
     isExclusive: isPair,
   });
   const changed$ = new Subject<void>();
-  const trouble$ = new BehaviorSubject('');
+  const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const wanted = createWanted(hub, isShared, () => claims.hurry());
   const claims = new Claims({
     hub: settings.hub,

@@ -1,6 +1,7 @@
 // A hub that has no other one of its name. It runs whatever the servers do; its lease only finds out whether there is another.
 
-import { Subscription } from 'rxjs';
+import { combineLatest, NEVER, Subscription, timer } from 'rxjs';
+import { switchMap } from 'rxjs/operators';
 import type { LinkState } from '../link/link.ts';
 import type { LeaseState } from './lease.ts';
 import type { Following } from './standing.ts';
@@ -10,6 +11,16 @@ import { leaseTimes } from './times.ts';
 export const longestWaitMs = 2000;
 /** An earlier run of this hub, whose lease nobody renews, is over by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
+/** So long another one of the name that is there may take to end. */
+const endingMs = 1000;
+
+/** Hubs that have found another one of their name when they last looked: when they start again it is no news. */
+const rivalled = new WeakSet<object>();
+
+/** Whether a hub has found another one of its name when it last looked. */
+export function hasMetRival(hub: object): boolean {
+  return rivalled.has(hub);
+}
 
 export function followAlone({ context, hub, link, lease, claims, standing, trouble$, fail }: Following): Subscription {
   const { settings, scheduler } = context;
@@ -18,25 +29,58 @@ export function followAlone({ context, hub, link, lease, claims, standing, troub
     if (hub.duty.watch === undefined) hub.duty.begin({ term: standing.term, goesOn: false });
   };
   let rival = Subscription.EMPTY;
-  const giveUp = (name: string) => {
-    begin();
-    fail(`hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`);
+  let hasRival = false;
+  const meet = (name: string) => {
+    if (hasRival) return;
+    hasRival = true;
+    const reason = `hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`;
+    const isNews = standing.term === 0 && !rivalled.has(hub);
+    rivalled.add(hub);
+    if (isNews) trouble$.next(reason);
+    const yielded = claims.yield(reason);
+    const giveUp = () => {
+      if (rival.closed) return;
+      begin();
+      fail(reason);
+    };
+    rival.unsubscribe();
+    rival = new Subscription();
+    rival.add(scheduler.schedule(() => void yielded.then(giveUp), isNews ? endingMs : 0));
   };
   const enter = (state: LeaseState) => {
+    if (state.is === 'taken') {
+      if (state.isThere || standing.term > 0) meet(state.name);
+      else if (!hasRival) wait(state.name);
+      return;
+    }
     rival.unsubscribe();
-    if (state.is === 'held') {
-      standing.term = state.term;
-      claims.start();
-      standing.tell();
-    } else if (state.is === 'taken' && standing.term > 0) giveUp(state.name);
-    else if (state.is === 'taken') rival = scheduler.schedule(() => giveUp(state.name), rivalMs);
+    if (state.is !== 'held') return;
+    hasRival = false;
+    rivalled.delete(hub);
+    standing.term = state.term;
+    claims.start();
+    standing.tell();
   };
+  const wait = (name: string) => {
+    rival.unsubscribe();
+    rival = scheduler.schedule(() => meet(name), rivalMs);
+  };
+  const tell = ([why, { is }]: readonly [string, LeaseState]) => {
+    if (why !== '') trouble$.next(`no lease: ${why}`);
+    else if (is !== 'unknown' && !hasRival) trouble$.next('');
+  };
+  /** A lease that can be read and not written, as without the permission for it, stays unknown. */
+  const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? timer(longestWaitMs, scheduler) : NEVER)));
+  const goOn = () => {
+    if (trouble$.value === undefined) trouble$.next('');
+  };
+  following.add(waited$.subscribe({ next: goOn, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(claims.refusals$.subscribe({ next: (known) => known && begin(), error: () => {} }));
   const isCutOff = (state: LinkState) => state.session === undefined && state.reason !== '';
   following.add(link.state$.subscribe({ next: (state) => isCutOff(state) && begin(), error: () => {} }));
   following.add(scheduler.schedule(begin, longestWaitMs));
-  following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
+  following.add(combineLatest([lease.trouble$, lease.state$]).subscribe({ next: tell, error: () => {} }));
   following.add(() => rival.unsubscribe());
   return following;
 }

@@ -45,12 +45,12 @@ const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true }
  * - *unknown*: the servers have not answered yet.
  * - *held*: it is this hub's.
  * - *fenced*: it was this hub's, who has it now is not known.
- * - *taken*: another one has it.
+ * - *taken*: another one has it. `isThere`: it has said so itself; left out, it may have ended, or was not asked.
  */
 export type LeaseState =
   | { readonly is: 'unknown' }
   | { readonly is: 'held' | 'fenced'; readonly term: number }
-  | { readonly is: 'taken'; readonly term: number; readonly name: string };
+  | { readonly is: 'taken'; readonly term: number; readonly name: string; readonly isThere?: true };
 
 export class Lease {
   readonly #cell: Cell<LeaseRecord>;
@@ -236,10 +236,15 @@ export class Lease {
     this.#ownTerm = isOwn ? value.term : undefined;
     if (!isOwn) this.#isWhole = value?.isReleased === true && value.isWhole === true; // its own record is in the place of the one it saw
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
+    let life: Life | undefined;
+    const ask = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
     const mayTake =
-      value === undefined ? this.#mayTakeLost(nowMs) : value.isReleased || (await this.#mayTake(value.holder, nowMs));
+      value === undefined
+        ? this.#mayTakeLost(nowMs)
+        : value.isReleased || (await this.#mayTake(value.holder, ask, nowMs));
     if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value));
-    if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name });
+    const isThere = life === 'there' && { isThere: true as const };
+    if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
     return leaseTimes.lookMs;
   }
 
@@ -254,8 +259,8 @@ export class Lease {
   }
 
   /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
-  async #mayTake(holder: string, nowMs: number): Promise<boolean> {
-    const { lifeOf, isExclusive } = this.#rivals;
+  async #mayTake(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
+    const { isExclusive } = this.#rivals;
     const isOver = this.#sighting.isOver(nowMs);
     const isPatient = this.#sighting.unseenMs(nowMs) < leaseTimes.patienceMs;
     if (isExclusive) return isOver && (!isPatient || (await lifeOf(holder)) !== 'there');

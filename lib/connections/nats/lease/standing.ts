@@ -37,7 +37,8 @@ export interface Following extends Deciding {
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;
-  readonly trouble$: BehaviorSubject<string>;
+  /** What does not work; undefined: not known yet. */
+  readonly trouble$: BehaviorSubject<string | undefined>;
   /** As `Ownership.confirm`. */
   readonly confirm: (() => Promise<boolean>) | undefined;
 }
