@@ -137,15 +137,7 @@ function DeviceTable(props: { readonly devices: readonly Device[]; readonly conf
               <td class="nowrap" data-label="last seen" title={`${formatDate(device.seen)}, to the hour`}>
                 {formatSpan(now() - Date.parse(device.seen))}
               </td>
-              <td class="nowrap actions">
-                <button
-                  type="button"
-                  aria-label={`Revoke ${device.name}`}
-                  onClick={() => props.confirm(device.name, textOf(device), device.id)}
-                >
-                  Revoke
-                </button>
-              </td>
+              <RevokeCell what={device.name} revoke={(what) => props.confirm(what, textOf(device), device.id)} />
             </tr>
           )}
         </For>
@@ -172,19 +164,21 @@ function LinkTable(props: { readonly links: readonly KioskLink[]; readonly confi
               <td class="nowrap" data-label="good for" title={`until ${formatDate(link.until)}`}>
                 {formatSpan(Date.parse(link.until) - now())}
               </td>
-              <td class="nowrap actions">
-                <button
-                  type="button"
-                  aria-label={`Revoke the link to ${link.name}`}
-                  onClick={() => props.confirm(`the link to ${link.name}`, text, link.name)}
-                >
-                  Revoke
-                </button>
-              </td>
+              <RevokeCell what={`the link to ${link.name}`} revoke={(what) => props.confirm(what, text, link.name)} />
             </tr>
           )}
         </For>
       </tbody>
     </table>
+  );
+}
+
+function RevokeCell(props: { readonly what: string; readonly revoke: (what: string) => void }) {
+  return (
+    <td class="nowrap actions">
+      <button type="button" aria-label={`Revoke ${props.what}`} onClick={() => props.revoke(props.what)}>
+        Revoke
+      </button>
+    </td>
   );
 }

@@ -78,8 +78,8 @@ export class Directory {
   }
 
   /**
-   * Whose password it is, which comes from a network; undefined: it is wrong. That takes as long whether or not anybody has the name, and whatever it has, if all
-   * passwords in scrypt form have the same parameters.
+   * Whose password it is, which comes from a network; undefined: it is wrong. That takes as long whether or not anybody has the name, and
+   * whatever it has, if all passwords in scrypt form have the same parameters.
    */
   withPassword(user: string, password: string, network: string): Guest | undefined | Promise<Guest | undefined> {
     const account = this.#accounts.get(user);
