@@ -3,11 +3,11 @@
 // status 1 when it is not so.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { checkTerms, expectMirrored } from './faults/check.ts';
-import { type Domain, startDomain } from './faults/domain.ts';
+import { checkTerms } from './faults/check.ts';
+import { startDomain } from './faults/domain.ts';
 import { pickFault } from './faults/fault.ts';
 import { watchPauses } from './faults/pauses.ts';
-import { runRound } from './faults/round.ts';
+import { beginLoad, runRound } from './faults/round.ts';
 import { Random } from './fuzz/random.ts';
 import { type Numbers, runScript, tell } from './script.ts';
 
@@ -25,7 +25,6 @@ const usage = `node bench/faults.ts [options]
   --seed <n>        what faults are made of (1)
 `;
 
-const startMs = 60_000;
 const unless = {
   rounds: 30,
   first: 1,
@@ -48,7 +47,7 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
   const equals: number[] = [];
   const takeovers: number[] = [];
   try {
-    await begin(domain, acknowledged);
+    await beginLoad(domain, acknowledged);
     for (let number = options.first; number < options.first + options.rounds; number++) {
       const random = new Random(options.seed, number);
       const pauses = watchPauses();
@@ -81,14 +80,6 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
     await domain.end(failed > 0);
     if (failed > 0) tell(`the logs of hubs and servers are in ${domain.folder}`);
   }
-}
-
-/** Waits until the servers have their leaders and the hubs one another. Errors: what is not so. */
-async function begin({ hubs }: Domain, acknowledged: Map<string, number>): Promise<void> {
-  for (const hub of hubs) hub.ask('pause');
-  const { equalMs, mistakes } = await expectMirrored(hubs, performance.now(), startMs, acknowledged);
-  if (equalMs === undefined) throw new Error(`at the start: ${mistakes.join('; ')}`);
-  for (const hub of hubs) hub.ask('go on');
 }
 
 function most(values: readonly number[]): string {

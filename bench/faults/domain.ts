@@ -26,6 +26,8 @@ export interface DomainOptions {
   readonly parameters: number;
   readonly rate: number;
   readonly servers: number;
+  /** Whether the pair goes on without servers. */
+  readonly goesOn?: boolean;
 }
 
 /** One of the hubs, whichever process it is at the moment. */
@@ -128,7 +130,12 @@ export interface Domain {
   end(keepsFolder?: boolean): Promise<void>;
 }
 
-export async function startDomain({ parameters, rate, servers: count }: DomainOptions): Promise<Domain> {
+export async function startDomain({
+  parameters,
+  rate,
+  servers: count,
+  goesOn = false,
+}: DomainOptions): Promise<Domain> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-faults-'));
   const routes = new Map<number, Map<number, LinkProxy>>();
   const reach = async (from: number, to: number, port: number) => {
@@ -142,7 +149,7 @@ export async function startDomain({ parameters, rate, servers: count }: DomainOp
     const links = await Promise.all(nats.servers.map(({ port }) => startProxy(port)));
     const flow = join(folder, `${name}.json5`);
     const servers = links.map(({ port }) => `nats://127.0.0.1:${port}`);
-    await writeFile(flow, JSON.stringify(flowOf({ servers, hub, isPair: hub === 'studio', desk, inputs })));
+    await writeFile(flow, JSON.stringify(flowOf({ servers, hub, isPair: hub === 'studio', goesOn, desk, inputs })));
     return new FaultyHub(folder, name, links, { flow, place, desk, otherDesk, inputs, rate: rate / 4 });
   };
   const hubs = await Promise.all([

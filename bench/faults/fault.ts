@@ -35,6 +35,17 @@ function killOfServer({ nats }: Domain, number: number): Fault {
   return { text: `kill server ${number}`, begin: () => server.kill(), end: () => server.start() };
 }
 
+/** `kill -9` of all of them, and a new start of all. */
+export function killOfServers({ nats: { servers } }: Domain): Fault {
+  const all = async (act: (server: (typeof servers)[number]) => Promise<void>) =>
+    void (await Promise.all(servers.map(act)));
+  return {
+    text: 'kill all servers',
+    begin: () => all((server) => server.kill()),
+    end: () => all((server) => server.start()),
+  };
+}
+
 function stopOf(name: string, signal: (signal: NodeJS.Signals) => void): Fault {
   return { text: `stop ${name}`, begin: () => signal('SIGSTOP'), end: () => signal('SIGCONT') };
 }

@@ -2,7 +2,7 @@
 
 import { openSync, writeSync } from 'node:fs';
 import { startHub } from '../../lib/hub.ts';
-import { HubError } from '../../lib/model/error.ts';
+import { HubError, messageOf } from '../../lib/model/error.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Acknowledged, FromHub, HubTask, Look, ToHub } from './messages.ts';
 
@@ -45,6 +45,7 @@ let next = 0;
 let dueMs = performance.now();
 const acknowledged: Acknowledged[] = [];
 let underWay = 0;
+let refusal: string | undefined;
 
 setInterval(() => {
   if (hub.duty.watch?.term !== term) {
@@ -71,6 +72,7 @@ setInterval(async () => {
   const [told] = await hub.writeRemote(parameter.remote, [{ parameter, input: written }], client);
   underWay--;
   if (told === written) acknowledged.push([address, written]);
+  else refusal = messageOf(told);
 }, ackEveryMs);
 
 setInterval(async () => {
@@ -108,10 +110,13 @@ function look(): Look {
   const own = [task.desk, task.otherDesk].map((desk) => `${desk}/`);
   const parameters = [...hub.parameters()].filter(({ address }) => own.some((desk) => address.startsWith(desk)));
   const stale = parameters.filter(({ remote }) => remote?.staleSince !== undefined).map(({ address }) => address);
+  const remote = parameters.filter((parameter) => parameter.remote !== undefined).length;
   return {
     term: hub.duty.watch?.term,
     values: parameters.map(({ address, value }) => [address, value] as const),
     stale: stale.slice(0, 10),
+    fresh: remote - stale.length,
+    refusal,
     underWay,
     acknowledged: acknowledged.splice(0),
   };

@@ -35,6 +35,10 @@ export interface Look {
   readonly values: readonly (readonly [address: string, value: Value | undefined])[];
   /** The addresses of other hubs whose values are stale, at most ten of them. */
   readonly stale: readonly string[];
+  /** How many of other hubs are not stale. */
+  readonly fresh: number;
+  /** Why the last write to another hub that was not taken was refused. */
+  readonly refusal: string | undefined;
   /** How many writes to other hubs are not answered yet. */
   readonly underWay: number;
   /** What has been acknowledged since the last look. */

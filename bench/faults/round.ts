@@ -7,6 +7,7 @@ import { type Fault, happen } from './fault.ts';
 
 /** The load goes on for so long after a fault before it pauses, so that values can be compared. */
 const loadAfterMs = 2000;
+const startMs = 60_000;
 
 export interface RoundResult {
   readonly text: string;
@@ -16,6 +17,14 @@ export interface RoundResult {
   readonly takeoverMs: number | undefined;
   readonly acknowledged: number;
   readonly mistakes: readonly string[];
+}
+
+/** Waits until the servers have their leaders and the hubs one another, then lets the load go on. Errors: what is not so. */
+export async function beginLoad({ hubs }: Domain, acknowledged: Map<string, number>): Promise<void> {
+  for (const hub of hubs) hub.ask('pause');
+  const { equalMs, mistakes } = await expectMirrored(hubs, performance.now(), startMs, acknowledged);
+  if (equalMs === undefined) throw new Error(`at the start: ${mistakes.join('; ')}`);
+  for (const hub of hubs) hub.ask('go on');
 }
 
 /** `acknowledged` has what must be there, of all rounds so far. */

@@ -1,10 +1,10 @@
 // The short form of `node bench/faults.ts`: of a pair under load the hub that runs is ended, then the other one killed.
 
 import test from 'ava';
-import { checkTerms, expectMirrored } from '../../bench/faults/check.ts';
+import { checkTerms } from '../../bench/faults/check.ts';
 import { startDomain } from '../../bench/faults/domain.ts';
 import { endOf, killOf } from '../../bench/faults/fault.ts';
-import { runRound } from '../../bench/faults/round.ts';
+import { beginLoad, runRound } from '../../bench/faults/round.ts';
 import { eventually } from '../support/deadline.ts';
 import { needs } from '../support/programs.ts';
 
@@ -15,9 +15,7 @@ test('a hub of a pair takes over, all hubs have the values of the owners, and no
   const domain = await startDomain({ parameters: 120, rate: 200, servers: 1 });
   t.teardown(() => domain.end());
   const acknowledged = new Map<string, number>();
-  for (const hub of domain.hubs) hub.ask('pause');
-  await expectMirrored(domain.hubs, performance.now(), 60_000, acknowledged);
-  for (const hub of domain.hubs) hub.ask('go on');
+  await beginLoad(domain, acknowledged);
   const pair = domain.hubs.slice(0, 2);
   const hasFiredIn = (count: number) =>
     eventually(async () => (await checkTerms(pair)).terms >= count, `rules that fire in ${count} terms`);

@@ -20,7 +20,7 @@ import { parseLease } from './record.ts';
 import { RefusedConnections } from './refused-connections.ts';
 import { spreadLeaders } from './spread-leaders.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
-import { createStreamCell } from './stream-cell.ts';
+import { Creations, createStreamCell } from './stream-cell.ts';
 import { connectionOf } from './vacancy.ts';
 import { createWanted } from './wanted.ts';
 
@@ -46,8 +46,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const { domain, pair: isPair } = settings;
   const mustHold = isPair && settings.isolated === 'stop';
   const connection = () => link.state.session?.connection;
+  const creations = new Creations();
   const cellOf = (name: string, part: number) =>
-    createStreamCell({ connection, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
+    createStreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
   const me = { id: randomUUID(), name: hostname() };
   const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
   const lease = new JointLease(cells, me, clock, {
@@ -62,7 +63,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const wanted = createWanted(hub, isShared, () => claims.hurry());
   const claims = new Claims({
     hub: settings.hub,
-    cell: createStreamCell({ connection, ...claimsPlace(domain), parse: parseClaims }),
+    cell: createStreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
     leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
     clock,
     wanted: wanted.ids,

@@ -4,10 +4,13 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { DiscardPolicy, JetStreamClient, RetentionPolicy, StorageType, StreamAPI } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { askAgain } from './ask-again.ts';
 import { type Cell, type Held, NotReplaced } from './cell.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
+/** A renewal without an answer is asked for again beside that, so that a stream which has a leader again ends no pair. */
+const againMs = 200;
 /** On how many servers of a cluster a cell is. */
 const replicas = 3;
 /** What the server says when the stream is there with other settings, such as one from the time before there was a cluster. */
@@ -18,11 +21,27 @@ const overlapAttempts = 5;
 const overlapMs = 50;
 const nothing = { sequence: 0, value: undefined };
 
+/**
+ * The streams that a hub creates in a cluster, one after another. Servers that all start again know at once of what the cluster noted
+ * before its last entry, and of that only once they have a leader: then a stream that was created at the same moment elects its own.
+ */
+export class Creations {
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** Runs one after those before it, whatever they come to. Errors: its own. */
+  inTurn<T>(create: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(create);
+    this.#last = turn.catch(() => {});
+    return turn;
+  }
+}
+
 export interface StreamCellOptions<T> {
   /** The present connection; undefined: there is none. */
   readonly connection: () => NatsConnection | undefined;
   readonly stream: string;
   readonly subject: string;
+  readonly creations: Creations;
   /** Reads what was stored. Errors: what it is not. */
   readonly parse: (data: unknown) => T;
 }
@@ -40,7 +59,7 @@ interface Opened {
  * may have a leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one
  * that crashes when it is asked for a message of a stream that somebody else is having created at this moment.
  */
-export function createStreamCell<T>({ connection, stream, subject, parse }: StreamCellOptions<T>): Cell<T> {
+export function createStreamCell<T>({ connection, stream, subject, creations, parse }: StreamCellOptions<T>): Cell<T> {
   let last: Opened | undefined;
   let isCreating = false;
   const opened = async () => {
@@ -49,10 +68,11 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
     if (last?.connection !== present) last = await open(present);
     return last;
   };
+  const createInTurn = (session: Opened) => creations.inTurn(() => create(session, stream, subject));
   const createBeside = async (session: Opened) => {
     if (isCreating) return;
     isCreating = true;
-    await create(session, stream, subject)
+    await createInTurn(session)
       .catch(() => {}) // whoever wants to write tries again, and so does this
       .finally(() => {
         isCreating = false;
@@ -71,22 +91,25 @@ export function createStreamCell<T>({ connection, stream, subject, parse }: Stre
       } catch (error) {
         if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound) throw error;
         session.isThere = false;
-        await create(session, stream, subject);
+        await createInTurn(session);
         return nothing;
       }
     },
     async replace(value, sequence) {
       const session = await opened();
       const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
+      const isAnswer = (error: unknown) => error instanceof JetStreamApiError;
+      const expect = { lastSequence: sequence }; // so one attempt succeeds at most
+      const ask = (timeout: number) => session.client.publish(subject, JSON.stringify(value), { expect, timeout });
       try {
-        const expect = { lastSequence: sequence };
-        const { seq } = await session.client.publish(subject, JSON.stringify(value), { expect, timeout: answerMs });
+        const { seq } = await askAgain({ ask, everyMs: againMs, limitMs: answerMs, isAnswer });
         session.isThere = true;
         return seq;
       } catch (error) {
-        const isNewer = error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamWrongLastSequence;
-        if (isNewer) return undefined;
-        if (!(await isUnheard(error))) throw error;
+        const { errors } = error as AggregateError;
+        const code = errors.filter((one) => one instanceof JetStreamApiError).at(0)?.code;
+        if (code === JetStreamApiCodes.StreamWrongLastSequence) return undefined;
+        if (errors.length > 1 || !(await isUnheard(errors[0]))) throw errors[0];
         void createBeside(session);
         throw new NotReplaced('no server takes the lease at the moment');
       }

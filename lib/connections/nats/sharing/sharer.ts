@@ -85,7 +85,10 @@ export class Sharer {
     follow(hub.changes$, (change: Change) => this.#tell(change));
     follow(hub.declared$, (parameter: Parameter) => this.#declare(parameter));
     follow(hub.removed$, (parameter: Parameter) => this.#withdraw([parameter]));
-    follow(ownership.changed$, () => this.#compare());
+    follow(ownership.changed$, () => {
+      this.#compare();
+      context.soon(() => this.#beat()); // whoever has lost sight of this hub need not wait for the next time
+    });
   }
 
   /** How many parameters are shared. */
@@ -109,10 +112,7 @@ export class Sharer {
         this.#desk.take(message);
       }),
     );
-    const beat = () => {
-      this.flush();
-      if (this.#context.ownership.tells) this.#publish(this.#told, '');
-    };
+    const beat = () => this.#beat();
     beat();
     this.#session.add(
       scheduler.schedule(function () {
@@ -159,6 +159,12 @@ export class Sharer {
       this.#told = this.#context.hub.revision;
     }
     if (!this.#writer.isEmpty) this.#send(this.#writer.take());
+  }
+
+  /** Tells what has not been told, and how far that is. */
+  #beat(): void {
+    this.flush();
+    if (this.#context.ownership.tells) this.#publish(this.#told, '');
   }
 
   #tell(change: Change): void {

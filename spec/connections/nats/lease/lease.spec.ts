@@ -1,5 +1,6 @@
 // Leases, in a simulated time in which hubs stop, messages are late and answers are lost; and the same cells in a real server.
 
+import { setTimeout as after } from 'node:timers/promises';
 import { connect } from '@nats-io/transport-node';
 import test from 'ava';
 import fc from 'fast-check';
@@ -9,7 +10,7 @@ import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
 import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
 import { type LeaseRecord, parseLease } from '../../../../lib/connections/nats/lease/record.ts';
-import { createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
+import { Creations, createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually, first } from '../../../support/deadline.ts';
 import { startNats } from '../../../support/nats/servers.ts';
@@ -289,7 +290,13 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   const connections = await Promise.all([0, 1].map(() => connect({ servers: [...nats.urls] })));
   t.teardown(() => Promise.all(connections.map((connection) => connection.close())));
   const cells = connections.map((connection) =>
-    createStreamCell({ connection: () => connection, stream: 'lease', subject: 'some.lease', parse: parseLease }),
+    createStreamCell({
+      connection: () => connection,
+      creations: new Creations(),
+      stream: 'lease',
+      subject: 'some.lease',
+      parse: parseLease,
+    }),
   );
   for (let race = 0; race < 30; race++) {
     const { sequence } = await cells[0]!.read();
@@ -315,7 +322,13 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
   t.teardown(() => nats.end());
   const connection = await connect({ servers: [...nats.urls] });
   t.teardown(() => connection.close());
-  const place = { connection: () => connection, stream: 'lease', subject: 'some.lease', parse: parseLease };
+  const place = {
+    connection: () => connection,
+    stream: 'lease',
+    subject: 'some.lease',
+    parse: parseLease,
+    creations: new Creations(),
+  };
   const [one, other] = ['one', 'other'].map(
     (id) => new Lease(createStreamCell(place), { id, name: id }, monotonicScheduler),
   );
@@ -348,7 +361,12 @@ test('a cell has its stream created where there is none, and asks for that at no
   await witness.flush();
   let connection = one;
   const place = { stream: 'lease', subject: 'some.lease' };
-  const cell = createStreamCell({ connection: () => connection, ...place, parse: parseLease });
+  const cell = createStreamCell({
+    connection: () => connection,
+    creations: new Creations(),
+    ...place,
+    parse: parseLease,
+  });
   const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
   t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
   t.is(await cell.replace(value, 0), 1);
@@ -363,6 +381,24 @@ test('a cell has its stream created where there is none, and asks for that at no
   await eventually(async () => (await cell.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
 });
 
+test('what a hub creates it creates one after another, whatever they come to', async (t) => {
+  const creations = new Creations();
+  const told: string[] = [];
+  const create = (name: string) => async () => {
+    told.push(`${name} begins`);
+    await after(1);
+    told.push(`${name} ends`);
+    if (name === 'a') throw new Error('no');
+    return name;
+  };
+  const all = await Promise.allSettled(['a', 'b', 'c'].map((name) => creations.inTurn(create(name))));
+  t.deepEqual(
+    all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['no', 'b', 'c'],
+  );
+  t.deepEqual(told, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+});
+
 test('a server survives that many ask at once for what nobody has had created yet', async (t) => {
   const nats = await startNats();
   t.teardown(() => nats.end());
@@ -371,7 +407,7 @@ test('a server survives that many ask at once for what nobody has had created ye
   for (let race = 0; race < 40; race++) {
     const place = { stream: `race-${race}`, subject: `race.${race}` };
     const cells = connections.map((connection) =>
-      createStreamCell({ connection: () => connection, ...place, parse: parseLease }),
+      createStreamCell({ connection: () => connection, creations: new Creations(), ...place, parse: parseLease }),
     );
     const held = await Promise.all(cells.map((cell) => cell.read()));
     t.true(held.every(({ sequence }) => sequence === 0));

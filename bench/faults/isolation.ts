@@ -1,0 +1,116 @@
+// All servers are gone: what the hubs do meanwhile is looked at again and again, and judged at the end.
+
+import { setTimeout as after } from 'node:timers/promises';
+import type { Domain, FaultyHub } from './domain.ts';
+import { type Fault, killOfServers } from './fault.ts';
+import type { Look } from './messages.ts';
+
+const lookEveryMs = 100;
+/** What a hub that works has changed by the end, of what it has. */
+const worksFrom = 0.99;
+
+interface Seen {
+  readonly hub: FaultyHub;
+  /** What it was when the servers had just gone, and what it is now. */
+  readonly first: Look;
+  last: Look;
+  /** When all values of other hubs were stale, and the last time when one was not. */
+  staleMs: number | undefined;
+  freshMs: number;
+  /** When it had ended its work. */
+  endedMs: number | undefined;
+}
+
+export interface Expected {
+  /** Whether a pair goes on without servers. */
+  readonly goesOn: boolean;
+  /** Until when all values of other hubs have to be stale. */
+  readonly staleMs: number;
+}
+
+export interface Isolation {
+  readonly fault: Fault;
+  /** What each hub did, and what of it may not be; after the fault. */
+  readonly text: readonly string[];
+  readonly mistakes: readonly string[];
+}
+
+/** All servers are killed and started again, and the hubs are watched meanwhile; what is acknowledged by then is noted. */
+export function isolationOf(domain: Domain, acknowledged: Map<string, number>, expected: Expected): Isolation {
+  const kill = killOfServers(domain);
+  const text: string[] = [];
+  const mistakes: string[] = [];
+  let watching: ReturnType<typeof watch> | undefined;
+  const begin = async () => {
+    await kill.begin();
+    watching = watch(domain.hubs, acknowledged);
+  };
+  const end = async () => {
+    for (const seen of await watching!.end()) {
+      const stale = judgeStale(seen, expected);
+      text.push(stale.text);
+      mistakes.push(...stale.mistakes, ...judgeWork(seen, expected));
+    }
+    await kill.end();
+  };
+  return { fault: { text: kill.text, begin, end }, text, mistakes };
+}
+
+function watch(hubs: readonly FaultyHub[], acknowledged: Map<string, number>): { end(): Promise<Iterable<Seen>> } {
+  const beganMs = performance.now();
+  const seen = new Map<FaultyHub, Seen>();
+  let isOver = false;
+  const note = (hub: FaultyHub, look: Look, atMs: number) => {
+    for (const [address, value] of look.acknowledged)
+      acknowledged.set(address, Math.max(acknowledged.get(address) ?? 0, value));
+    const known = seen.get(hub) ?? { hub, first: look, last: look, staleMs: undefined, freshMs: 0, endedMs: undefined };
+    seen.set(hub, known);
+    known.last = look;
+    if (look.fresh > 0) known.freshMs = atMs;
+    else known.staleMs ??= atMs;
+    if (look.term === undefined) known.endedMs ??= atMs;
+  };
+  const lookAgain = async () => {
+    while (!isOver) {
+      const looks = await Promise.all(hubs.map((hub) => hub.look()));
+      const atMs = performance.now() - beganMs;
+      for (const [index, look] of looks.entries()) note(hubs[index]!, look, atMs);
+      await after(lookEveryMs);
+    }
+  };
+  const looking = lookAgain();
+  return {
+    async end() {
+      isOver = true;
+      await looking;
+      return seen.values();
+    },
+  };
+}
+
+function judgeStale(
+  { hub, last, staleMs, freshMs, endedMs }: Seen,
+  { staleMs: mostMs }: Expected,
+): { text: string; mistakes: string[] } {
+  const stale = `stale after ${staleMs?.toFixed(0) ?? 'too many'} ms`;
+  const work = endedMs === undefined ? 'it works all the time' : `it does not work from ${endedMs.toFixed(0)} ms on`;
+  const mistakes: string[] = [];
+  if (staleMs === undefined || freshMs > Math.min(staleMs, mostMs))
+    mistakes.push(`${hub.name}: values of other hubs were not stale until ${freshMs.toFixed(0)} ms`);
+  if (last.refusal === undefined) mistakes.push(`${hub.name}: no write to another hub was refused`);
+  return { text: `${hub.name}: ${stale}; ${work}; a write to another hub: ${last.refusal}`, mistakes };
+}
+
+/** A hub that is alone goes on, one of a pair does when it is told to and had begun; the other ones change nothing. */
+function judgeWork({ hub, first, last, endedMs }: Seen, { goesOn }: Expected): string[] {
+  const works = first.term !== undefined && (hub.desk !== 'studio' || goesOn);
+  if (!works && last.term !== undefined) return [`${hub.name} works without a lease`];
+  if (!works) return [];
+  if (endedMs !== undefined) return [`${hub.name} has ended its work`];
+  const before = new Map(first.values);
+  const outputs = last.values.filter(([address]) => address.startsWith(`${hub.desk}/out/`));
+  const changed = outputs.filter(([address, value]) => value !== before.get(address)).length;
+  return changed >= outputs.length * worksFrom
+    ? []
+    : [`${hub.name}: ${changed} of ${outputs.length} values that its rules make have changed`];
+}
