@@ -230,3 +230,15 @@ for (const how of ['all', 'by name'])
     t.true(rest.length < 250 * 60_000);
     t.false(rest.includes('zzz'));
   });
+
+test('an epoch does not let a user find out what it is denied: another hub has another one for the same rights', async (t) => {
+  const users = { ann: { token: 'token-of-ann', read: ['**'], deny: ['d/secret'] } };
+  const flow = { connections: { api: { ...api, users }, d: { type: 'dummy', parameters: ['x'] } } };
+  const endOf = async (hub: HubUnderTest) => {
+    const { hello } = JSON.parse((await openV1(t, hub, 'ann')).texts[0]!);
+    return /[^-]*$/.exec(hello.epoch)![0];
+  };
+  const one = await startTestHub(t, flow);
+  t.not(await endOf(one), await endOf(await startTestHub(t, flow)));
+  t.is(await endOf(one), await endOf(one), 'who comes again with the same rights can resume');
+});

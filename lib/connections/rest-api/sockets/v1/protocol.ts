@@ -1,6 +1,6 @@
 // The subprotocol patchbay.v1 (lib/client/README.md): its clients, and what they have in common.
 
-import { createHash, randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { Parameter } from '../../../../model/parameter.ts';
 import { closeCodes } from '../../../../wire/close-codes.ts';
 import { maxMessageBytes, maxRate, maxRegexes } from '../../../../wire/limits.ts';
@@ -60,6 +60,7 @@ export function serveV1({
   };
   const groups = new Groups(hub, fanOut, giveUp);
   const epoch = randomUUID();
+  const secret = randomUUID();
   const shares = new SubscriptionShares(limits);
   const desk = {
     hub,
@@ -87,7 +88,10 @@ export function serveV1({
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      return new V1Session(shared, new Client(comer, epochOf(epoch, comer.visitor), limits.unreadBytes, events));
+      return new V1Session(
+        shared,
+        new Client(comer, epochOf(epoch, secret, comer.visitor), limits.unreadBytes, events),
+      );
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {
@@ -102,7 +106,10 @@ export function serveV1({
   };
 }
 
-/** Who has other rights cannot resume: what changed since says nothing of what it may see only now. */
-function epochOf(epoch: string, { key }: Visitor): string {
-  return key === '' ? epoch : `${epoch}-${createHash('sha256').update(key).digest('hex').slice(0, 12)}`;
+/**
+ * Who has other rights cannot resume: what changed since says nothing of what it may see only now. The secret keeps a client from finding out
+ * what it is denied: without it, it could compare the epoch with those of globs that it guesses.
+ */
+function epochOf(epoch: string, secret: string, { key }: Visitor): string {
+  return key === '' ? epoch : `${epoch}-${createHmac('sha256', secret).update(key).digest('hex').slice(0, 12)}`;
 }
