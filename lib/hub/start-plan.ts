@@ -45,7 +45,7 @@ export interface StartOptions {
 export interface PlanHub extends HubPort {
   /** Swaps what another plan has changed. Errors: `cannot-start` when a gateway cannot; then all runs on as it was. */
   swap(plan: Plan): Reload;
-  /** Runs in shadow what another plan would change, until the next swap. */
+  /** Runs in shadow what another plan would change, until the next swap. Who may come in holds at once, as ever. */
   runInShadow(plan: Plan): ShadowReport;
   /** Tells the store what was done with the hub itself. */
   note(deed: Deed): void;
@@ -96,7 +96,7 @@ export async function startPlan(plan: Plan, options: StartOptions): Promise<Plan
       if (!isSafe) shadow.follow(next);
       return reload;
     },
-    runInShadow: (next: Plan) => shadow.reload(next),
+    runInShadow: (next: Plan) => shadow.reload(next, connections.takeOver(next.connections)),
     note: (deed: Deed) => keeping.note(deed),
     report: (fault: FlowFault) => reportFault(parts, fault),
     stop,

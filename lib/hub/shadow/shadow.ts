@@ -43,8 +43,11 @@ export class Shadow {
     return this.#next !== undefined;
   }
 
-  /** Runs in shadow what a plan would change. */
-  reload(plan: Plan): ShadowReport {
+  /** Runs in shadow what a plan would change; `takenOver` is live already. */
+  reload(plan: Plan, takenOver: Plan['connections']): ShadowReport {
+    const live = this.#plan!;
+    const connections = live.connections.map((one) => takenOver.find(({ id }) => id === one.id) ?? one);
+    this.#plan = { ...live, connections };
     this.#next = plan;
     this.#renew();
     return this.report()!;

@@ -189,6 +189,20 @@ export class RunningConnections {
     return difference;
   }
 
+  /** Has those that run take over what they can without being stopped, and nothing else; returns the plans of these. */
+  takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
+    const { takenOver } = this.compare(plans);
+    const running = new Map(this.#running);
+    for (const plan of takenOver) {
+      const { supervisor, hold, plan: before } = running.get(plan.id)!;
+      supervisor.takeOver(withoutDeclarations(plan));
+      const next = toRun(plan);
+      running.set(plan.id, { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } });
+    }
+    this.#running = running;
+    return takenOver;
+  }
+
   /** Stops all; resolves when they have finished what they had begun. */
   async stop(): Promise<void> {
     this.#missing.stop();

@@ -242,3 +242,25 @@ test('an epoch does not let a user find out what it is denied: another hub has a
   t.not(await endOf(one), await endOf(await startTestHub(t, flow)));
   t.is(await endOf(one), await endOf(one), 'who comes again with the same rights can resume');
 });
+
+test('a user who is taken out while a reload runs in shadow is out at once', async (t) => {
+  const flow = (users: object, map: string) => ({
+    connections: {
+      api: { ...api, users: { root: { token: 'token-of-root', read: ['**'] }, ...users } },
+      d: { type: 'dummy', parameters: ['x,I,1', 'y,I,1'] },
+    },
+    rules: [{ from: 'd/x', map, to: 'd/y' }],
+  });
+  const ann = { token: 'token-of-ann', read: ['**'], write: ['**'] };
+  const hub = await startTestHub(t, flow({ ann }, 'value'));
+  const [root, plain, v1] = [await openV1(t, hub, 'root'), await openPlain(t, hub, 'ann'), await openV1(t, hub, 'ann')];
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(flow({}, 'value + 1')));
+  t.deepEqual((await hub.reloadInShadow(writer)).notInShadow, []);
+  t.is(await within(plain.closed, 'the end of the plain socket'), 4501);
+  t.is(await within(v1.closed, 'the end of the socket'), 4501);
+  t.is((await ask(t, hub.port, 'GET /parameters/d/x', { headers: headersOf('ann') })).status, 401);
+  hub.write('d/x', 5, writer);
+  t.is(hub.find('d/y')!.value, 5, 'the rule is in shadow');
+  t.true(root.isOpen());
+  t.deepEqual((await hub.reload()).connections, { added: [], removed: [], changed: [] });
+});
