@@ -46,11 +46,11 @@ interface ConnectionTypeBasics<Settings> {
   /** Tells which files and folders belong to it beside those of `files`, so that a backup has them; pure. */
   belongings?(settings: Settings, resolvePath: ResolvePath): readonly string[];
   /**
-   * Tells whether a running connection can go from some settings to others by itself: it is told them by `settings$`, and not
-   * started anew; pure. Only for a type without `files`, and settings of which its parameters and claims are the same. Left out:
-   * it cannot.
+   * Tells which settings a running connection can go to by itself where others are wanted: it is told them by `settings$`. Where these
+   * are the others, it is not started anew; undefined: it cannot go anywhere; pure. Only for a type without `files`, and settings of
+   * which its parameters and claims are the same. Left out: it cannot.
    */
-  takesOver?(before: Settings, after: Settings): boolean;
+  takesOver?(before: Settings, after: Settings): Settings | undefined;
   /**
    * Declares a parameter that a rule names and `parameters` lacks, because the file that would tell it is broken: then this
    * connection fails alone, and everything that leads to it still loads. Left out: an unknown parameter is a mistake.

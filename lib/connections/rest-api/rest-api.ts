@@ -10,6 +10,15 @@ import { accountMistakes } from './users/account-mistakes.ts';
 import { isOpen } from './users/accounts.ts';
 import { rightHints } from './users/right-hints.ts';
 
+/** Who may come in, and what they may do. */
+const accountSettings = new Set<string>([
+  'username',
+  'password',
+  'token',
+  'users',
+  'anonymous',
+] satisfies (keyof Settings)[]);
+
 /** Creates the connection type, with the console that was built in a folder. */
 export function createRestApi(consoleFolder: string) {
   return defineGatewayType({
@@ -23,7 +32,7 @@ export function createRestApi(consoleFolder: string) {
     ],
     mistakes: accountMistakes,
     hints: rightHints,
-    takesOver: (before, after) => isSameButAccounts(before, after),
+    takesOver,
     belongings: ({ dashboards, deviceFile }, resolvePath) =>
       [dashboards, deviceFile].filter((path) => path !== '').map(resolvePath),
     run: (context, hub) =>
@@ -49,13 +58,12 @@ export function createRestApi(consoleFolder: string) {
   });
 }
 
-/** Whether only those differ who may come in, and what they may do: then nobody is cut whose rights and credentials are as they were. */
-function isSameButAccounts(before: Settings, after: Settings): boolean {
-  if (isOpen(before) || isOpen(after)) return false;
-  const [one, other] = [before, after].map(({ username, password, token, users, anonymous, ...others }) =>
-    JSON.stringify(others),
-  );
-  return one === other;
+/** Of what is wanted, who may come in and what they may do holds at once: nobody is cut whose rights and credentials are as they were. */
+function takesOver(before: Settings, after: Settings): Settings | undefined {
+  if (isOpen(before) || isOpen(after)) return undefined;
+  const kept = Object.entries(before).filter(([name]) => !accountSettings.has(name));
+  const taken = Object.entries(after).filter(([name]) => accountSettings.has(name));
+  return Object.fromEntries([...kept, ...taken]) as Settings;
 }
 
 export const restApi = createRestApi(builtConsole);

@@ -1,6 +1,7 @@
 // What a reload swaps: compared before anything is stopped. Gateways are swapped first, since one that cannot start refuses
 // the whole reload.
 
+import { isDeepStrictEqual } from 'node:util';
 import type { ConnectionPlan } from '../../plan.ts';
 import { type Difference, differenceOf } from '../difference.ts';
 import type { DeclaredParameters } from './declared-parameters.ts';
@@ -36,7 +37,7 @@ export function compareConnections(
     const after = next.get(plan.id);
     if (after?.key !== plan.key) for (const node of parameters.leaving(plan, after)) gone.add(node.address);
   }
-  const takenOver = plans.filter((plan) => takesOver(running.get(plan.id), plan));
+  const takenOver = plans.filter((plan) => takeableOf(running.get(plan.id), plan) === plan);
   const isSame = (plan: ConnectionPlan) =>
     (running.get(plan.id)?.plan.key === plan.key || takenOver.includes(plan)) &&
     !Object.values(plan.inputs).some((input) => gone.has(input));
@@ -56,10 +57,14 @@ export function compareConnections(
   return { plans, gateways: exchangeOf(true), others: exchangeOf(false), takenOver, gone, difference };
 }
 
-/** Whether a connection that runs can go to another plan by itself. */
-function takesOver(running: RunningConnection | undefined, after: ConnectionPlan): boolean {
+/** What a connection that runs can go to by itself where another plan is wanted: that one, or one between the two; undefined: nothing. */
+export function takeableOf(running: RunningConnection | undefined, after: ConnectionPlan): ConnectionPlan | undefined {
   const before = running?.plan;
-  if (before === undefined || before.key === after.key || before.type !== after.type) return false;
-  const isHere = before.folder === after.folder && before.enabled && after.enabled;
-  return isHere && (after.type.takesOver?.(before.settings, after.settings) ?? false);
+  if (before === undefined || before.key === after.key || before.type !== after.type) return undefined;
+  if (before.folder !== after.folder || !before.enabled || !after.enabled) return undefined;
+  const settings = after.type.takesOver?.(before.settings, after.settings);
+  if (settings === undefined) return undefined;
+  if (isDeepStrictEqual(settings, after.settings)) return after;
+  const secrets = [...new Set([...before.secrets, ...after.secrets])];
+  return { ...before, settings, secrets, key: `${after.key} in part` };
 }

@@ -14,7 +14,7 @@ import { within } from '../../../model/time/deadline.ts';
 import { describeTrace } from '../../../model/trace.ts';
 import { type ConnectionPlan, hubId } from '../../plan.ts';
 import type { Difference } from '../difference.ts';
-import { type ConnectionSwap, compareConnections, type Exchange } from './connection-swap.ts';
+import { type ConnectionSwap, compareConnections, type Exchange, takeableOf } from './connection-swap.ts';
 import { DeclaredParameters } from './declared-parameters.ts';
 import { goesFirst, Holds, isSame, isWork } from './hold.ts';
 import type { Keeping } from './keeping.ts';
@@ -189,18 +189,20 @@ export class RunningConnections {
     return difference;
   }
 
-  /** Has those that run take over what they can without being stopped, and nothing else; returns the plans of these. */
+  /** Has those that run take over what they can without being stopped, and nothing else; returns what their plans are by that. */
   takeOver(plans: readonly ConnectionPlan[]): readonly ConnectionPlan[] {
-    const { takenOver } = this.compare(plans);
+    const taken = plans
+      .map((plan) => takeableOf(this.#running.get(plan.id), plan))
+      .filter((plan) => plan !== undefined);
     const running = new Map(this.#running);
-    for (const plan of takenOver) {
+    for (const plan of taken) {
       const { supervisor, hold, plan: before } = running.get(plan.id)!;
       supervisor.takeOver(withoutDeclarations(plan));
       const next = toRun(plan);
       running.set(plan.id, { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } });
     }
     this.#running = running;
-    return takenOver;
+    return taken;
   }
 
   /** Stops all; resolves when they have finished what they had begun. */

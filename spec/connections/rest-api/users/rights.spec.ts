@@ -264,3 +264,24 @@ test('a user who is taken out while a reload runs in shadow is out at once', asy
   t.true(root.isOpen());
   t.deepEqual((await hub.reload()).connections, { added: [], removed: [], changed: [] });
 });
+
+test('and also when the reload would change other settings of the connection, which wait', async (t) => {
+  const root = { token: 'token-of-root', read: ['**'] };
+  const ann = { token: 'token-of-ann', read: ['**'] };
+  const flow = (users: object, others: object = {}) => ({
+    connections: { api: { ...api, users: { root, ...users }, ...others } },
+  });
+  const hub = await startTestHub(t, flow({ ann }));
+  const [one, other] = [await openV1(t, hub, 'root'), await openV1(t, hub, 'ann')];
+  const save = (next: object) => writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(next));
+  const statusOfAnn = async () => (await ask(t, hub.port, 'GET /hub/me', { headers: headersOf('ann') })).status;
+  await save(flow({}, { limits: { subscriptions: 7 } }));
+  t.deepEqual((await hub.reloadInShadow(writer)).notInShadow, ['api']);
+  t.is(await within(other.closed, 'the end of the socket'), 4501);
+  t.is(await statusOfAnn(), 401);
+  t.true(one.isOpen());
+  await save(flow({ ann }));
+  t.deepEqual((await hub.reload()).connections, { added: [], removed: [], changed: ['api'] });
+  t.is(await statusOfAnn(), 200, 'the file as it was before');
+  t.true(one.isOpen(), 'nothing of it needs a start');
+});
