@@ -97,6 +97,12 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
       `expected a number, got ${'['.repeat(57)}… (array)`,
       `expected a number, got ${'['.repeat(57)}… (array)`,
     ]);
+  for (const json of ['-1', '"-1"', '"3000000000"'])
+    t.deepEqual(
+      await mistakes(t, east, 'clock/timer/1/start', json),
+      await mistakes(t, west, 'clock/timer/1/start', json),
+      json,
+    );
 
   t.is(west.find('core/not')?.remote?.hub, 'east');
   await nats.servers[0]!.kill('SIGKILL');

@@ -260,7 +260,7 @@ export class PlainClient implements Session, Task {
   }
 }
 
-/** Whether a parameter makes the same of a number and of its text. */
-function takesNumbers({ type, accept }: Parameter): boolean {
-  return (type === 'F' || type === 'I') && accept === undefined;
+/** Whether a parameter is known to make the same of a number and of its text: what another hub makes of them is not known here. */
+function takesNumbers({ type, accept, remote }: Parameter): boolean {
+  return (type === 'F' || type === 'I') && accept === undefined && remote === undefined;
 }
