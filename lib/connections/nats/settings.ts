@@ -1,10 +1,12 @@
 // The settings of a hub within a domain of hubs.
 
 import { z } from 'zod';
+import { describe } from '../../model/error.ts';
 
 /** What names a domain or a hub: one token of a subject of NATS. */
 const nameShape = '^[A-Za-z0-9_-]{1,64}$';
 const serverShape = '^(nats|tls)://[^\\s/]+$';
+const serverError = "the address of a server such as 'nats://10.0.0.5:4222'";
 const maxServers = 16;
 
 const globs = z.array(z.string({ error: "a glob of addresses such as 'desk/**'" }), {
@@ -19,7 +21,17 @@ function nameSetting(example: string) {
 export const settingsSchema = z.strictObject({
   servers: z
     .array(
-      z.string().regex(new RegExp(serverShape), { error: "the address of a server such as 'nats://10.0.0.5:4222'" }),
+      z
+        .string()
+        .refine((server) => !server.includes('@'), {
+          error:
+            'expected a server without user and password, which are the setting credentials, got them in its address',
+          abort: true, // and so shown by nothing below
+        })
+        .regex(new RegExp(serverShape), { error: serverError, abort: true })
+        .refine((server) => URL.canParse(server), {
+          error: ({ input }) => `expected ${serverError}, got ${describe(input)}`,
+        }),
       { error: "a list of servers such as ['nats://10.0.0.5:4222']" },
     )
     .min(1, { error: 'at least one server' })
