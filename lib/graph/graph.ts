@@ -23,7 +23,7 @@ import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
 import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
-import { DroppedWrite, maxHops, maxWritesPerTurn, tooManyHops } from './turn-limits.ts';
+import { DroppedWrite, maxHops, maxWritesPerTurn, tellLoop, tooManyHops } from './turn-limits.ts';
 
 /** One turn of so many is timed. */
 const timedEvery = 64;
@@ -249,7 +249,9 @@ export class Graph {
   }
 
   #drop(change: PendingChange): void {
-    this.#dropped.next(new DroppedWrite(change.hop > maxHops ? 'hops' : 'writes', change));
+    const isLoop = change.hop > maxHops;
+    this.#dropped.next(new DroppedWrite(isLoop ? 'hops' : 'writes', change));
+    if (isLoop) tellLoop(change);
   }
 
   /**

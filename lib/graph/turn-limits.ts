@@ -36,3 +36,14 @@ export function tooManyHops(address: string): HubError {
     `${address}: expected at most ${maxHops} hops, the rules that led to this write loop`,
   );
 }
+
+/**
+ * Tells the other hub of a loop, whose change led to a write that this hub has dropped: it is asked for the next write of the loop,
+ * which it refuses past the limit of hops, naming the rules as well.
+ */
+export function tellLoop(dropped: Change): void {
+  const { cause, origin, hop } = dropped;
+  const remote = cause?.parameter.remote;
+  if (cause === undefined || remote === undefined) return;
+  void remote.write([{ parameter: cause.parameter, input: 1 }], { origin, cause: dropped, hop });
+}
