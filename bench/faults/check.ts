@@ -16,6 +16,12 @@ export interface Mirrored {
   readonly owned: ReadonlyMap<string, number>;
 }
 
+/** Notes what has been acknowledged since the last look: of each address the greatest value has to be there. */
+export function noteAcknowledged(look: Look, acknowledged: Map<string, number>): void {
+  for (const [address, value] of look.acknowledged)
+    acknowledged.set(address, Math.max(acknowledged.get(address) ?? 0, value));
+}
+
 /** Looks until all hubs have the values of the owners; what was acknowledged meanwhile is noted. */
 export async function expectMirrored(
   hubs: readonly FaultyHub[],
@@ -25,9 +31,7 @@ export async function expectMirrored(
 ): Promise<Mirrored> {
   for (;;) {
     const looks = await Promise.all(hubs.map((hub) => hub.look()));
-    for (const look of looks)
-      for (const [address, value] of look.acknowledged)
-        acknowledged.set(address, Math.max(acknowledged.get(address) ?? 0, value));
+    for (const look of looks) noteAcknowledged(look, acknowledged);
     const { mistakes, owned } = compare(hubs, looks);
     const tookMs = performance.now() - sinceMs;
     if (mistakes.length === 0) return { equalMs: tookMs, mistakes, owned };

@@ -1,6 +1,7 @@
 // All servers are gone: what the hubs do meanwhile is looked at again and again, and judged at the end.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { noteAcknowledged } from './check.ts';
 import type { Domain, FaultyHub } from './domain.ts';
 import { type Fault, killOfServers } from './fault.ts';
 import type { Look } from './messages.ts';
@@ -61,8 +62,7 @@ function watch(hubs: readonly FaultyHub[], acknowledged: Map<string, number>): {
   const seen = new Map<FaultyHub, Seen>();
   let isOver = false;
   const note = (hub: FaultyHub, look: Look, atMs: number) => {
-    for (const [address, value] of look.acknowledged)
-      acknowledged.set(address, Math.max(acknowledged.get(address) ?? 0, value));
+    noteAcknowledged(look, acknowledged);
     const known = seen.get(hub) ?? { hub, first: look, last: look, staleMs: undefined, freshMs: 0, endedMs: undefined };
     seen.set(hub, known);
     known.last = look;

@@ -107,8 +107,7 @@ export function createStreamCell<T>({ connection, stream, subject, creations, pa
         return seq;
       } catch (error) {
         const { errors } = error as AggregateError;
-        const code = errors.filter((one) => one instanceof JetStreamApiError).at(0)?.code;
-        if (code === JetStreamApiCodes.StreamWrongLastSequence) return undefined;
+        if (errors.find(isAnswer)?.code === JetStreamApiCodes.StreamWrongLastSequence) return undefined;
         if (errors.length > 1 || !(await isUnheard(errors[0]))) throw errors[0];
         void createBeside(session);
         throw new NotReplaced('no server takes the lease at the moment');

@@ -178,14 +178,8 @@ export class RunningConnections {
   swapOthers({ plans, others, takenOver, difference }: ConnectionSwap): Difference {
     this.#exchange(others);
     for (const plan of takenOver) this.#running.get(plan.id)!.supervisor.takeOver(withoutDeclarations(plan));
-    this.#running = new Map(
-      plans.map((plan) => {
-        const { supervisor, hold, plan: before } = this.#running.get(plan.id)!;
-        supervisor.settleAt(plan.settleOrder);
-        const next = toRun(plan);
-        return [plan.id, { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } }];
-      }),
-    );
+    for (const plan of plans) this.#running.get(plan.id)!.supervisor.settleAt(plan.settleOrder);
+    this.#running = new Map(plans.map((plan) => [plan.id, this.#runningBy(plan)]));
     return difference;
   }
 
@@ -194,15 +188,16 @@ export class RunningConnections {
     const taken = plans
       .map((plan) => takeableOf(this.#running.get(plan.id), plan))
       .filter((plan) => plan !== undefined);
-    const running = new Map(this.#running);
-    for (const plan of taken) {
-      const { supervisor, hold, plan: before } = running.get(plan.id)!;
-      supervisor.takeOver(withoutDeclarations(plan));
-      const next = toRun(plan);
-      running.set(plan.id, { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } });
-    }
-    this.#running = running;
+    for (const plan of taken) this.#running.get(plan.id)!.supervisor.takeOver(withoutDeclarations(plan));
+    this.#running = new Map([...this.#running, ...taken.map((plan) => [plan.id, this.#runningBy(plan)] as const)]);
     return taken;
+  }
+
+  /** A connection that runs, by another plan. */
+  #runningBy(plan: ConnectionPlan): RunningConnection {
+    const { supervisor, hold, plan: before } = this.#running.get(plan.id)!;
+    const next = toRun(plan);
+    return { ...next, supervisor, hold, plan: { ...next.plan, enabled: before.enabled } };
   }
 
   /** Stops all; resolves when they have finished what they had begun. */
