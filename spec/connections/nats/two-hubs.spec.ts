@@ -41,10 +41,16 @@ async function mistakes(t: ExecutionContext, { port }: HubUnderTest, parameter: 
   const plain = await openClient(t, port);
   plain.send(`{"p":"${parameter}","v":${json}}`);
   const refusal = (await plain.frames.until(({ error }) => error !== undefined)).at(-1)!;
+  const errors = await errorsOf(t, { port }, `[["${parameter}",${json}]]`);
+  return [refusal.error, ...errors.map(([, text]) => text)];
+}
+
+/** What a client of `patchbay.v1` is told of such a `set`. */
+async function errorsOf(t: ExecutionContext, { port }: Pick<HubUnderTest, 'port'>, set: string) {
   const v1 = await openV1(t, port);
-  v1.sendRaw(opcodes.text, `{"set":[["${parameter}",${json}]],"ack":1}`);
+  v1.sendRaw(opcodes.text, `{"set":${set},"ack":1}`);
   const answers = await v1.until(({ ack }) => ack === 1);
-  return [refusal.error, ...answers.flatMap(({ errors = [] }) => errors.map(([, text]) => text))];
+  return answers.flatMap(({ errors = [] }) => errors);
 }
 
 test('a hub shows what another one owns, and has it written there', async (t) => {
@@ -103,6 +109,15 @@ test('a hub shows what another one owns, and has it written there', async (t) =>
       await mistakes(t, west, 'clock/timer/1/start', json),
       json,
     );
+
+  const mixed =
+    '[["desk/level","loud"],["no/where",1],["desk/mic",true],["clock/timer/1/trigger",1],["rack/none",1],["desk/level",[]]]';
+  const told = await Promise.all([east, west].map((hub) => errorsOf(t, hub, mixed)));
+  t.deepEqual(told[0], told[1], 'as the owner tells them, in its order');
+  t.deepEqual(
+    told[0]!.map(([target]) => target),
+    ['desk/level', 'no/where', 'clock/timer/1/trigger', 'rack/none', 'desk/level'],
+  );
 
   t.is(west.find('core/not')?.remote?.hub, 'east');
   await nats.servers[0]!.kill('SIGKILL');

@@ -21,6 +21,14 @@ type Item = readonly [target: Target, value: unknown];
 
 interface RemoteItem extends RemoteWrite {
   readonly target: Target;
+  /** Its place in the message. */
+  readonly index: number;
+}
+
+/** What was refused, in any order, with its place in the message. */
+interface Refused {
+  readonly index: number;
+  readonly mistake: Mistake;
 }
 
 export const handleSet: Handler = (desk, client, message) => {
@@ -32,8 +40,8 @@ export const handleSet: Handler = (desk, client, message) => {
 };
 
 /** What says that some of it was refused; undefined: nothing was. */
-function failureOf([first]: readonly Mistake[]): string | undefined {
-  return first && `${first[0]}: ${first[1]}`;
+function failureOf([first]: readonly Refused[]): string | undefined {
+  return first?.mistake.join(': ');
 }
 
 /** Returns what was refused; later, when other hubs have written what they own. */
@@ -42,90 +50,97 @@ function write(
   client: Client,
   message: Message,
   origin: Origin,
-): Mistake[] | Promise<Mistake[]> {
+): Refused[] | Promise<Refused[]> {
   const items = itemsOf(message, writes);
-  const errors: Mistake[] = [];
+  const refused: Refused[] = [];
+  let index = -1;
   let remotes: RemoteItem[] | undefined;
   const { view } = client.visitor;
   const refusal = rates.writes?.(client, items.length);
   if (refusal !== undefined) hits.addError(refusal, client.address);
   hub.turn(() => {
     for (const [target, value] of items) {
+      index++;
       try {
         if (refusal !== undefined) throw refusal;
         const parameter =
           typeof target === 'string' ? view.findToWrite(target) : known(view, fanOut.parameterOf(target));
         if (parameter === undefined) {
           writes.refuseAs('unknown-parameter');
-          errors.push([target, 'unknown parameter']);
+          refused.push({ index, mistake: [target, 'unknown parameter'] });
         } else if (parameter.remote !== undefined) {
           remotes ??= [];
-          remotes.push({ target, parameter, input: value });
+          remotes.push({ target, parameter, input: value, index });
         } else {
           hub.writeTo(parameter, value, origin);
           writes.taken++;
         }
       } catch (error) {
         writes.refuse(error);
-        errors.push([target, asHubError(error, log).message]);
+        refused.push({ index, mistake: [target, asHubError(error, log).message] });
       }
     }
   });
   const answer = () => {
+    const errors = inOrder(refused);
     const ack = message.ack as number | undefined;
     if (ack !== undefined) client.send(encode({ ack, errors }));
     else if (errors.length > 0) client.send(encode({ errors }));
   };
-  const sending = remotes && writeRemotes(hub, origin, remotes, writes, errors, log);
-  const confirming = message.ack === undefined ? undefined : confirmOwn({ hub, fanOut }, items, remotes, errors);
+  const sending = remotes && writeRemotes(hub, origin, remotes, writes, refused, log);
+  const confirming = message.ack === undefined ? undefined : confirmOwn({ hub, fanOut }, items, remotes, refused);
   const writing = sending && confirming ? Promise.all([sending, confirming]).then(() => {}) : (sending ?? confirming);
   if (writing !== undefined || client.pendingAcks > 0) client.answerAfter(writing, answer);
   else answer();
-  return writing === undefined ? errors : writing.then(() => errors);
+  return writing === undefined ? refused : writing.then(() => refused);
 }
 
-/** Writes what other hubs own, one turn for each of them; what they refuse is added to the errors. */
+/** The errors in the order of the message, as the owner of all of it would tell them. */
+function inOrder(refused: Refused[]): Mistake[] {
+  return refused.sort((one, other) => one.index - other.index).map(({ mistake }) => mistake);
+}
+
+/** Writes what other hubs own, one turn for each of them; what they refuse is added. */
 async function writeRemotes(
   hub: HubPort,
   origin: Origin,
   items: readonly RemoteItem[],
   writes: WriteCounts,
-  errors: Mistake[],
+  refused: Refused[],
   log: Log,
 ): Promise<void> {
   const byHub = Map.groupBy(items, ({ parameter }) => parameter.remote!);
   const sending = [...byHub].map(async ([remote, ofOne]) => {
     const results = await hub.writeRemote(remote, ofOne, origin);
-    for (const [index, result] of results.entries()) {
+    for (const [place, { target, index }] of ofOne.entries()) {
+      const result = results[place];
       if (!(result instanceof Error)) writes.taken++;
       else {
         writes.refuse(result);
-        errors.push([ofOne[index]!.target, asHubError(result, log).message]);
+        refused.push({ index, mistake: [target, asHubError(result, log).message] });
       }
     }
   });
   await Promise.all(sending);
 }
 
-/**
- * Waits until it is known that what this hub has written stays; what is not confirmed is added to the errors. undefined: there is nothing to
- * wait for.
- */
+/** Waits until it is known that what this hub has written stays; what is not confirmed is added. undefined: there is nothing to wait for. */
 function confirmOwn(
   { hub, fanOut }: Pick<Desk, 'hub' | 'fanOut'>,
   items: readonly Item[],
   remotes: readonly RemoteItem[] | undefined,
-  errors: Mistake[],
+  refused: Refused[],
 ): Promise<void> | undefined {
   const { watch } = hub.duty;
   if (watch?.confirm === undefined) return undefined;
-  const others = new Set([...errors.map(([target]) => target), ...(remotes ?? []).map(({ target }) => target)]);
-  const own = items.map(([target]) => target).filter((target) => !others.has(target));
-  if (own.length === 0) return undefined;
+  const others = new Set([...refused, ...(remotes ?? [])].map(({ index }) => index));
+  if (others.size === items.length) return undefined;
   const nameOf = (target: Target) =>
     typeof target === 'string' ? target : (fanOut.parameterOf(target)?.address ?? target);
   return watch.confirm().then((isConfirmed) => {
-    if (!isConfirmed) for (const target of own) errors.push([target, `${nameOf(target)}: ${unconfirmed}`]);
+    if (isConfirmed) return;
+    for (const [index, [target]] of items.entries())
+      if (!others.has(index)) refused.push({ index, mistake: [target, `${nameOf(target)}: ${unconfirmed}`] });
   });
 }
 
