@@ -15,7 +15,7 @@ import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { JointLease, readJointly } from './joint-lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
-import { claimsPlace, leasePlace } from './names.ts';
+import { claimsPlace, leasePlace, pairParts } from './names.ts';
 import { parseLease } from './record.ts';
 import { RefusedConnections } from './refused-connections.ts';
 import { spreadLeaders } from './spread-leaders.ts';
@@ -25,8 +25,6 @@ import { connectionOf } from './vacancy.ts';
 import { createWanted } from './wanted.ts';
 
 const noRefusals: Refusals = new Map();
-/** On which cells the lease of a pair is. That of any other hub ends nobody, so it has one. */
-const pairParts = [1, 2, 3];
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {

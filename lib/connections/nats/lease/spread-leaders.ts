@@ -1,6 +1,7 @@
 // Keeps the streams of a lease apart. Servers of a cluster elect leaders wherever they happen to be: where one of them led all streams, its
-// end would stop a pair, and two that are cut off from one another disturb every stream that either of them leads. So the holder
-// asks for another leader of a stream, until each is led by another server.
+// end would stop a pair, and two that are cut off from one another disturb every stream that either of them leads. Where the holder dies
+// together with the server that it asks, as both are on one machine, whoever follows waits for another leader of each stream that this
+// one led. So the holder asks for another leader of a stream, until each server leads one, and its own server no more than that.
 
 import type { StreamInfo } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
@@ -35,7 +36,8 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: Spreading)
     const present = connection();
     if (present?.info?.cluster === undefined || !isCalm()) return lookEveryMs;
     try {
-      const crowded = findCrowded(await Promise.all(streams.map((stream) => placeOf(present, stream))));
+      const placed = await Promise.all(streams.map((stream) => placeOf(present, stream)));
+      const crowded = findCrowded(placed, present.info.server_name);
       if (crowded === undefined || !isCalm() || running.closed) return lookEveryMs;
       await ask(present, `STREAM.LEADER.STEPDOWN.${streams[crowded]}`);
       return electedMs;
@@ -52,15 +54,13 @@ export function spreadLeaders({ connection, streams, isCalm, clock }: Spreading)
   return running;
 }
 
-/** Which stream is led by a server that leads one before it, while another one of its servers leads none. */
-export function findCrowded(placed: readonly (Placed | undefined)[]): number | undefined {
+/** Which stream is led by a server that leads one before it, while that is `own`, or another one of its servers leads none. */
+export function findCrowded(placed: readonly (Placed | undefined)[], own: string): number | undefined {
   const leaders = placed.map((one) => one?.leader);
-  const index = placed.findIndex(
-    (one, place) =>
-      one !== undefined &&
-      leaders.indexOf(one.leader) < place &&
-      one.followers.some((follower) => !leaders.includes(follower)),
-  );
+  const index = placed.findIndex((one, place) => {
+    if (one === undefined || leaders.indexOf(one.leader) === place) return false;
+    return one.followers.some((follower) => one.leader === own || !leaders.includes(follower));
+  });
   return index < 0 ? undefined : index;
 }
 

@@ -10,7 +10,7 @@ import { type Cell, type Held, NotReplaced } from './cell.ts';
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
 /** A renewal without an answer is asked for again beside that, so that a stream which has a leader again ends no pair. */
-const againMs = 200;
+const againMs = 100;
 /** On how many servers of a cluster a cell is. */
 const replicas = 3;
 /** What the server says when the stream is there with other settings, such as one from the time before there was a cluster. */

@@ -9,6 +9,7 @@ import { filter } from 'rxjs/operators';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
 import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
+import { pairParts } from '../../../../lib/connections/nats/lease/names.ts';
 import { type LeaseRecord, parseLease } from '../../../../lib/connections/nats/lease/record.ts';
 import { Creations, createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
@@ -30,7 +31,7 @@ interface Fault {
   readonly kind: 'stop' | 'end' | 'cut' | 'mute' | 'away';
   readonly at: number;
   readonly forMs: number;
-  /** Which cell of the lease it is about; past the last one: all of them. */
+  /** Which cell of the lease it is about, over and over again; past the last one: all of them. */
   readonly part: number;
 }
 
@@ -126,12 +127,12 @@ const faults: fc.Arbitrary<Fault[]> = fc.array(
     kind: fc.constantFrom('stop', 'stop', 'end', 'cut', 'cut', 'mute', 'away'),
     at: fc.integer({ min: 0, max: 40_000 }),
     forMs: fc.integer({ min: 1, max: 12_000 }),
-    part: fc.integer({ min: 0, max: 3 }),
+    part: fc.nat(pairParts.length),
   }),
   { minLength: 2, maxLength: 6 },
 );
 
-for (const count of [1, 2, 3])
+for (const count of [1, 2, 3, pairParts.length])
   test(`no two hubs ever hold a lease on ${count} cells, terms grow, and in the end one holds it`, async (t) => {
     await fc.assert(
       fc.asyncProperty(faults, fc.infiniteStream(fc.integer({ min: 0, max: 200 })), async (all, delays) => {
@@ -237,6 +238,35 @@ test('a holder that ends leaves the whole lease to the next one in one cell, whi
   }
 });
 
+test('a write is confirmed by three cells, and by any other one 0.2 s later, as long as one can be written', async (t) => {
+  const time = new Time();
+  const parts = pairParts.map(() => new Servers());
+  const hub = new SimulatedHub(time, parts, 0, () => 5);
+  hub.start();
+  await time.run(5500);
+  t.true(hub.lease.isHeldByAll);
+  const writes = () => parts.reduce((sum, { sequence }) => sum + sequence, 0);
+  const before = writes();
+  let isConfirmed: boolean | undefined;
+  const confirm = () => void hub.lease.confirm().then((is) => (isConfirmed = is));
+  confirm();
+  await time.run(5550);
+  t.true(isConfirmed);
+  t.is(writes() - before, 3);
+  for (const [left] of parts.entries()) {
+    for (const [index, servers] of parts.entries()) servers.areThere = index === left;
+    isConfirmed = undefined;
+    confirm();
+    await time.run(time.now() + 230);
+    t.true(isConfirmed, `${left} can be written`);
+    for (const servers of parts) servers.areThere = true;
+    await time.run(time.now() + 5000);
+    t.true(hub.lease.isHeldByAll);
+  }
+  hub.lease.stop();
+  await time.run(time.now() + 2000);
+});
+
 test('of servers that lose the lease the holder takes it again, and nobody else before it may have run out', async (t) => {
   for (const [count, awayMs] of [1, 2].flatMap((parts) => [0, 1500, 3500, 6000].map((ms) => [parts, ms] as const))) {
     const time = new Time();
@@ -271,7 +301,8 @@ function set(
   isOn: boolean,
   look: () => void,
 ): void {
-  const all = part < parts.length ? [parts[part]!] : parts;
+  const one = parts[part % (parts.length + 1)];
+  const all = one === undefined ? parts : [one];
   if (kind === 'end' && isOn) hub.end();
   else if (kind === 'end') hub.startAgain(look);
   else if (kind === 'stop' && !isOn) hub.goOn();
