@@ -1,6 +1,16 @@
-// Strips the types from all modules (preload.mjs reads them). What has not changed since is left.
+// Strips the types from all modules (preload.mjs reads them). What has not changed since is left. Several runs at a time may do so: none reads
+// half of what another one writes.
 
-import { existsSync, globSync, mkdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join } from 'node:path';
 
@@ -13,7 +23,9 @@ export function strip(): void {
     const { mtimeMs } = statSync(path);
     if (existsSync(into) && Math.trunc(statSync(into).mtimeMs) === Math.trunc(mtimeMs)) continue;
     mkdirSync(dirname(into), { recursive: true });
-    writeFileSync(into, stripTypeScriptTypes(readFileSync(path, 'utf8')));
-    utimesSync(into, mtimeMs / 1000, mtimeMs / 1000);
+    const written = `${into}.${process.pid}`;
+    writeFileSync(written, stripTypeScriptTypes(readFileSync(path, 'utf8')));
+    utimesSync(written, mtimeMs / 1000, mtimeMs / 1000);
+    renameSync(written, into);
   }
 }

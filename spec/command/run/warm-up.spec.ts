@@ -2,13 +2,15 @@
 
 import test from 'ava';
 import { warmUp } from '../../../lib/command/run/warm-up.ts';
+import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { start } from '../../support/system/process.ts';
 
 test.serial('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();
   await warmUp();
-  t.deepEqual(openSockets(), before);
+  await eventually(() => openSockets().join() === before.join(), 'no socket of it');
+  t.pass();
 });
 
 test.serial('`patchbay run` warms up, unless it is told not to', async (t) => {
