@@ -3,13 +3,11 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { asapScheduler, BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
-import { auditTime, filter } from 'rxjs/operators';
-import type { Parameter } from '../../../model/parameter.ts';
-import type { Session } from '../link/link.ts';
+import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
+import type { LinkState, Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
-import { Claims, parseClaims, type Refusals } from './claims.ts';
+import { Claims, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
 import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
@@ -17,14 +15,12 @@ import { JointLease, readJointly } from './joint-lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace, pairParts } from './names.ts';
 import { parseLease } from './record.ts';
-import { RefusedConnections } from './refused-connections.ts';
+import { refuseConnections } from './refused-connections.ts';
 import { spreadLeaders } from './spread-leaders.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
 import { Creations, createStreamCell } from './stream-cell.ts';
-import { connectionOf } from './vacancy.ts';
 import { createWanted } from './wanted.ts';
 
-const noRefusals: Refusals = new Map();
 const partsOf = ({ pair }: NatsSettings) => (pair ? pairParts : [1]);
 
 export interface DecidedOwnership extends Ownership {
@@ -70,33 +66,15 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const standing: Standing = { isHolder: !isPair, answers: !isPair, term: 0, tell: () => changed$.next() };
   const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
   const running = new Subscription();
-  const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
-    running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
   const following: Following = { ...deciding, lease, claims, standing, trouble$, confirm };
-  /** One that a reload adds is asked for before it is claimed: what another hub has it never starts. */
-  const refusalOf = (id: string) => {
-    const refusal = claims.refusalOf(id);
-    return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
-  };
-  follow(claims.refusals$, (refusals) => {
-    if (refusals === undefined) return;
-    hub.duty.holdBack({ get: (id) => refusalOf(id)?.reason });
-    changed$.next();
-  });
-  const refused = new RefusedConnections(hub, context.timeOfDay);
-  const refuse = () => refused.follow(claims.refusals ?? noRefusals);
-  follow(changed$, refuse);
-  const isOfAnother = (parameter: Parameter) =>
-    parameter.remote === undefined && claims.refusalOf(connectionOf(parameter)) !== undefined;
-  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
-  follow(come$, () => refused.follow(claims.expectedRefusals()));
+  running.add(refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
   running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));
   let session = Subscription.EMPTY;
-  follow(link.state$, ({ session: present }) => {
+  const enter = ({ session: present }: LinkState) => {
     session.unsubscribe();
     if (present === undefined) return;
     session = listen(present, settings, me.id, lease, claims);
@@ -104,7 +82,8 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     lease.start();
     lease.hurry();
     claims.hurry();
-  });
+  };
+  running.add(link.state$.subscribe({ next: enter, error: () => {} }));
   const knowsItsOwn = () => standing.term > 0 && claims.refusals !== undefined;
   return {
     get term() {
@@ -132,7 +111,6 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
       session.unsubscribe();
       wanted.stop();
       claims.stop();
-      refused.follow(noRefusals);
       if (isPair) await hub.duty.end('the connection that shares the work was stopped');
       await lease.release();
     },

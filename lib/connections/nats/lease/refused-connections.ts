@@ -1,10 +1,48 @@
 // The connections of this hub that another hub has. They do not run, and what they would own nobody writes here.
 
+import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
+import { auditTime, filter } from 'rxjs/operators';
+import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
-import type { Refusals } from './claims.ts';
-import { Vacancy } from './vacancy.ts';
+import type { Claims, Refusals } from './claims.ts';
+import { connectionOf, Vacancy } from './vacancy.ts';
+import type { Wanted } from './wanted.ts';
 
-export class RefusedConnections {
+export interface Refusing {
+  readonly hub: HubPort;
+  readonly claims: Claims;
+  readonly wanted: Pick<Wanted, 'isShared'>;
+  /** Emits when this hub holds something else; is told when others do. */
+  readonly changed$: Subject<void>;
+  timeOfDay(): number;
+}
+
+/** Holds back what the claims refuse, until it is unsubscribed from. */
+export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: Refusing): Subscription {
+  const refused = new RefusedConnections(hub, timeOfDay);
+  const running = new Subscription();
+  const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
+    running.add(stream$.subscribe({ next, error: () => {} })); // none of them ever fails
+  /** One that a reload adds is asked for before it is claimed: what another hub has it never starts. */
+  const refusalOf = (id: string) => {
+    const refusal = claims.refusalOf(id);
+    return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
+  };
+  const isOfAnother = (parameter: Parameter) =>
+    parameter.remote === undefined && claims.refusalOf(connectionOf(parameter)) !== undefined;
+  follow(claims.refusals$, (refusals) => {
+    if (refusals === undefined) return;
+    hub.duty.holdBack({ get: (id) => refusalOf(id)?.reason });
+    changed$.next();
+  });
+  follow(changed$, () => refused.follow(claims.refusals ?? new Map()));
+  const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
+  follow(come$, () => refused.follow(claims.expectedRefusals()));
+  running.add(() => refused.follow(new Map()));
+  return running;
+}
+
+class RefusedConnections {
   readonly #port: Pick<HubPort, 'parameters' | 'mirroring'>;
   readonly #timeOfDay: () => number;
   /** By Connection ID. */
