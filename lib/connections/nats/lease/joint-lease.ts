@@ -33,6 +33,7 @@ export class JointLease {
     const wholeOf = (index: number): Whole => ({
       terms: this.#terms,
       isWanted: () => this.#wants(index),
+      holdsAnother: () => this.#parts.some((part, place) => place !== index && part.isHeld()),
       nextTerm: () => this.#nextTerm(index),
     });
     this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));

@@ -58,8 +58,8 @@ export class Sighting {
     return nowMs - this.#seenMs;
   }
 
-  /** Whether it has run out, by what was seen while the servers answered. */
-  isOver(nowMs: number): boolean {
-    return this.unseenMs(nowMs) >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= leaseTimes.graceMs;
+  /** Whether it has run out, by what was seen while the servers answered, for so long at least. */
+  isOver(nowMs: number, graceMs: number = leaseTimes.graceMs): boolean {
+    return this.unseenMs(nowMs) >= leaseTimes.expiryMs && nowMs - this.#answeredSinceMs! >= graceMs;
   }
 }

@@ -4,18 +4,22 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { DiscardPolicy, JetStreamClient, RetentionPolicy, StorageType, StreamAPI } from '@nats-io/jetstream';
 import type { NatsConnection } from '@nats-io/transport-node';
+import { within } from '../../../model/time/deadline.ts';
 import { askAgain } from './ask-again.ts';
 import { type Cell, type Held, NotReplaced } from './cell.ts';
 
 /** A server that needs longer than this counts as one that does not answer. */
 const answerMs = 1000;
-/** A renewal without an answer is asked for again beside that, so that a stream which has a leader again ends no pair. */
+/** What has no answer is asked again beside that, so that a stream which has a leader again is written, or read, at once. */
 const againMs = 100;
 /** On how many servers of a cluster a cell is. */
 const replicas = 3;
-/** What the server says when the stream is there with other settings, such as one from the time before there was a cluster. */
+/** What the server says when there is no such stream, or its last message is not the one that was expected. */
+const isNotThere = 10_059;
+const hasOtherSequence = 10_071;
+/** And when the stream is there with other settings, such as one from the time before there was a cluster. */
 const hasOtherSettings = 10_058;
-/** And when another stream has the subject, or for a moment when somebody else is having this one created. */
+/** Or another stream has the subject, or for a moment when somebody else is having this one created. */
 const overlaps = 10_065;
 const overlapAttempts = 5;
 const overlapMs = 50;
@@ -50,6 +54,8 @@ interface Opened {
   readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly streams: StreamAPI;
+  /** What a server says is wrong; undefined: it was no server that has said so. */
+  readonly codeOf: (error: unknown) => number | undefined;
   /** Whether the stream is known to have a message: then nobody is having it created. */
   isThere: boolean;
 }
@@ -68,6 +74,11 @@ export function createStreamCell<T>({ connection, stream, subject, creations, pa
     if (last?.connection !== present) last = await open(present);
     return last;
   };
+  const newest = async ({ streams }: Opened, timeoutMs: number) => {
+    const message = await within(streams.getMessage(stream, { last_by_subj: subject }), timeoutMs);
+    if (message === undefined) throw new Error('timeout');
+    return message;
+  };
   const createInTurn = (session: Opened) => creations.inTurn(() => create(session, stream, subject));
   const createBeside = async (session: Opened) => {
     if (isCreating) return;
@@ -81,15 +92,14 @@ export function createStreamCell<T>({ connection, stream, subject, creations, pa
   return {
     async read(): Promise<Held<T>> {
       const session = await opened();
-      const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
       const isAlone = session.connection.info?.cluster === undefined;
       if (isAlone && !session.isThere && (await create(session, stream, subject)) === 0) return nothing;
       try {
-        const message = await session.streams.getMessage(stream, { last_by_subj: subject });
+        const message = await insist(session, (ms) => newest(session, ms));
         session.isThere = message !== null;
         return message === null ? nothing : { sequence: message.seq, value: parse(message.json()) };
       } catch (error) {
-        if (!(error instanceof JetStreamApiError) || error.code !== JetStreamApiCodes.StreamNotFound) throw error;
+        if (session.codeOf(error) !== isNotThere) throw error;
         session.isThere = false;
         await createInTurn(session);
         return nothing;
@@ -97,18 +107,19 @@ export function createStreamCell<T>({ connection, stream, subject, creations, pa
     },
     async replace(value, sequence) {
       const session = await opened();
-      const { JetStreamApiCodes, JetStreamApiError } = await import('@nats-io/jetstream');
-      const isAnswer = (error: unknown) => error instanceof JetStreamApiError;
       const expect = { lastSequence: sequence }; // so one attempt succeeds at most
-      const ask = (timeout: number) => session.client.publish(subject, JSON.stringify(value), { expect, timeout });
+      let attempts = 0;
+      const write = (timeout: number) => {
+        attempts++;
+        return session.client.publish(subject, JSON.stringify(value), { expect, timeout });
+      };
       try {
-        const { seq } = await askAgain({ ask, everyMs: againMs, limitMs: answerMs, isAnswer });
+        const { seq } = await insist(session, write);
         session.isThere = true;
         return seq;
       } catch (error) {
-        const { errors } = error as AggregateError;
-        if (errors.find(isAnswer)?.code === JetStreamApiCodes.StreamWrongLastSequence) return undefined;
-        if (errors.length > 1 || !(await isUnheard(errors[0]))) throw errors[0];
+        if (session.codeOf(error) === hasOtherSequence) return undefined;
+        if (attempts > 1 || !(await isUnheard(error))) throw error;
         void createBeside(session);
         throw new NotReplaced('no server takes the lease at the moment');
       }
@@ -116,10 +127,22 @@ export function createStreamCell<T>({ connection, stream, subject, creations, pa
   };
 }
 
+/** Asks again beside itself until a server has answered. Errors: what a server says is wrong; else why the first attempt has failed. */
+async function insist<T>({ codeOf }: Opened, ask: (timeoutMs: number) => Promise<T>): Promise<T> {
+  const isAnswer = (error: unknown) => codeOf(error) !== undefined;
+  try {
+    return await askAgain({ ask, everyMs: againMs, limitMs: answerMs, isAnswer });
+  } catch (error) {
+    const { errors } = error as AggregateError;
+    throw errors.find(isAnswer) ?? errors[0];
+  }
+}
+
 async function open(connection: NatsConnection): Promise<Opened> {
-  const { jetstream, jetstreamManager } = await import('@nats-io/jetstream');
+  const { jetstream, jetstreamManager, JetStreamApiError } = await import('@nats-io/jetstream');
   const { streams } = await jetstreamManager(connection, { timeout: answerMs, checkAPI: false });
-  return { connection, streams, client: jetstream(connection, { timeout: answerMs }), isThere: false };
+  const codeOf = (error: unknown) => (error instanceof JetStreamApiError ? error.code : undefined);
+  return { connection, streams, client: jetstream(connection, { timeout: answerMs }), codeOf, isThere: false };
 }
 
 /** Whether nobody listens: the stream is gone, or has no leader at the moment. */
@@ -135,8 +158,7 @@ async function create(
   subject: string,
   attempts = overlapAttempts,
 ): Promise<number | undefined> {
-  const { connection, streams } = session;
-  const { JetStreamApiError } = await import('@nats-io/jetstream');
+  const { connection, streams, codeOf } = session;
   try {
     const { state } = await streams.add({
       name: stream,
@@ -150,7 +172,7 @@ async function create(
     });
     return state.last_seq;
   } catch (error) {
-    const code = error instanceof JetStreamApiError ? error.code : undefined;
+    const code = codeOf(error);
     if (code === hasOtherSettings) return undefined;
     if (code !== overlaps || attempts <= 1) throw error;
     await after(overlapMs);
