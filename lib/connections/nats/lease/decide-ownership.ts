@@ -117,7 +117,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   };
 }
 
-/** Hears at once of a lease that is released and of claims that change, which otherwise the next look would find. */
+/** Hears at once of what becomes of the lease and of claims that change, which otherwise the next look would find. */
 function listen(
   { transport }: Session,
   settings: NatsSettings,
@@ -126,10 +126,12 @@ function listen(
   claims: Claims,
 ): Subscription {
   const session = new Subscription(answerForLife(transport, settings, id));
-  for (const part of partsOf(settings))
+  for (const [index, part] of partsOf(settings).entries())
     session.add(
       transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
-        if (new TextDecoder().decode(data).includes('"isReleased":true')) lease.hurry();
+        try {
+          lease.heard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
+        } catch {} // the look finds it
       }),
     );
   session.add(transport.subscribe(claimsPlace(settings.domain).subject, () => claims.hurry()));

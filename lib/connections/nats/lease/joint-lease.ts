@@ -83,6 +83,12 @@ export class JointLease {
     return ((await soon) || (await confirmAny(parts))) && this.isHeld();
   }
 
+  /** Hears of a record that somebody has asked to write into one of the cells, which are counted from 0. */
+  heard(record: LeaseRecord, part: number): void {
+    this.#parts[part]!.heard(record);
+    if (record.isReleased) this.hurry();
+  }
+
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
   heardOf(term: number): void {
     this.#parts[0]!.heardOf(term);

@@ -74,6 +74,8 @@ export class Lease {
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
   #isWhole = false;
   #fenceMs = Number.NEGATIVE_INFINITY;
+  /** How many records this hub has made. */
+  #records = 0;
   /** How often it was renewed, and who waits for the next time; to take it anew is none, as another hub may have had it meanwhile. */
   #renewals = 0;
   #confirming: ((isRenewed: boolean) => void)[] = [];
@@ -138,6 +140,11 @@ export class Lease {
       this.#wake();
     }
     return promise;
+  }
+
+  /** Hears of a record that somebody has asked to write into the cell. */
+  heard(record: LeaseRecord): void {
+    this.#sighting.heard(record, this.#clock.now());
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */
@@ -307,7 +314,14 @@ export class Lease {
 
   #record(term: number): LeaseRecord {
     const { id, name, parts } = this.#me;
-    return { term, holder: id, name, isReleased: false, ...(parts !== undefined && { parts }) };
+    return {
+      term,
+      holder: id,
+      name,
+      isReleased: false,
+      renewal: this.#records++,
+      ...(parts !== undefined && { parts }),
+    };
   }
 
   /** Has the work go on without a pause. */

@@ -8,6 +8,8 @@ const leaseRecord = z.object({
   holder: z.string(),
   name: z.string(),
   isReleased: z.boolean(),
+  /** Grows with each record that its holder writes into this cell. */
+  renewal: z.int().nonnegative().optional(),
   /** How many cells the lease is on. */
   parts: z.int().positive().optional(),
   /** Of a part that was released: who takes it has the whole lease. */

@@ -11,6 +11,8 @@ export class Sighting {
   #seenMs = 0;
   /** Whether the newest record that is known is that of a holder. */
   #isTaken = false;
+  /** The greatest renewal that was heard of, and when. */
+  #heard: { readonly holder: string; readonly renewal: number; readonly atMs: number } | undefined;
   /** Since when every question was answered; undefined: the last one was not. */
   #answeredSinceMs: number | undefined;
   #answeredMs = Number.NEGATIVE_INFINITY;
@@ -23,11 +25,21 @@ export class Sighting {
     return this.#isTaken;
   }
 
-  /** Notes what the cell holds. */
+  /** Notes that a holder has asked for a renewal, whether or not it gets it. */
+  heard({ holder, renewal }: LeaseRecord, nowMs: number): void {
+    if (renewal === undefined || (this.#heard?.holder === holder && renewal <= this.#heard.renewal)) return;
+    this.#heard = { holder, renewal, atMs: nowMs };
+  }
+
+  /** Notes what the cell holds. That counts from when it was heard of, if it was: it had been asked for by then. */
   note({ sequence, value }: Held<LeaseRecord>, nowMs: number): void {
-    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = nowMs;
+    if (value !== undefined && sequence !== this.#sequence) this.#seenMs = this.#heardMs(value) ?? nowMs;
     if (value !== undefined) this.#isTaken = !value.isReleased;
     this.#sequence = sequence;
+  }
+
+  #heardMs({ holder, renewal = Number.POSITIVE_INFINITY }: LeaseRecord): number | undefined {
+    return this.#heard?.holder === holder && renewal <= this.#heard.renewal ? this.#heard.atMs : undefined;
   }
 
   /** Notes that this hub has taken or renewed it. */

@@ -41,6 +41,8 @@ class SimulatedHub {
   isStopped = false;
   readonly cut = new Set<Servers>();
   readonly mute = new Set<Servers>();
+  /** Who hears what this one asks to be written. */
+  peers: readonly SimulatedHub[] = [];
   #waiting: (() => void)[] = [];
   readonly clock: SchedulerLike;
   lease: JointLease;
@@ -60,7 +62,7 @@ class SimulatedHub {
     };
     const wake = (work: () => void) => this.#awake(work);
     const rivals = { lifeOf: async () => 'silent' as const, isExclusive: true };
-    const cells = parts.map((servers) => this.#cell(servers));
+    const cells = parts.map((servers, part) => this.#cell(servers, part));
     let runs = 0;
     this.#create = () => new JointLease(cells, { id: `${index}.${runs++}`, name: `hub ${index}` }, this.clock, rivals);
     this.lease = this.#create();
@@ -95,15 +97,26 @@ class SimulatedHub {
     else work();
   }
 
-  #cell(servers: Servers): Cell<LeaseRecord> {
+  /** Others hear of it, whether or not it is written: later than it was asked for, and not all of it. */
+  #tell(servers: Servers, part: number, value: LeaseRecord): void {
+    if (this.cut.has(servers)) return;
+    for (const peer of this.peers)
+      this.#time.schedule(() => {
+        if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.heard(value, part));
+      }, this.#delays());
+  }
+
+  #cell(servers: Servers, part: number): Cell<LeaseRecord> {
     return {
       read: () => this.#ask(servers, () => ({ sequence: servers.sequence, value: servers.value })),
-      replace: (value, sequence) =>
-        this.#ask(servers, () => {
+      replace: (value, sequence) => {
+        this.#tell(servers, part, value);
+        return this.#ask(servers, () => {
           if (sequence !== servers.sequence) return undefined;
           servers.value = value;
           return ++servers.sequence;
-        }),
+        });
+      },
     };
   }
 
@@ -141,6 +154,7 @@ for (const count of [1, 2, 3, pairParts.length])
         let isOver = false;
         const delay = () => (isOver ? 1 : delays.next().value);
         const hubs = [0, 1, 2].map((index) => new SimulatedHub(time, parts, index, delay));
+        for (const hub of hubs) hub.peers = hubs;
         let last = { term: 0, holder: '' };
         const look = () => {
           // A hub that is stopped does nothing; one that runs looks before it does something.
@@ -211,6 +225,31 @@ test('a lease on two cells is held as long as either one can be written, and tak
   t.false(hubs[0]!.lease.isHeld());
   for (const { lease } of hubs) lease.stop();
   await time.run(92_000);
+});
+
+test('a renewal that is read late, as its stream had no leader, counts from when it was heard of', async (t) => {
+  const latest = { heard: 0, read: 0 };
+  for (const way of ['heard', 'read'] as const)
+    for (let phase = 0; phase < 1000; phase += 100) {
+      const time = new Time();
+      const parts = [new Servers(), new Servers()];
+      const [one, other] = [0, 1].map((index) => new SimulatedHub(time, parts, index, () => 5));
+      if (way === 'heard') one!.peers = [other!];
+      one!.start();
+      await time.run(1000);
+      other!.start();
+      await time.run(9000 + phase);
+      one!.isStopped = true;
+      parts[1]!.areThere = false;
+      await time.run(time.now() + 4800);
+      parts[1]!.areThere = true;
+      while (!other!.lease.isHeld()) await time.run(time.now() + 100);
+      latest[way] = Math.max(latest[way], time.now() - 9000 - phase);
+      other!.lease.stop();
+      await time.run(time.now() + 2000);
+    }
+  t.true(latest.heard < 6500, `${latest.heard} ms`);
+  t.true(latest.read > 8500, `${latest.read} ms`);
 });
 
 test('a holder that ends leaves the whole lease to the next one in one cell, whichever others cannot be written', async (t) => {
