@@ -28,7 +28,7 @@ class Servers {
 }
 
 interface Fault {
-  readonly kind: 'stop' | 'end' | 'cut' | 'mute' | 'away';
+  readonly kind: 'stop' | 'end' | 'cut' | 'mute' | 'unheard' | 'away';
   readonly at: number;
   readonly forMs: number;
   /** Which cell of the lease it is about, over and over again; past the last one: all of them. */
@@ -41,6 +41,7 @@ class SimulatedHub {
   isStopped = false;
   readonly cut = new Set<Servers>();
   readonly mute = new Set<Servers>();
+  readonly unheard = new Set<Servers>();
   /** Who hears what this one asks to be written. */
   peers: readonly SimulatedHub[] = [];
   #waiting: (() => void)[] = [];
@@ -99,7 +100,7 @@ class SimulatedHub {
 
   /** Others hear of it, whether or not it is written: later than it was asked for, and not all of it. */
   #tell(servers: Servers, part: number, value: LeaseRecord): void {
-    if (this.cut.has(servers)) return;
+    if (this.cut.has(servers) || this.unheard.has(servers)) return;
     for (const peer of this.peers)
       this.#time.schedule(() => {
         if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.heard(value, part));
@@ -137,7 +138,7 @@ class SimulatedHub {
 
 const faults: fc.Arbitrary<Fault[]> = fc.array(
   fc.record({
-    kind: fc.constantFrom('stop', 'stop', 'end', 'cut', 'cut', 'mute', 'away'),
+    kind: fc.constantFrom('stop', 'stop', 'end', 'cut', 'cut', 'mute', 'unheard', 'away'),
     at: fc.integer({ min: 0, max: 40_000 }),
     forMs: fc.integer({ min: 1, max: 12_000 }),
     part: fc.nat(pairParts.length),
