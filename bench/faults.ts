@@ -5,7 +5,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { checkTerms } from './faults/check.ts';
 import { startDomain } from './faults/domain.ts';
-import { pickFault } from './faults/fault.ts';
+import { killOfMachine, pickFault } from './faults/fault.ts';
 import { watchPauses } from './faults/pauses.ts';
 import { beginLoad, runRound } from './faults/round.ts';
 import { Random } from './fuzz/random.ts';
@@ -23,6 +23,7 @@ const usage = `node bench/faults.ts [options]
   --planned <ms>    how long it may take after SIGTERM (1000)
   --servers <n>     how many servers: 1 or 3 (3)
   --seed <n>        what faults are made of (1)
+  --machines <n>    1: each fault is the death of the hub that runs together with the server that it asks (0)
 `;
 
 const unless = {
@@ -36,10 +37,16 @@ const unless = {
   planned: 1000,
   servers: 3,
   seed: 1,
+  machines: 0,
 };
+/** Before a machine dies, each server leads what it is meant to; it comes back after the takeover. */
+const spreadMs = 15_000;
+const machineMs = 10_000;
+
 await runScript(usage, unless, run);
 
 async function run(options: Numbers<keyof typeof unless>): Promise<number> {
+  const isOfMachines = options.machines !== 0;
   const domain = await startDomain(options);
   const acknowledged = new Map<string, number>();
   process.once('SIGTERM', () => void domain.end().finally(() => process.exit(1)));
@@ -51,9 +58,9 @@ async function run(options: Numbers<keyof typeof unless>): Promise<number> {
     for (let number = options.first; number < options.first + options.rounds; number++) {
       const random = new Random(options.seed, number);
       const pauses = watchPauses();
-      await after(1000);
-      const forMs = 1000 + random.below(1000 * (options.longest - 1));
-      const fault = pickFault(domain, random);
+      await after(isOfMachines ? spreadMs : 1000);
+      const forMs = isOfMachines ? machineMs : 1000 + random.below(1000 * (options.longest - 1));
+      const fault = isOfMachines ? killOfMachine(domain) : pickFault(domain, random);
       const result = await runRound(domain, fault, forMs, options.equal, acknowledged);
       const mistakes = [...result.mistakes];
       if (result.equalMs !== undefined) equals.push(result.equalMs);

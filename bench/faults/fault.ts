@@ -46,6 +46,19 @@ export function killOfServers({ nats: { servers } }: Domain): Fault {
   };
 }
 
+/** `kill -9` of the hub of the pair that runs, and of the server that it asks, as when the machine of both dies. */
+export function killOfMachine({ hubs: [main, standby], nats }: Domain): Fault {
+  const hub = main.terms.at(-1)?.term === undefined ? standby : main;
+  const number = hub.links.findIndex(({ isOpen }) => isOpen);
+  const server = nats.servers[number]!;
+  return {
+    text: `kill ${hub.name} and server ${number}`,
+    killed: hub,
+    begin: async () => void (await Promise.all([hub.kill(), server.kill()])),
+    end: async () => void (await Promise.all([hub.start(), server.start()])),
+  };
+}
+
 function stopOf(name: string, signal: (signal: NodeJS.Signals) => void): Fault {
   return { text: `stop ${name}`, begin: () => signal('SIGSTOP'), end: () => signal('SIGCONT') };
 }

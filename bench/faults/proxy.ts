@@ -7,6 +7,8 @@ export type Direction = 'out' | 'in';
 
 export interface LinkProxy {
   readonly port: number;
+  /** Whether somebody is connected. */
+  readonly isOpen: boolean;
   /** Holds back what who connects sends (`out`), or what is sent to it (`in`); what connects meanwhile is taken and gets no further. */
   cut(directions: readonly Direction[]): void;
   /** Lets everything through, what was held back first. */
@@ -57,6 +59,9 @@ export async function startProxy(port: number): Promise<LinkProxy> {
   };
   return {
     port: own,
+    get isOpen() {
+      return pairs.size > 0;
+    },
     cut(directions) {
       cut = directions;
       for (const pair of pairs) hold(pair);

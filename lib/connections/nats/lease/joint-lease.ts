@@ -33,7 +33,7 @@ export class JointLease {
     const wholeOf = (index: number): Whole => ({
       terms: this.#terms,
       isWanted: () => this.#wants(index),
-      holdsAnother: () => this.#parts.some((part, place) => place !== index && part.isHeld()),
+      hasRunOut: () => this.#parts.some((part, place) => place !== index && (part.isHeld() || part.hasRunOut)),
       nextTerm: () => this.#nextTerm(index),
     });
     this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));

@@ -34,8 +34,8 @@ export interface Whole {
   readonly terms: Terms;
   /** Whether this hub wants the lease at this moment: it is asked before it takes it, and before each renewal. */
   isWanted(): boolean;
-  /** Whether this hub holds another part of it: then nobody goes on who could renew this one. Left out: it never does. */
-  holdsAnother?(): boolean;
+  /** Whether another part of it is this hub's or has run out: then nobody goes on who could renew this one. Left out: there is none. */
+  hasRunOut?(): boolean;
   /** The term to take it in, or a greater one; left out: one that is greater than all that was heard of. */
   nextTerm?(): number | undefined;
 }
@@ -119,6 +119,11 @@ export class Lease {
   get isRenewed(): boolean {
     if (this.state.is !== 'taken' || !this.#sighting.isTaken) return false;
     return this.#sighting.unseenMs(this.#clock.now()) < leaseTimes.expiryMs;
+  }
+
+  /** Whether another hub has it, and has not renewed it in time, though the servers have answered. */
+  get hasRunOut(): boolean {
+    return this.state.is === 'taken' && this.#sighting.isOver(this.#clock.now());
   }
 
   /** Whether the last holder has left the whole lease in this cell, which nobody has taken since, or this hub has. */
@@ -270,7 +275,7 @@ export class Lease {
   /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
   async #mayTake(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
     const { isExclusive } = this.#rivals;
-    const isOver = this.#sighting.isOver(nowMs, this.#whole.holdsAnother?.() ? 0 : leaseTimes.graceMs);
+    const isOver = this.#sighting.isOver(nowMs, this.#whole.hasRunOut?.() ? 0 : leaseTimes.graceMs);
     const isPatient = this.#sighting.unseenMs(nowMs) < leaseTimes.patienceMs;
     if (isExclusive) return isOver && (!isPatient || (await lifeOf(holder)) !== 'there');
     return isOver || (await lifeOf(holder)) === 'gone';
