@@ -130,7 +130,7 @@ function listen(
     session.add(
       transport.subscribe(leasePlace(settings, part).subject, ({ data }) => {
         try {
-          lease.heard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
+          lease.overheard(parseLease(JSON.parse(new TextDecoder().decode(data))), index);
         } catch {} // the look finds it
       }),
     );

@@ -84,8 +84,8 @@ export class JointLease {
   }
 
   /** Hears of a record that somebody has asked to write into one of the cells, which are counted from 0. */
-  heard(record: LeaseRecord, part: number): void {
-    this.#parts[part]!.heard(record);
+  overheard(record: LeaseRecord, part: number): void {
+    this.#parts[part]!.overheard(record);
     if (record.isReleased) this.hurry();
   }
 

@@ -148,8 +148,8 @@ export class Lease {
   }
 
   /** Hears of a record that somebody has asked to write into the cell. */
-  heard(record: LeaseRecord): void {
-    this.#sighting.heard(record, this.#clock.now());
+  overheard(record: LeaseRecord): void {
+    this.#sighting.overheard(record, this.#clock.now());
   }
 
   /** Hears of a term: the next holder's is greater, also when the servers have lost the lease. */

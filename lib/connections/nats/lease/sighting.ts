@@ -26,7 +26,7 @@ export class Sighting {
   }
 
   /** Notes that a holder has asked for a renewal, whether or not it gets it. */
-  heard({ holder, renewal }: LeaseRecord, nowMs: number): void {
+  overheard({ holder, renewal }: LeaseRecord, nowMs: number): void {
     if (renewal === undefined || (this.#heard?.holder === holder && renewal <= this.#heard.renewal)) return;
     this.#heard = { holder, renewal, atMs: nowMs };
   }

@@ -1,0 +1,148 @@
+// Cells of leases in a real server.
+
+import { setTimeout as after } from 'node:timers/promises';
+import { connect } from '@nats-io/transport-node';
+import test from 'ava';
+import { filter } from 'rxjs/operators';
+import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
+import { parseLease } from '../../../../lib/connections/nats/lease/record.ts';
+import { Creations, createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
+import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
+import { eventually, first } from '../../../support/deadline.ts';
+import { startNats } from '../../../support/nats/servers.ts';
+import { needs } from '../../../support/programs.ts';
+
+needs('nats');
+
+test('of hubs that ask a real server at once one gets it, and the next one as soon as it is released', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const connections = await Promise.all([0, 1].map(() => connect({ servers: [...nats.urls] })));
+  t.teardown(() => Promise.all(connections.map((connection) => connection.close())));
+  const cells = connections.map((connection) =>
+    createStreamCell({
+      connection: () => connection,
+      creations: new Creations(),
+      stream: 'lease',
+      subject: 'some.lease',
+      parse: parseLease,
+    }),
+  );
+  for (let race = 0; race < 30; race++) {
+    const { sequence } = await cells[0]!.read();
+    const value = { term: race + 1, holder: 'x', name: 'x', isReleased: true };
+    const told = await Promise.all(cells.map((cell) => cell.replace(value, sequence)));
+    t.is(told.filter((one) => one !== undefined).length, 1);
+  }
+  const [one, other] = cells.map((cell, index) => new Lease(cell, { id: `${index}`, name: '' }, monotonicScheduler));
+  const holds = (lease: Lease) => first(lease.state$.pipe(filter(({ is }) => is === 'held')));
+  one!.start();
+  const { term } = (await holds(one!)) as { term: number };
+  t.is(term, 31);
+  other!.start();
+  await first(other!.state$.pipe(filter(({ is }) => is === 'taken')));
+  await one!.release();
+  t.false(one!.isHeld());
+  t.like(await holds(other!), { term: 32 });
+  other!.stop();
+});
+
+test('the holder of a lease whose stream is gone has it again, in a new stream', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const connection = await connect({ servers: [...nats.urls] });
+  t.teardown(() => connection.close());
+  const place = {
+    connection: () => connection,
+    stream: 'lease',
+    subject: 'some.lease',
+    parse: parseLease,
+    creations: new Creations(),
+  };
+  const [one, other] = ['one', 'other'].map(
+    (id) => new Lease(createStreamCell(place), { id, name: id }, monotonicScheduler),
+  );
+  one!.start();
+  await first(one!.state$.pipe(filter(({ is }) => is === 'held')));
+  other!.start();
+  await first(other!.state$.pipe(filter(({ is }) => is === 'taken')));
+  const states: string[] = [];
+  one!.state$.subscribe(({ is }) => states.push(is));
+  other!.state$.subscribe(({ is }) => states.push(is));
+  await connection.request('$JS.API.STREAM.DELETE.lease');
+  await eventually(() => other!.state.is === 'taken' && other!.state.term === 2, 'the next term of the same holder');
+  t.like(one!.state, { is: 'held', term: 2 });
+  t.deepEqual(states, ['held', 'taken', 'held', 'taken']);
+  one!.stop();
+  other!.stop();
+});
+
+test('a cell has its stream created where there is none, and asks for that at no other time', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const dial = async () => {
+    const connection = await connect({ servers: [...nats.urls] });
+    t.teardown(() => connection.close());
+    return connection;
+  };
+  const [witness, one, other] = await Promise.all([dial(), dial(), dial()]);
+  let asked = 0;
+  witness.subscribe('$JS.API.STREAM.CREATE.>', { callback: () => void asked++ });
+  await witness.flush();
+  let connection = one;
+  const place = { stream: 'lease', subject: 'some.lease' };
+  const cell = createStreamCell({
+    connection: () => connection,
+    creations: new Creations(),
+    ...place,
+    parse: parseLease,
+  });
+  const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
+  t.deepEqual(await cell.read(), { sequence: 0, value: undefined });
+  t.is(await cell.replace(value, 0), 1);
+  connection = other;
+  t.is(await cell.replace(value, 1), 2, 'in another session');
+  t.deepEqual(await cell.read(), { sequence: 2, value });
+  await witness.flush();
+  t.is(asked, 1);
+
+  await witness.request('$JS.API.STREAM.DELETE.lease');
+  await t.throwsAsync(cell.replace(value, 2));
+  await eventually(async () => (await cell.replace(value, 0).catch(() => undefined)) === 1, 'a new stream');
+});
+
+test('what a hub creates it creates one after another, whatever they come to', async (t) => {
+  const creations = new Creations();
+  const told: string[] = [];
+  const create = (name: string) => async () => {
+    told.push(`${name} begins`);
+    await after(1);
+    told.push(`${name} ends`);
+    if (name === 'a') throw new Error('no');
+    return name;
+  };
+  const all = await Promise.allSettled(['a', 'b', 'c'].map((name) => creations.inTurn(create(name))));
+  t.deepEqual(
+    all.map((one) => (one.status === 'fulfilled' ? one.value : one.reason.message)),
+    ['no', 'b', 'c'],
+  );
+  t.deepEqual(told, ['a begins', 'a ends', 'b begins', 'b ends', 'c begins', 'c ends']);
+});
+
+test('a server survives that many ask at once for what nobody has had created yet', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const connections = await Promise.all(Array.from({ length: 6 }, () => connect({ servers: [...nats.urls] })));
+  t.teardown(() => Promise.allSettled(connections.map((connection) => connection.close())));
+  for (let race = 0; race < 40; race++) {
+    const place = { stream: `race-${race}`, subject: `race.${race}` };
+    const cells = connections.map((connection) =>
+      createStreamCell({ connection: () => connection, creations: new Creations(), ...place, parse: parseLease }),
+    );
+    const held = await Promise.all(cells.map((cell) => cell.read()));
+    t.true(held.every(({ sequence }) => sequence === 0));
+    const value = { term: 1, holder: 'x', name: 'x', isReleased: true };
+    const told = await Promise.all(cells.map((cell) => cell.replace(value, 0)));
+    t.is(told.filter((one) => one !== undefined).length, 1);
+  }
+});

@@ -1,0 +1,115 @@
+// A hub with a lease in a simulated time: it can be stopped, ended and cut off, and its messages are late or lost.
+
+import type { SchedulerLike } from 'rxjs';
+import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
+import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
+import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
+import type { Time } from './time.ts';
+
+/** A register that servers keep, which answer late or not at all. */
+export class Servers {
+  sequence = 0;
+  value: LeaseRecord | undefined;
+  areThere = true;
+}
+
+/** A hub whose process can be stopped: nothing of it runs meanwhile, and its clock goes on. It can be ended, and starts again as another one. */
+export class SimulatedHub {
+  readonly #time: Time;
+  isStopped = false;
+  readonly cut = new Set<Servers>();
+  readonly mute = new Set<Servers>();
+  readonly unheard = new Set<Servers>();
+  /** Who hears what this one asks to be written. */
+  peers: readonly SimulatedHub[] = [];
+  #waiting: (() => void)[] = [];
+  readonly clock: SchedulerLike;
+  lease: JointLease;
+  #delays: () => number;
+  readonly #create: () => JointLease;
+  #hasEnded = false;
+
+  constructor(time: Time, parts: readonly Servers[], index: number, delays: () => number) {
+    this.#time = time;
+    this.#delays = delays;
+    this.clock = {
+      now: () => time.now(),
+      schedule: (work, delayMs = 0) =>
+        time.schedule(function () {
+          wake(() => (work as () => void).call(this));
+        }, delayMs),
+    };
+    const wake = (work: () => void) => this.#awake(work);
+    const rivals = { lifeOf: async () => 'silent' as const, isExclusive: true };
+    const cells = parts.map((servers, part) => this.#cell(servers, part));
+    let runs = 0;
+    this.#create = () => new JointLease(cells, { id: `${index}.${runs++}`, name: `hub ${index}` }, this.clock, rivals);
+    this.lease = this.#create();
+  }
+
+  start(look: () => void = () => {}): void {
+    this.lease.state$.subscribe({ next: look });
+    this.lease.start();
+  }
+
+  /** As an operator does it: it gives away what it has, and some time later it is another run of the program. */
+  end(): void {
+    if (this.isStopped || this.#hasEnded) return;
+    this.#hasEnded = true;
+    void this.lease.release();
+  }
+
+  startAgain(look: () => void): void {
+    if (!this.#hasEnded) return;
+    this.#hasEnded = false;
+    this.lease = this.#create();
+    this.start(look);
+  }
+
+  goOn(): void {
+    this.isStopped = false;
+    for (const work of this.#waiting.splice(0)) work();
+  }
+
+  #awake(work: () => void): void {
+    if (this.isStopped) this.#waiting.push(work);
+    else work();
+  }
+
+  /** Others hear of it, whether or not it is written: later than it was asked for, and not all of it. */
+  #tell(servers: Servers, part: number, value: LeaseRecord): void {
+    if (this.cut.has(servers) || this.unheard.has(servers)) return;
+    for (const peer of this.peers)
+      this.#time.schedule(() => {
+        if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.overheard(value, part));
+      }, this.#delays());
+  }
+
+  #cell(servers: Servers, part: number): Cell<LeaseRecord> {
+    return {
+      read: () => this.#ask(servers, () => ({ sequence: servers.sequence, value: servers.value })),
+      replace: (value, sequence) => {
+        this.#tell(servers, part, value);
+        return this.#ask(servers, () => {
+          if (sequence !== servers.sequence) return undefined;
+          servers.value = value;
+          return ++servers.sequence;
+        });
+      },
+    };
+  }
+
+  /** The servers do it some time later, and the answer needs some time more; both ways may be cut. */
+  #ask<T>(servers: Servers, work: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    this.clock.schedule(() => reject(new Error('timeout')), 1000);
+    const isLost = this.cut.has(servers);
+    this.#time.schedule(() => {
+      if (isLost || !servers.areThere) return;
+      const answer = work();
+      if (this.mute.has(servers)) return;
+      this.#time.schedule(() => this.#awake(() => resolve(answer)), this.#delays());
+    }, this.#delays());
+    return promise;
+  }
+}
