@@ -1,6 +1,6 @@
 // NATS: hubs of one domain see the parameters of one another, by address.
 
-import { combineLatest, Observable } from 'rxjs';
+import { combineLatest, Observable, Subject } from 'rxjs';
 import { HubError } from '../../model/error.ts';
 import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { DomainReport } from './domain-report.ts';
@@ -28,17 +28,20 @@ export const nats = defineGatewayType({
       const { settings, scheduler, timeOfDay, log, finish } = context;
       const isShared = selectBy(settings.share);
       const link = openLink(context);
+      const namesake$ = new Subject<void>();
       const ownership = decideOwnership({
         context,
         hub,
         link,
         isShared,
         hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
+        namesake$,
+        heard: () => mirrors.owners(),
         tellAll: (endMs) => sharer.tellAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });
       const shared = { hub, name: settings, ownership, scheduler };
-      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), timeOfDay, log });
+      const mirrors = new Mirrors({ ...shared, isSelected: selectBy(settings.mirror), namesake$, timeOfDay, log });
       const sharer = new Sharer({ ...shared, isSelected: isShared, soon: setImmediate });
       const report = new DomainReport({ id: context.id, settings, link, ownership, mirrors, sharer, timeOfDay });
       const status = () => report.status();

@@ -1,5 +1,6 @@
 // Which hub of a domain has which Connection ID: one list for all hubs. A hub that wants an ID which another one has asks again and
-// again, and gets it when that hub has given it up, ended, or is not heard of any more.
+// again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub has what it
+// wants and no other one is heard to have.
 
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
@@ -11,6 +12,10 @@ import { leaseTimes } from './times.ts';
 const lookMs = 1000;
 /** How often any other one looks: it hears of changes, and nobody takes what it has within `goneMs`. */
 const calmLookMs = 5000;
+/** How soon it looks again while it knows nothing yet. */
+const retryMs = 200;
+/** A list that could not be read for so long is not waited for. */
+export const longestWaitMs = 2000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
 const goneMs = 2 * leaseTimes.expiryMs;
 /** How many Connection IDs a domain may have: the list of them is one message. */
@@ -47,6 +52,8 @@ export interface ClaimsOptions {
   readonly wanted: () => Iterable<string>;
   /** Whether this hub may claim anything at this moment; one that stands by only reads. */
   readonly mayClaim: () => boolean;
+  /** Which other hub is heard to have each Connection ID. */
+  readonly heard: () => ReadonlyMap<string, string>;
 }
 
 /** What was last seen of the lease of a hub. */
@@ -62,18 +69,23 @@ export class Claims {
   /** Hubs that have something which this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
+  /** The list as it was read last. */
+  #list: ReadonlyMap<string, string> | undefined;
+  /** When this hub last knew what it has, or could first have asked. */
+  #knownMs: number;
   /** Why this hub may not have what the list says it has; undefined: it may. */
   #yields: string | undefined;
-  /** Which hub had each Connection ID when the list was read last. */
+  /** Which hub had each Connection ID when the list was read last, and has what is not in it as far as this hub knows. */
   owners: ReadonlyMap<string, string> = new Map();
   #hurried: (() => void) | undefined;
   /** Whether something has happened since the last look began. */
   #isHurried = false;
-  #isStarted = false;
+  #working: Promise<void> | undefined;
   #hasEnded = false;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#knownMs = options.clock.now();
   }
 
   /** Emits also when this hub has got more. Undefined: nobody knows yet. Hot, replays last, synchronous, never completes, never errors. */
@@ -112,12 +124,23 @@ export class Claims {
     } catch {} // then nobody knows what the other one has
   }
 
+  /** Claims what this hub wants as soon as it may. */
   start(): void {
     this.#yields = undefined;
     this.hurry();
-    if (this.#isStarted) return;
-    this.#isStarted = true;
-    void this.#work();
+    this.#presume();
+  }
+
+  /** Goes by the list as it was read last: what a hub of this name had in it this one has. */
+  inherit(): void {
+    if (this.#list !== undefined) this.#refusals.next(this.expectedRefusals());
+  }
+
+  /** Begins to read the list, or goes on, as there is a network from now on. */
+  read(): void {
+    this.#knownMs = this.#options.clock.now();
+    this.hurry();
+    this.#working ??= this.#work();
   }
 
   /** Looks without a pause, once more where it looks at the moment. */
@@ -136,22 +159,45 @@ export class Claims {
     while (!this.#hasEnded) {
       this.#isHurried = false;
       const claimed = await this.#claim().catch(() => 'unknown' as const);
+      if (claimed === 'unknown') this.#presume();
+      else this.#knownMs = this.#options.clock.now();
       if (claimed === 'outrun' || this.#isHurried || this.#hasEnded) continue;
       const isCalm = claimed === 'read' || (claimed === 'claimed' && this.refusals?.size === 0);
-      await this.#pause(isCalm ? calmLookMs : lookMs);
+      const isNew = this.refusals === undefined && !this.#isUnanswered;
+      await this.#pause(isCalm ? calmLookMs : isNew ? retryMs : lookMs);
     }
+  }
+
+  get #isUnanswered(): boolean {
+    return this.#options.clock.now() - this.#knownMs >= longestWaitMs;
+  }
+
+  /** Has what it wants, where nobody has said for too long who has it and no other hub is heard to. */
+  #presume(): void {
+    const { hub, wanted, heard } = this.#options;
+    if (this.#hasEnded || !this.#isUnanswered || !this.#mayClaim()) return;
+    const ids = [...wanted()].filter((id) => !this.owners.has(id));
+    if (ids.length === 0 && this.refusals !== undefined) return;
+    const others = heard();
+    const ownerOf = (id: string) => this.#list?.get(id) ?? others.get(id) ?? hub;
+    this.owners = new Map([...this.owners, ...ids.map((id) => [id, ownerOf(id)] as const)]);
+    this.#refusals.next(this.expectedRefusals());
+  }
+
+  #mayClaim(): boolean {
+    return this.#yields === undefined && this.#options.mayClaim();
   }
 
   /** Reads the list and writes what this hub wants; *read*: it may not; *outrun*: somebody else has written meanwhile. */
   async #claim(): Promise<'claimed' | 'read' | 'outrun'> {
     const { cell, hub, wanted } = this.#options;
-    const mayClaim = () => this.#yields === undefined && this.#options.mayClaim();
     const { sequence, value: list = {} } = await cell.read();
-    const owners = new Map(Object.entries(list));
-    if (!mayClaim()) {
-      this.owners = owners;
+    this.#list = new Map(Object.entries(list));
+    if (!this.#mayClaim()) {
+      this.owners = this.#list;
       return 'read';
     }
+    const owners = new Map(this.#list);
     const ids = new Set(wanted());
     const refusals = new Map<string, Refusal>();
     for (const [id, owner] of owners) if (owner === hub && !ids.has(id)) owners.delete(id);
@@ -164,7 +210,7 @@ export class Claims {
       else refusals.set(id, { holder: hub, reason: tooManyClaims });
     }
     const isSame = owners.size === Object.keys(list).length && [...owners].every(([id, owner]) => list[id] === owner);
-    if (!mayClaim()) return 'outrun';
+    if (!this.#mayClaim()) return 'outrun';
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
     this.owners = owners;
@@ -180,14 +226,20 @@ export class Claims {
     if (hasMissed) this.#sightings.clear();
     for (const hub of this.#sightings.keys()) if (!hubs.has(hub)) this.#sightings.delete(hub);
     const gone = new Set<string>();
-    for (const hub of hubs) {
+    const look = async (hub: string) => {
       const sighting = this.#sightings.get(hub) ?? { lease: leaseOf(hub), sequence: -1, sinceMs: 0 };
       this.#sightings.set(hub, sighting);
-      const { sequence, value } = await sighting.lease.read();
+      const held = await sighting.lease.read().catch(() => undefined);
+      if (held === undefined) {
+        this.#sightings.delete(hub); // it cannot renew what nobody can read
+        return;
+      }
+      const { sequence, value } = held;
       if (sequence !== sighting.sequence) Object.assign(sighting, { sequence, sinceMs: clock.now() });
       const isOver = value === undefined || value.isReleased || clock.now() - sighting.sinceMs >= goneMs;
       if (isOver) gone.add(hub);
-    }
+    };
+    await Promise.all([...hubs].map(look));
     return gone;
   }
 

@@ -61,9 +61,16 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
     clock,
     wanted: wanted.ids,
-    mayClaim: () => isHolder(),
+    mayClaim: () => isHolder() && standing.hasName,
+    heard: deciding.heard,
   });
-  const standing: Standing = { isHolder: !isPair, answers: !isPair, term: 0, tell: () => changed$.next() };
+  const standing: Standing = {
+    isHolder: !isPair,
+    hasName: false,
+    answers: !isPair,
+    term: 0,
+    tell: () => changed$.next(),
+  };
   const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
@@ -81,10 +88,10 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     lease.forgetTrouble();
     lease.start();
     lease.hurry();
-    claims.hurry();
+    claims.read();
   };
   running.add(link.state$.subscribe({ next: enter, error: () => {} }));
-  const knowsItsOwn = () => standing.term > 0 && claims.refusals !== undefined;
+  const knowsItsOwn = () => standing.hasName && claims.refusals !== undefined;
   return {
     get term() {
       return standing.term;

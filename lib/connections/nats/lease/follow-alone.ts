@@ -1,14 +1,14 @@
-// A hub that has no other one of its name. It runs whatever the servers do; its lease only finds out whether there is another.
+// A hub that has no other one of its name. It runs whatever the servers do; its lease only finds out whether there is another. While
+// nobody can read that, it goes by whether another one is heard of.
 
 import { combineLatest, NEVER, Subscription, timer } from 'rxjs';
 import { switchMap } from 'rxjs/operators';
 import type { LinkState } from '../link/link.ts';
+import { longestWaitMs } from './claims.ts';
 import type { LeaseState } from './lease.ts';
 import type { Following } from './standing.ts';
 import { leaseTimes } from './times.ts';
 
-/** How long connections and rules wait for the first word of the domain, about who has which connection. */
-export const longestWaitMs = 2000;
 /** An earlier run of this hub, whose lease nobody renews, is over by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
 /** So long another one of the name that is there may take to end. */
@@ -22,7 +22,8 @@ export function hasMetRival(hub: object): boolean {
   return rivalled.has(hub);
 }
 
-export function followAlone({ context, hub, link, lease, claims, standing, trouble$, fail }: Following): Subscription {
+export function followAlone(all: Following): Subscription {
+  const { context, hub, link, lease, claims, standing, trouble$, fail, namesake$ } = all;
   const { settings, scheduler } = context;
   const following = new Subscription();
   const begin = () => {
@@ -33,6 +34,7 @@ export function followAlone({ context, hub, link, lease, claims, standing, troub
   const meet = (name: string) => {
     if (hasRival) return;
     hasRival = true;
+    standing.hasName = false;
     const reason = `hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`;
     const isNews = standing.term === 0 && !rivalled.has(hub);
     rivalled.add(hub);
@@ -58,7 +60,19 @@ export function followAlone({ context, hub, link, lease, claims, standing, troub
     hasRival = false;
     rivalled.delete(hub);
     standing.term = state.term;
+    haveName();
+  };
+  const haveName = () => {
+    standing.hasName = true;
     claims.start();
+    standing.tell();
+  };
+  let hasNamesake = false;
+  /** Another one that has its lease goes on; of two that wait for theirs none does. */
+  const hearNamesake = () => {
+    hasNamesake = true;
+    if (standing.term > 0 || !standing.hasName) return;
+    standing.hasName = false;
     standing.tell();
   };
   const wait = (name: string) => {
@@ -73,7 +87,9 @@ export function followAlone({ context, hub, link, lease, claims, standing, troub
   const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? timer(longestWaitMs, scheduler) : NEVER)));
   const goOn = () => {
     if (trouble$.value === undefined) trouble$.next('');
+    if (lease.state.is === 'unknown' && !standing.hasName && !hasNamesake) haveName();
   };
+  following.add(namesake$.subscribe({ next: hearNamesake, error: () => {} }));
   following.add(waited$.subscribe({ next: goOn, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(claims.refusals$.subscribe({ next: (known) => known && begin(), error: () => {} }));

@@ -20,10 +20,11 @@ export function followPair(all: Following): Subscription {
   const begin = (term: number) => {
     if (isRunning && standing.term === term) return;
     const goesOn = hub.duty.hasBegun || hasMirrored();
-    isRunning = standing.isHolder = standing.answers = true;
+    isRunning = standing.isHolder = standing.hasName = standing.answers = true;
     standing.term = term;
     claims.hurry();
     vacancy.end();
+    claims.inherit();
     standing.tell();
     const mayAct = goesOnAlone ? () => isRunning : () => lease.isHeld();
     hub.duty.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
@@ -67,7 +68,6 @@ export function followPair(all: Following): Subscription {
     if (hasMirrored()) hub.duty.hasBegun = true; // for who follows after a reload of the settings
     vacancy.end();
   });
-  claims.start();
   if (hub.duty.watch === undefined) vacancy.begin(timeOfDay());
   return following;
 }

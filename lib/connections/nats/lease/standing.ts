@@ -1,6 +1,6 @@
 // What a hub is in its domain at the moment, and what those have to work with who decide it.
 
-import type { BehaviorSubject } from 'rxjs';
+import type { BehaviorSubject, Observable } from 'rxjs';
 import type { ConnectionContext } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Link } from '../link/link.ts';
@@ -16,6 +16,10 @@ export interface Deciding {
   readonly isShared: (address: string) => boolean;
   /** Whether this hub has all that another hub of its name has told. */
   readonly hasMirrored: () => boolean;
+  /** Emits when another hub of the name of this one is heard of. Hot, replays nothing, never errors. */
+  readonly namesake$: Observable<void>;
+  /** Which other hub is heard to have each Connection ID, at this moment. */
+  readonly heard: () => ReadonlyMap<string, string>;
   /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
   readonly tellAll: (endMs: number) => Promise<boolean>;
   /** Ends the connection as *failed*. */
@@ -25,6 +29,8 @@ export interface Deciding {
 /** What those decide who follow the lease. */
 export interface Standing {
   isHolder: boolean;
+  /** Whether its name is its own: by its lease, or as nobody says who has that and no other hub of the name is heard of. */
+  hasName: boolean;
   /** As `Ownership.answers`. */
   answers: boolean;
   term: number;

@@ -163,6 +163,11 @@ export class MirroredHub implements Remote {
     return false;
   }
 
+  /** The IDs of the connections that its owner shares something of. */
+  connections(): ReadonlySet<string> {
+    return this.#parameters.connections();
+  }
+
   hides(address: string): boolean {
     return this.#parameters.hides(address);
   }

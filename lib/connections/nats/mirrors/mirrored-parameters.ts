@@ -63,6 +63,14 @@ export class MirroredParameters {
     return this.#hidden.keys();
   }
 
+  /** The IDs of their connections, also of those that are shown by another hub. */
+  connections(): ReadonlySet<string> {
+    const ids = new Set<string>();
+    for (const { address } of shown(this.#byNumber)) ids.add(address.slice(0, address.indexOf('/')));
+    for (const address of this.#hidden.keys()) ids.add(address.slice(0, address.indexOf('/')));
+    return ids;
+  }
+
   /**
    * Takes over all definitions of an owner, before all values that it has; what is none of them any more is withdrawn. What has no
    * value any more is shown anew: in place, a value that is known never becomes unknown.

@@ -1,6 +1,6 @@
 // All other hubs of the domain, as this one mirrors them.
 
-import { type SchedulerLike, Subscription } from 'rxjs';
+import { type SchedulerLike, type Subject, Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -22,6 +22,8 @@ export interface MirrorsContext {
   readonly name: HubName;
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
+  /** Is told when another hub of the name of this one is heard of, also one that this one does not mirror. */
+  readonly namesake$: Pick<Subject<void>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
   readonly log: Log;
@@ -55,6 +57,14 @@ export class Mirrors {
 
   hubs(): Iterable<MirroredHub> {
     return this.#hubs.values();
+  }
+
+  /** Which hub that is heard of has each connection, by Connection ID; those of a pair have theirs together. */
+  owners(): ReadonlyMap<string, string> {
+    const others = [...this.#hubs.values()].filter(
+      ({ hub, staleSince }) => staleSince === undefined && hub !== this.#context.name.hub,
+    );
+    return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
 
   attach(transport: Transport): void {
@@ -101,7 +111,10 @@ export class Mirrors {
       this.#hubs.get(teller)?.mistrust(`a message is said to be of hub "${told.hub}"`);
       return;
     }
-    if (!told.epoch.startsWith(this.#context.hub.epoch)) this.#hubOf(told.hub)?.take(told);
+    const { hub, name, namesake$ } = this.#context;
+    if (told.epoch.startsWith(hub.epoch)) return;
+    if (teller === name.hub) namesake$.next();
+    this.#hubOf(teller)?.take(told);
   }
 
   #hubOf(name: string): MirroredHub | undefined {

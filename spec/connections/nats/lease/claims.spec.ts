@@ -1,5 +1,5 @@
-// Claims of several hubs, in a simulated time: who has all that it wants asks rarely, who does not asks each second, and what
-// happens while a hub looks is not missed.
+// Claims of several hubs, in a simulated time: who has all that it wants asks rarely, who does not asks each second, what
+// happens while a hub looks is not missed, and servers that do not answer are not waited for.
 
 import test from 'ava';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
@@ -7,29 +7,46 @@ import { type ClaimList, Claims } from '../../../../lib/connections/nats/lease/c
 import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
 import { Time } from '../support/time.ts';
 
+/** What servers do. */
+const willing = { readClaims: true, writeClaims: true, readLeases: true, renewLeases: true };
+
 /** One list for all hubs; it counts how often a hub has read it. */
-function domain(time: Time) {
+function domain(time: Time, servers = willing) {
   let list: ClaimList = {};
   let sequence = 0;
   const lease: Cell<LeaseRecord> = {
-    read: async () => ({ sequence: time.now(), value: { term: 1, holder: '', name: '', isReleased: false } }), // it is renewed
+    async read() {
+      if (!servers.readLeases) throw new Error('timeout');
+      const sequence = servers.renewLeases ? time.now() : 1;
+      return { sequence, value: { term: 1, holder: '', name: '', isReleased: false } };
+    },
     replace: async () => undefined,
   };
-  return (hub: string, wanted: () => Iterable<string>, mayClaim = () => true) => {
+  return (hub: string, wanted: () => Iterable<string>, mayClaim = () => true, heard = {}) => {
     const counts = { reads: 0, writes: 0 };
     const cell: Cell<ClaimList> = {
       async read() {
         counts.reads++;
+        if (!servers.readClaims) throw new Error('timeout');
         return { sequence, value: list };
       },
       async replace(value, known) {
         counts.writes++;
+        if (!servers.writeClaims) throw new Error('timeout');
         if (known !== sequence) return undefined;
         list = value;
         return ++sequence;
       },
     };
-    const claims = new Claims({ hub, cell, leaseOf: () => lease, clock: time, wanted, mayClaim });
+    const claims = new Claims({
+      hub,
+      cell,
+      leaseOf: () => lease,
+      clock: time,
+      wanted,
+      mayClaim,
+      heard: () => new Map(Object.entries(heard)),
+    });
     return { claims, counts };
   };
 }
@@ -40,9 +57,9 @@ test('who has all that it wants asks rarely; who does not asks each second, and 
   let wanted = ['desk'];
   const west = join('west', () => wanted);
   const east = join('east', () => ['desk', 'rack']);
-  west.claims.start();
+  west.claims.read();
   await time.run(100);
-  east.claims.start();
+  east.claims.read();
   await time.run(60_000);
   t.is(west.claims.refusals?.size, 0);
   t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
@@ -65,7 +82,7 @@ test('what a hub comes to want while it looks is claimed without a pause', async
     }
     return asked;
   });
-  claims.start();
+  claims.read();
   await time.run(100);
   t.deepEqual([...claims.owners.keys()], ['desk', 'rack']);
 });
@@ -84,7 +101,7 @@ test('of a pair only the holder claims, though the two want other things: the on
     () => ['desk'],
     () => !isMain,
   );
-  for (const { claims } of [main, standby]) claims.start();
+  for (const { claims } of [main, standby]) claims.read();
   await time.run(30_000);
   t.deepEqual([main.counts.writes, standby.counts.writes], [1, 0]);
   t.deepEqual([...standby.claims.owners.keys()], ['desk', 'rack']);
@@ -94,4 +111,102 @@ test('of a pair only the holder claims, though the two want other things: the on
   await time.run(31_000);
   t.deepEqual([...standby.claims.owners.keys()], ['desk']);
   t.is(standby.claims.refusals?.size, 0);
+});
+
+test('without an answer for 2 s a hub has what it wants and nobody else is heard to have, and then what the list says', async (t) => {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  const west = join('west', () => ['desk']);
+  west.claims.read();
+  await time.run(100);
+  servers.readClaims = false;
+  const wanted = ['desk', 'rack', 'shelf'];
+  const east = join(
+    'east',
+    () => wanted,
+    () => true,
+    { rack: 'north' },
+  );
+  east.claims.read();
+  await time.run(2000);
+  t.is(east.claims.refusals, undefined);
+  await time.run(2400);
+  t.deepEqual(Object.fromEntries(east.claims.owners), { desk: 'east', rack: 'north', shelf: 'east' });
+  t.deepEqual(
+    [...east.claims.refusals!.values()],
+    [{ holder: 'north', reason: 'hub "north" has a connection "rack" too' }],
+  );
+  wanted.push('lamp');
+  east.claims.hurry();
+  await time.run(3400);
+  t.is(east.claims.owners.get('lamp'), 'east');
+  t.true(east.counts.reads < 20, `${east.counts.reads} reads`);
+  servers.readClaims = true;
+  await time.run(5000);
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
+  t.deepEqual(Object.fromEntries(east.claims.owners), { desk: 'west', rack: 'east', shelf: 'east', lamp: 'east' });
+});
+
+test('a list that can be read and not written counts', async (t) => {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  const west = join('west', () => ['desk']);
+  west.claims.read();
+  await time.run(100);
+  servers.writeClaims = false;
+  const east = join('east', () => ['desk', 'rack']);
+  east.claims.read();
+  await time.run(2500);
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
+  t.is(east.claims.owners.get('rack'), 'east');
+});
+
+test('who takes over has what the list said last, at once; one that yields, or stands by, takes nothing', async (t) => {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  const west = join('west', () => ['desk']);
+  west.claims.read();
+  let isMain = false;
+  const standby = join(
+    'west',
+    () => ['desk', 'rack'],
+    () => isMain,
+  );
+  standby.claims.read();
+  await time.run(6000);
+  servers.readClaims = false;
+  await time.run(30_000);
+  t.is(standby.claims.refusals, undefined, 'it stands by');
+  isMain = true;
+  standby.claims.inherit();
+  t.deepEqual([...standby.claims.refusals!.keys()], []);
+  t.deepEqual(Object.fromEntries(standby.claims.owners), { desk: 'west' });
+  const copy = join('west', () => ['desk', 'rack']);
+  copy.claims.read();
+  await copy.claims.yield('it is there already');
+  await time.run(60_000);
+  t.is(copy.claims.owners.size, 0);
+});
+
+test('a hub whose lease nobody could read or renew is not taken for gone', async (t) => {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  const west = join('west', () => ['desk']);
+  west.claims.read();
+  await time.run(100);
+  const east = join('east', () => ['desk', 'rack']);
+  east.claims.read();
+  await time.run(3000);
+  servers.readLeases = servers.renewLeases = false;
+  await time.run(13_000);
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk'], 'and rack is its own');
+  servers.readLeases = true;
+  await time.run(20_000);
+  t.is(east.claims.owners.get('desk'), 'west', 'it has some time to renew it');
+  await time.run(24_000);
+  t.is(east.claims.owners.get('desk'), 'east');
 });

@@ -1,7 +1,7 @@
 // A hub in virtual time that is nothing but a graph, shared with other hubs and mirroring them.
 
 import { randomUUID } from 'node:crypto';
-import { NEVER, type VirtualTimeScheduler } from 'rxjs';
+import { NEVER, Subject, type VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
@@ -47,7 +47,8 @@ export class JoinedHub {
     const timeOfDay = () => scheduler.now();
     const soon = (work: () => void) => void scheduler.schedule(work, 1);
     this.#join = (isSelected) => {
-      this.mirrors = new Mirrors({ ...shared, isSelected: () => true, timeOfDay, log: createLogRecorder() });
+      const mirroring = { isSelected: () => true, namesake$: new Subject<void>(), timeOfDay, log: createLogRecorder() };
+      this.mirrors = new Mirrors({ ...shared, ...mirroring });
       this.sharer = new Sharer({ ...shared, isSelected, soon });
       this.mirrors.attach(transport);
       this.sharer.attach(transport);

@@ -1,0 +1,56 @@
+// Servers of which one is left, so that nobody can read a lease or the claims: a hub that starts then tells what it has all the same, unless
+// another one is heard to have it. Real hubs, and real servers.
+
+import { join } from 'node:path';
+import test from 'ava';
+import { eventually } from '../../../support/deadline.ts';
+import { createFolder } from '../../../support/folder.ts';
+import { startTestHub, statusOf, writer } from '../../../support/hub.ts';
+import { startNats } from '../../../support/nats/servers.ts';
+import { needs } from '../../../support/programs.ts';
+import { start as startProcess } from '../../../support/system/process.ts';
+
+needs('nats');
+
+const lamp = (value: number) => ({ type: 'dummy', parameters: [`lamp,I,${value}`] });
+
+test('a hub that starts without a leader is heard of after 2 s, a second one of its name is not, nor what another one has', async (t) => {
+  const nats = await startNats(3);
+  t.teardown(() => nats.end());
+  const house = (hub: string) => ({ house: { type: 'nats', servers: [nats.urls[0]], domain: 'd', hub } });
+  const flow = { connections: { ...house('west'), desk: lamp(1) } };
+  const folder = await createFolder(t, { 'flow.json5': flow });
+  const west = startProcess(t, ['run', join(folder, 'flow.json5')]);
+  const edge = await startTestHub(t, { connections: house('edge') });
+  await eventually(() => edge.find('desk/lamp')?.value === 1, 'the servers have leaders');
+  const others = nats.servers.slice(1);
+  for (const { pid } of others) process.kill(pid, 'SIGSTOP');
+  west.process.kill('SIGKILL');
+  await eventually(() => edge.find('desk/lamp')!.remote!.staleSince !== undefined);
+
+  const again = await startTestHub(t, { connections: { ...house('west'), desk: lamp(2) } });
+  const startedMs = Date.now();
+  await eventually(() => edge.find('desk/lamp')!.remote!.staleSince === undefined, 'it is heard of');
+  t.true(Date.now() - startedMs < 3000, `after ${Date.now() - startedMs} ms`);
+  t.is(edge.find('desk/lamp')!.value, 2);
+  const parameter = edge.find('desk/lamp')!;
+  t.deepEqual(await edge.writeRemote(parameter.remote!, [{ parameter, input: 3 }], writer), [3]);
+  t.is(again.mirroring.domain!().lease!.state, 'unknown');
+
+  const copy = await startTestHub(t, { connections: { ...house('west'), desk: lamp(7), shelf: lamp(7) } });
+  const rival = await startTestHub(t, { connections: { ...house('east'), desk: lamp(8), rack: lamp(8) } });
+  await eventually(() => edge.find('rack/lamp')?.value === 8);
+  t.like(statusOf(rival, 'desk'), { state: 'failed', reason: 'hub "west" has a connection "desk" too' });
+  t.is(statusOf(rival, 'rack').state, 'running');
+  await eventually(() => copy.duty.watch !== undefined, 'it serves its own');
+  const values = () => ['desk/lamp', 'shelf/lamp'].map((address) => edge.find(address)?.value);
+  t.deepEqual(values(), [3, undefined]);
+
+  for (const { pid } of others) process.kill(pid, 'SIGCONT');
+  await eventually(() => again.mirroring.domain!().lease!.state === 'held', 'leaders are elected');
+  await eventually(() => statusOf(copy, 'house').state === 'failed' && statusOf(copy, 'shelf').state === 'running');
+  t.deepEqual(values(), [3, undefined]);
+  t.is(statusOf(rival, 'desk').state, 'failed');
+  t.is(statusOf(again, 'desk').state, 'running');
+  t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
+});
