@@ -34,6 +34,7 @@ export class JointLease {
       terms: this.#terms,
       isWanted: () => this.#wants(index),
       hasRunOut: () => this.#parts.some((part, place) => place !== index && (part.isHeld() || part.hasRunOut)),
+      hasBegun: () => this.#kept.size > 0,
       nextTerm: () => this.#nextTerm(index),
     });
     this.#parts = cells.map((cell, index) => new Lease(cell, own, clock, rivals, wholeOf(index)));
@@ -139,6 +140,7 @@ export class JointLease {
   #look(): void {
     if (this.#hasEnded) return;
     const held = this.#parts.filter((part) => part.isHeld());
+    for (const part of held) if (this.#isReturned(part)) this.#kept.set(part, termOf(part));
     const goesOn = held.some((part) => this.#isKept(part));
     if (goesOn || held.length === this.#parts.length || held.some((part) => part.isWhole)) {
       if (!goesOn) this.#begin(held);
@@ -160,6 +162,7 @@ export class JointLease {
   #begin(held: readonly Lease[]): void {
     this.#kept.clear();
     this.#term = Math.max(...held.map(termOf));
+    for (const part of this.#parts) part.begin();
   }
 
   /** Whether a part is held, or may be held again, and nobody else can have held it since this hub began. */
@@ -168,13 +171,18 @@ export class JointLease {
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;
   }
 
+  /** Whether another hub, which did not begin, has given back what this one was going on by. */
+  #isReturned(part: Lease): boolean {
+    return part.returnedTerm !== undefined && this.#kept.get(part) === part.returnedTerm;
+  }
+
   /**
    * Whether to take or renew a part: what has the whole lease, else those behind it only once it is held, and none where another hub goes
    * on by one of these.
    */
   #wants(index: number): boolean {
     const wanted = this.#parts[index]!;
-    if (this.isHeld() || this.#isKept(wanted) || wanted.isWhole) return true;
+    if (this.isHeld() || this.#isKept(wanted) || this.#isReturned(wanted) || wanted.isWhole) return true;
     return this.#parts.every((part, place) => {
       if (place === index) return true;
       return place < index ? part.isHeld() : !part.isRenewed;

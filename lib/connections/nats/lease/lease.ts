@@ -36,6 +36,8 @@ export interface Whole {
   isWanted(): boolean;
   /** Whether another part of it is this hub's or has run out: then nobody goes on who could renew this one. Left out: there is none. */
   hasRunOut?(): boolean;
+  /** Whether this hub has begun, and may go on. */
+  hasBegun?(): boolean;
   /** The term to take it in, or a greater one; left out: one that is greater than all that was heard of. */
   nextTerm?(): number | undefined;
 }
@@ -73,6 +75,10 @@ export class Lease {
   #ownTerm: number | undefined;
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
   #isWhole = false;
+  /** Whose record this hub has replaced, as long as it has not begun since. */
+  #before: LeaseRecord['before'];
+  /** The term of this hub's own record that nobody has begun after who had this part: they have given it back. */
+  #returnedTerm: number | undefined;
   #fenceMs = Number.NEGATIVE_INFINITY;
   /** How many records this hub has made. */
   #records = 0;
@@ -134,6 +140,16 @@ export class Lease {
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
     if (this.#ownTerm === undefined) this.#wake();
+  }
+
+  /** The term in which this hub had this part before another one, which did not begin, took it and gave it back; undefined: none has. */
+  get returnedTerm(): number | undefined {
+    return this.#returnedTerm;
+  }
+
+  /** Hears that this hub has begun: from now on it gives nothing back to who was before. */
+  begin(): void {
+    this.#before = undefined;
   }
 
   /** Renews it at once, if it is this hub's; resolves to whether that has succeeded. Never rejects. */
@@ -219,7 +235,7 @@ export class Lease {
 
   /** Renews the lease; returns the pause until the next time. */
   async #renew(term: number): Promise<number> {
-    if (!this.#whole.isWanted()) return this.#giveUp(term);
+    if (!this.#whole.isWanted() || (await this.#isAwaited())) return this.#giveUp(term);
     const askedMs = this.#clock.now();
     const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     this.#noteAnswer(this.#clock.now());
@@ -227,6 +243,12 @@ export class Lease {
     this.#renewals++;
     this.#hold(term, sequence, askedMs);
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
+  }
+
+  /** Whether who had it before is there again, and may go on by it, as this hub has not begun. */
+  async #isAwaited(): Promise<boolean> {
+    if (this.#before === undefined) return false;
+    return (await this.#rivals.lifeOf(this.#before.holder)) === 'there' && this.#before !== undefined;
   }
 
   /** Leaves it to others, and goes on to look; returns the pause until then. */
@@ -248,15 +270,17 @@ export class Lease {
     this.#sighting.note(held, nowMs);
     const isOwn = value !== undefined && !value.isReleased && value.holder === this.#me.id;
     this.#ownTerm = isOwn ? value.term : undefined;
-    if (!isOwn) this.#isWhole = value?.isReleased === true && value.isWhole === true; // its own record is in the place of the one it saw
+    if (!isOwn) this.#noteReleased(value); // its own record is in the place of the one it saw
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
     let life: Life | undefined;
     const ask = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
     const mayTake =
       value === undefined
         ? this.#mayTakeLost(nowMs)
-        : value.isReleased || (await this.#mayTake(value.holder, ask, nowMs));
-    if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value));
+        : value.isReleased
+          ? await this.#mayTakeReleased(value, ask, nowMs)
+          : await this.#mayTake(value.holder, ask, nowMs);
+    if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), value);
     const isThere = life === 'there' && { isThere: true as const };
     if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
     return leaseTimes.lookMs;
@@ -265,6 +289,18 @@ export class Lease {
   /** Whether nobody can have a lease that there is not: servers that have lost it do not end who holds it, who may take it again. */
   #mayTakeLost(nowMs: number): boolean {
     return !this.#sighting.isTaken || !this.#rivals.isExclusive || this.isHeld() || this.#sighting.isOver(nowMs);
+  }
+
+  #noteReleased(value: LeaseRecord | undefined): void {
+    const released = value?.isReleased === true ? value : undefined;
+    this.#isWhole = released?.isWhole === true;
+    this.#returnedTerm = released?.before?.holder === this.#me.id ? released.before.term : undefined;
+  }
+
+  /** What is given back to another hub is left to that one for a while, if it is there. */
+  async #mayTakeReleased({ before }: LeaseRecord, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
+    if (before === undefined || before.holder === this.#me.id) return true;
+    return this.#sighting.unseenMs(nowMs) >= leaseTimes.graceMs || (await lifeOf(before.holder)) !== 'there';
   }
 
   #nextTerm(value: LeaseRecord | undefined): number {
@@ -281,8 +317,9 @@ export class Lease {
     return isOver || (await lifeOf(holder)) === 'gone';
   }
 
-  async #take(term: number): Promise<number> {
+  async #take(term: number, taken: LeaseRecord | undefined): Promise<number> {
     const askedMs = this.#clock.now();
+    this.#before = this.#whole.hasBegun?.() ? undefined : beforeOf(taken);
     const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
@@ -326,6 +363,7 @@ export class Lease {
       isReleased: false,
       renewal: this.#records++,
       ...(parts !== undefined && { parts }),
+      ...(this.#before !== undefined && { before: this.#before }),
     };
   }
 
@@ -341,4 +379,9 @@ export class Lease {
     this.#hurried = resolve;
     return promise.finally(() => timer.unsubscribe());
   }
+}
+
+/** Who may still go on by a record that is taken: its holder, or who it was given back to. */
+function beforeOf(taken: LeaseRecord | undefined): LeaseRecord['before'] {
+  return taken?.isReleased === false ? { holder: taken.holder, term: taken.term } : taken?.before;
 }

@@ -12,6 +12,8 @@ const leaseRecord = z.object({
   renewal: z.int().nonnegative().optional(),
   /** How many cells the lease is on. */
   parts: z.int().positive().optional(),
+  /** Whose record this one has taken the place of, whose holder has not begun since it took it: released, it is given back to that one. */
+  before: z.object({ holder: z.string(), term: z.int().positive() }).optional(),
   /** Of a part that was released: who takes it has the whole lease. */
   isWhole: z.boolean().optional(),
 });

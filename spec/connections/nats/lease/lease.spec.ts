@@ -6,33 +6,53 @@ import { pairParts } from '../../../../lib/connections/nats/lease/names.ts';
 import { Servers, SimulatedHub } from '../support/simulated-hub.ts';
 import { Time } from '../support/time.ts';
 
+const hubCount = 3;
+
 interface Fault {
   readonly kind: 'stop' | 'end' | 'cut' | 'mute' | 'unheard' | 'away';
+  /** Which hub it is about; past the last one: the one that holds. */
+  readonly hub: number;
   readonly at: number;
   readonly forMs: number;
   /** Which cell of the lease it is about, over and over again; past the last one: all of them. */
   readonly part: number;
 }
 
-const faults: fc.Arbitrary<Fault[]> = fc.array(
+/** A few faults of the hub that holds. */
+const rare: fc.Arbitrary<Fault[]> = fc.array(
   fc.record({
     kind: fc.constantFrom('stop', 'stop', 'end', 'cut', 'cut', 'mute', 'unheard', 'away'),
+    hub: fc.constant(hubCount),
     at: fc.integer({ min: 0, max: 40_000 }),
     forMs: fc.integer({ min: 1, max: 12_000 }),
     part: fc.nat(pairParts.length),
   }),
   { minLength: 2, maxLength: 6 },
 );
+/** Each hub loses sight of each part again and again, so that none has all of them, or not for long. */
+const dense: fc.Arbitrary<Fault[]> = fc.array(
+  fc.record({
+    kind: fc.constantFrom('cut', 'cut', 'cut', 'cut', 'mute', 'away', 'stop'),
+    hub: fc.nat(hubCount),
+    at: fc.integer({ min: 0, max: 45_000 }),
+    forMs: fc.integer({ min: 500, max: 12_000 }),
+    part: fc.nat(pairParts.length),
+  }),
+  { minLength: 8, maxLength: 40 },
+);
 
-for (const count of [1, 2, 3, pairParts.length])
-  test(`no two hubs ever hold a lease on ${count} cells, terms grow, and in the end one holds it`, async (t) => {
+for (const [faults, count] of [
+  ...[1, 2, 3, pairParts.length].map((parts) => [rare, parts] as const),
+  ...[2, 3].map((parts) => [dense, parts] as const),
+])
+  test(`no two hubs ever hold a lease on ${count} cells, terms grow, and in the end one holds it, with ${faults === rare ? 'a few' : 'many'} faults`, async (t) => {
     await fc.assert(
       fc.asyncProperty(faults, fc.infiniteStream(fc.integer({ min: 0, max: 200 })), async (all, delays) => {
         const time = new Time();
         const parts = Array.from({ length: count }, () => new Servers());
         let isOver = false;
         const delay = () => (isOver ? 1 : delays.next().value);
-        const hubs = [0, 1, 2].map((index) => new SimulatedHub(time, parts, index, delay));
+        const hubs = Array.from({ length: hubCount }, (_, index) => new SimulatedHub(time, parts, index, delay));
         for (const hub of hubs) hub.peers = hubs;
         let last = { term: 0, holder: '' };
         const look = () => {
@@ -52,7 +72,7 @@ for (const count of [1, 2, 3, pairParts.length])
         };
         for (const fault of all)
           time.schedule(() => {
-            const hub = hubs.find(({ lease }) => lease.state.is === 'held') ?? hubs[0]!;
+            const hub = hubs[fault.hub] ?? hubs.find(({ lease }) => lease.state.is === 'held') ?? hubs[0]!;
             set(hub, parts, fault, true, look);
             time.schedule(() => set(hub, parts, fault, false, look), fault.forMs);
           }, fault.at);
@@ -129,6 +149,40 @@ test('a renewal that is read late, as its stream had no leader, counts from when
     }
   t.true(latest.heard < 6500, `${latest.heard} ms`);
   t.true(latest.read > 8500, `${latest.read} ms`);
+});
+
+test('who has not got all parts gives them back to a holder that is there again, which goes on though others cannot be written', async (t) => {
+  for (const away of [[2], [3], [1, 2]]) {
+    const time = new Time();
+    const parts = pairParts.slice(0, 4).map(() => new Servers());
+    const [one, other] = [0, 1].map((index) => new SimulatedHub(time, parts, index, () => 5));
+    one!.peers = other!.peers = [one!, other!];
+    one!.start();
+    await time.run(1000);
+    other!.start();
+    const states: string[] = [];
+    other!.lease.state$.subscribe(({ is }) => states.push(is));
+    await time.run(9000);
+    for (const servers of parts) one!.cut.add(servers);
+    for (const index of away) parts[index]!.areThere = false;
+    await time.run(20_000);
+    t.false(one!.lease.isHeld());
+    t.is(parts[0]!.value!.name, 'hub 1');
+    t.is(parts[away[0]!]!.value!.name, 'hub 0', 'nobody could write it');
+    one!.cut.clear();
+    await time.run(21_500);
+    t.true(one!.lease.isHeld(), `${away} are away`);
+    t.like(one!.lease.state, { term: 1 });
+    for (const servers of parts) servers.areThere = true;
+    await time.run(30_000);
+    t.true(one!.lease.isHeldByAll);
+    t.false(states.includes('held'));
+    one!.isStopped = true;
+    await time.run(40_000);
+    t.true(other!.lease.isHeld());
+    for (const { lease } of [one!, other!]) lease.stop();
+    await time.run(44_000);
+  }
 });
 
 test('a holder that ends leaves the whole lease to the next one in one cell, whichever others cannot be written', async (t) => {

@@ -3,6 +3,7 @@
 import type { SchedulerLike } from 'rxjs';
 import type { Cell } from '../../../../lib/connections/nats/lease/cell.ts';
 import { JointLease } from '../../../../lib/connections/nats/lease/joint-lease.ts';
+import type { Life } from '../../../../lib/connections/nats/lease/life.ts';
 import type { LeaseRecord } from '../../../../lib/connections/nats/lease/record.ts';
 import type { Time } from './time.ts';
 
@@ -25,6 +26,7 @@ export class SimulatedHub {
   #waiting: (() => void)[] = [];
   readonly clock: SchedulerLike;
   lease: JointLease;
+  #id = '';
   #delays: () => number;
   readonly #create: () => JointLease;
   #hasEnded = false;
@@ -40,10 +42,13 @@ export class SimulatedHub {
         }, delayMs),
     };
     const wake = (work: () => void) => this.#awake(work);
-    const rivals = { lifeOf: async () => 'silent' as const, isExclusive: true };
+    const rivals = { lifeOf: (id: string) => this.#lifeOf(id), isExclusive: true };
     const cells = parts.map((servers, part) => this.#cell(servers, part));
     let runs = 0;
-    this.#create = () => new JointLease(cells, { id: `${index}.${runs++}`, name: `hub ${index}` }, this.clock, rivals);
+    this.#create = () => {
+      this.#id = `${index}.${runs++}`;
+      return new JointLease(cells, { id: this.#id, name: `hub ${index}` }, this.clock, rivals);
+    };
     this.lease = this.#create();
   }
 
@@ -83,6 +88,20 @@ export class SimulatedHub {
       this.#time.schedule(() => {
         if (!peer.cut.has(servers)) peer.#awake(() => peer.lease.overheard(value, part));
       }, this.#delays());
+  }
+
+  /** Whether a peer is there, as far as this one can find out; some that are not there are said to be. */
+  #lifeOf(id: string): Promise<Life> {
+    const { promise, resolve } = Promise.withResolvers<Life>();
+    const delay = this.#delays();
+    const isLost = delay > 150;
+    const isThere = delay % 20 === 19 || this.peers.some((peer) => peer.#id === id && peer.#canAnswer(this));
+    this.clock.schedule(() => resolve(isThere && !isLost ? 'there' : 'silent'), isLost ? 500 : delay);
+    return promise;
+  }
+
+  #canAnswer(peer: SimulatedHub): boolean {
+    return !this.isStopped && !this.#hasEnded && this.cut.size === 0 && peer.cut.size === 0;
   }
 
   #cell(servers: Servers, part: number): Cell<LeaseRecord> {
