@@ -7,7 +7,7 @@ import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
 import type { LinkState, Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
-import { Claims, parseClaims } from './claims.ts';
+import { Claims, longestWaitMs, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
 import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
@@ -51,7 +51,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
       return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
     },
     isExclusive: isPair,
+    goesFirst: () => !isPair && standing.term === 0 && clock.now() - namesakeMs < longestWaitMs,
   });
+  let namesakeMs = Number.NEGATIVE_INFINITY;
   const changed$ = new Subject<void>();
   const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const wanted = createWanted(hub, isShared, () => claims.hurry());
@@ -76,6 +78,10 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
   const following: Following = { ...deciding, lease, claims, standing, trouble$, confirm };
+  const hearNamesake = () => {
+    namesakeMs = clock.now();
+  };
+  running.add(deciding.namesake$.subscribe({ next: hearNamesake, error: () => {} }));
   running.add(refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);

@@ -27,6 +27,8 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
   readonly isExclusive: boolean;
+  /** Whether another hub is heard of that may have the lease first, at this moment. Left out: none is. */
+  goesFirst?(): boolean;
 }
 
 /** The lease of which a cell is a part. */
@@ -280,7 +282,8 @@ export class Lease {
         : value.isReleased
           ? await this.#mayTakeReleased(value, ask, nowMs)
           : await this.#mayTake(value.holder, ask, nowMs);
-    if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), value);
+    const isFirst = mayTake && !this.#hasEnded && this.#rivals.goesFirst?.() !== true;
+    if (isFirst && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), value);
     const isThere = life === 'there' && { isThere: true as const };
     if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
     return leaseTimes.lookMs;
