@@ -102,12 +102,21 @@ export class Claims {
     const { hub } = this.#options;
     const owner = this.owners.get(id);
     if (owner === hub && this.#yields !== undefined) return { holder: hub, reason: this.#yields };
-    return this.refusals?.get(id) ?? (owner === undefined || owner === hub ? undefined : takenBy(owner, id));
+    return this.refusals?.get(id) ?? this.#takenOf(id);
+  }
+
+  #takenOf(id: string): Refusal | undefined {
+    const owner = this.owners.get(id);
+    return owner === undefined || owner === this.#options.hub ? undefined : takenBy(owner, id);
   }
 
   /** As `refusals`, also with what this hub has come to want since the list was read. */
   expectedRefusals(): Refusals {
-    const all = [...this.#options.wanted()].map((id) => [id, this.refusalOf(id)] as const);
+    return this.#wantedBy((id) => this.refusalOf(id));
+  }
+
+  #wantedBy(refusalOf: (id: string) => Refusal | undefined): Refusals {
+    const all = [...this.#options.wanted()].map((id) => [id, refusalOf(id)] as const);
     return new Map(all.flatMap(([id, refusal]) => (refusal === undefined ? [] : [[id, refusal]])));
   }
 
@@ -133,7 +142,7 @@ export class Claims {
 
   /** Goes by the list as it was read last: what a hub of this name had in it this one has. */
   inherit(): void {
-    if (this.#list !== undefined) this.#refusals.next(this.expectedRefusals());
+    if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
 
   /** Begins to read the list, or goes on, as there is a network from now on. */

@@ -322,7 +322,8 @@ export class Lease {
 
   async #take(term: number, taken: LeaseRecord | undefined): Promise<number> {
     const askedMs = this.#clock.now();
-    this.#before = this.#whole.hasBegun?.() ? undefined : beforeOf(taken);
+    const before = this.#whole.hasBegun?.() ? undefined : beforeOf(taken);
+    this.#before = before?.holder === this.#me.id ? undefined : before;
     const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
