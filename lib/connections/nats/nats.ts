@@ -6,7 +6,9 @@ import { type ConnectionEvent, defineGatewayType } from '../connection.ts';
 import { DomainReport } from './domain-report.ts';
 import { selectBy } from './globs.ts';
 import { readRemotes } from './known-remotes.ts';
+import { goneMs } from './lease/claims.ts';
 import { decideOwnership } from './lease/decide-ownership.ts';
+import type { NamesakeTold } from './lease/namesake.ts';
 import { openLink } from './link/link.ts';
 import { Mirrors } from './mirrors/mirrors.ts';
 import { permissionsOf } from './permissions.ts';
@@ -28,7 +30,7 @@ export const nats = defineGatewayType({
       const { settings, scheduler, timeOfDay, log, finish } = context;
       const isShared = selectBy(settings.share);
       const link = openLink(context);
-      const namesake$ = new Subject<void>();
+      const namesake$ = new Subject<NamesakeTold>();
       const ownership = decideOwnership({
         context,
         hub,
@@ -36,7 +38,7 @@ export const nats = defineGatewayType({
         isShared,
         hasMirrored: () => [...mirrors.hubs()].some((one) => one.hub === settings.hub && one.hasMirrored),
         namesake$,
-        heard: () => mirrors.owners(),
+        heard: () => mirrors.owners(goneMs),
         tellAll: (endMs) => sharer.tellAll(endMs),
         fail: (reason) => subscriber.error(new HubError('cannot-start', reason)),
       });

@@ -17,7 +17,7 @@ const retryMs = 200;
 /** A list that could not be read for so long is not waited for. */
 export const longestWaitMs = 2000;
 /** A hub whose lease nobody has renewed for this long has nothing any more; a standby has taken it by then. */
-const goneMs = 2 * leaseTimes.expiryMs;
+export const goneMs = 2 * leaseTimes.expiryMs;
 /** How many Connection IDs a domain may have: the list of them is one message. */
 const maxClaims = 5000;
 const tooManyClaims = `expected at most ${maxClaims} connections in the domain, this is one more`;
@@ -181,16 +181,20 @@ export class Claims {
     return this.#options.clock.now() - this.#knownMs >= longestWaitMs;
   }
 
-  /** Has what it wants, where nobody has said for too long who has it and no other hub is heard to. */
+  /** Goes by the list as it was read last, and has what is not in it and no other hub is heard to have, where nobody has answered for too long. */
   #presume(): void {
     const { hub, wanted, heard } = this.#options;
     if (this.#hasEnded || !this.#isUnanswered || !this.#mayClaim()) return;
-    const ids = [...wanted()].filter((id) => !this.owners.has(id));
-    if (ids.length === 0 && this.refusals !== undefined) return;
-    const others = heard();
-    const ownerOf = (id: string) => this.#list?.get(id) ?? others.get(id) ?? hub;
-    this.owners = new Map([...this.owners, ...ids.map((id) => [id, ownerOf(id)] as const)]);
-    this.#refusals.next(this.expectedRefusals());
+    const ids = [...wanted()];
+    const isOwn = (id: string) => this.owners.get(id) === hub;
+    const isKnown = ids.every((id) => isOwn(id) || this.#list?.has(id));
+    const others = isKnown ? undefined : heard();
+    const ownerOf = (id: string) => this.#list?.get(id) ?? (isOwn(id) ? hub : (others?.get(id) ?? hub));
+    const owners = new Map(ids.map((id) => [id, ownerOf(id)] as const));
+    const hasMore = [...owners].some(([id, owner]) => owner === hub && !isOwn(id));
+    this.owners = new Map([...this.owners, ...owners]);
+    const refusals = this.#wantedBy((id) => this.#takenOf(id));
+    if (hasMore || !areSame(refusals, this.refusals)) this.#refusals.next(refusals);
   }
 
   #mayClaim(): boolean {
@@ -222,7 +226,7 @@ export class Claims {
     if (!this.#mayClaim()) return 'outrun';
     if (!isSame && (await cell.replace(Object.fromEntries(owners), sequence)) === undefined) return 'outrun';
     const hasMore = [...ids].some((id) => owners.get(id) === hub && this.owners.get(id) !== hub);
-    this.owners = owners;
+    this.#list = this.owners = owners;
     if (!this.#hasEnded && (hasMore || !areSame(refusals, this.refusals))) this.#refusals.next(refusals);
     return 'claimed';
   }

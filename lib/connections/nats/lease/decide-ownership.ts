@@ -7,13 +7,14 @@ import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
 import type { LinkState, Session } from '../link/link.ts';
 import type { Ownership } from '../ownership.ts';
 import type { NatsSettings } from '../settings.ts';
-import { Claims, longestWaitMs, parseClaims } from './claims.ts';
+import { Claims, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
 import { followAlone, hasMetRival } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { JointLease, readJointly } from './joint-lease.ts';
 import { answerForLife, lifeOf } from './life.ts';
 import { claimsPlace, leasePlace, pairParts } from './names.ts';
+import { Namesake } from './namesake.ts';
 import { parseLease } from './record.ts';
 import { refuseConnections } from './refused-connections.ts';
 import { spreadLeaders } from './spread-leaders.ts';
@@ -51,9 +52,9 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
       return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
     },
     isExclusive: isPair,
-    goesFirst: () => !isPair && standing.term === 0 && clock.now() - namesakeMs < longestWaitMs,
+    goesFirst: () => !isPair && standing.term === 0 && !standing.hasName && namesake.waitsForLease,
   });
-  let namesakeMs = Number.NEGATIVE_INFINITY;
+  const namesake = new Namesake(clock);
   const changed$ = new Subject<void>();
   const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const wanted = createWanted(hub, isShared, () => claims.hurry());
@@ -77,11 +78,8 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
-  const following: Following = { ...deciding, lease, claims, standing, trouble$, confirm };
-  const hearNamesake = () => {
-    namesakeMs = clock.now();
-  };
-  running.add(deciding.namesake$.subscribe({ next: hearNamesake, error: () => {} }));
+  const following: Following = { ...deciding, namesake, lease, claims, standing, trouble$, confirm };
+  running.add(deciding.namesake$.subscribe({ next: (told) => namesake.hear(told), error: () => {} }));
   running.add(refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);

@@ -2,15 +2,18 @@
 // nobody can read that, it goes by whether another one is heard of.
 
 import { combineLatest, NEVER, Subscription, timer } from 'rxjs';
-import { switchMap } from 'rxjs/operators';
+import { switchMap, takeWhile } from 'rxjs/operators';
 import type { LinkState } from '../link/link.ts';
 import { longestWaitMs } from './claims.ts';
 import type { LeaseState } from './lease.ts';
+import type { NamesakeTold } from './namesake.ts';
 import type { Following } from './standing.ts';
 import { leaseTimes } from './times.ts';
 
 /** An earlier run of this hub, whose lease nobody renews, is over by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
+/** How often it is looked whether one of the name is still heard of, while nobody says who has the lease. */
+const lookMs = 500;
 /** So long another one of the name that is there may take to end. */
 const endingMs = 1000;
 
@@ -23,7 +26,7 @@ export function hasMetRival(hub: object): boolean {
 }
 
 export function followAlone(all: Following): Subscription {
-  const { context, hub, link, lease, claims, standing, trouble$, fail, namesake$ } = all;
+  const { context, hub, link, lease, claims, standing, trouble$, fail } = all;
   const { settings, scheduler } = context;
   const following = new Subscription();
   const begin = () => {
@@ -67,29 +70,31 @@ export function followAlone(all: Following): Subscription {
     claims.start();
     standing.tell();
   };
-  let hasNamesake = false;
-  /** Another one that has its lease goes on; of two that wait for theirs none does. */
-  const hearNamesake = () => {
-    hasNamesake = true;
-    if (standing.term > 0 || !standing.hasName) return;
+  /** Of two that wait for the lease one has the name: another one that has it, or else the lesser epoch. */
+  const hearNamesake = ({ term, epoch }: NamesakeTold) => {
+    if (standing.term > 0 || !standing.hasName || (term === 0 && epoch > hub.epoch)) return;
     standing.hasName = false;
     standing.tell();
   };
   const wait = (name: string) => {
     rival.unsubscribe();
-    rival = scheduler.schedule(() => meet(name), rivalMs);
+    const isSilent = () => !lease.isAnswered;
+    rival = scheduler.schedule(() => (isSilent() ? wait(name) : meet(name)), rivalMs);
   };
   const tell = ([why, { is }]: readonly [string, LeaseState]) => {
     if (why !== '') trouble$.next(`no lease: ${why}`);
     else if (is !== 'unknown' && !hasRival) trouble$.next('');
   };
   /** A lease that can be read and not written, as without the permission for it, stays unknown. */
-  const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? timer(longestWaitMs, scheduler) : NEVER)));
+  const isWaiting = () => standing.term === 0 && !hasRival;
+  const waiting$ = timer(longestWaitMs, lookMs, scheduler).pipe(takeWhile(isWaiting, true));
+  const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? waiting$ : NEVER)));
   const goOn = () => {
     if (trouble$.value === undefined) trouble$.next('');
-    if (lease.state.is === 'unknown' && !standing.hasName && !hasNamesake) haveName();
+    const isUnknown = isWaiting() && (lease.state.is === 'unknown' || !lease.isAnswered);
+    if (isUnknown && !standing.hasName && !all.namesake.isHeard) haveName();
   };
-  following.add(namesake$.subscribe({ next: hearNamesake, error: () => {} }));
+  following.add(all.namesake$.subscribe({ next: hearNamesake, error: () => {} }));
   following.add(waited$.subscribe({ next: goOn, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(claims.refusals$.subscribe({ next: (known) => known && begin(), error: () => {} }));

@@ -1,5 +1,6 @@
 // The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment, or the one in
-// which the last holder has left the whole lease; to go on, any one is enough that it has held since. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
+// which the last holder has left the whole lease; to go on, any one is enough that it has held since, or that was given back by who did
+// not begin. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
 // seconds, since they are without a leader, ends nobody.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
@@ -19,7 +20,7 @@ export class JointLease {
   /** Cells are taken in this order, so that of two hubs that want all of them none waits for the other. */
   readonly #parts: readonly Lease[];
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
-  /** The parts that this hub has held since it began, or has come to hold while it went on, and in which term it has taken each. */
+  /** The parts that this hub has held since it began, has come to hold while it went on, or was given back, and in which term it has taken each. */
   readonly #kept = new Map<Lease, number>();
   /** The term of all, as it was when this hub began. */
   #term = 0;
@@ -125,6 +126,11 @@ export class JointLease {
     );
   }
 
+  /** Whether the servers have answered for a part lately. */
+  get isAnswered(): boolean {
+    return this.#parts.some((part) => part.isAnswered);
+  }
+
   /** Forgets why they have not answered, as when others are asked from now on. */
   forgetTrouble(): void {
     for (const part of this.#parts) part.forgetTrouble();
@@ -165,7 +171,7 @@ export class JointLease {
     for (const part of this.#parts) part.begin();
   }
 
-  /** Whether a part is held, or may be held again, and nobody else can have held it since this hub began. */
+  /** Whether a part is held, or may be held again, and nobody else can have begun by it since this hub began. */
   #isKept(part: Lease): boolean {
     const { state } = part;
     return (state.is === 'held' || state.is === 'fenced') && this.#kept.get(part) === state.term;

@@ -27,7 +27,7 @@ export interface Rivals {
   lifeOf(holder: string): Promise<Life>;
   /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
   readonly isExclusive: boolean;
-  /** Whether another hub is heard of that may have the lease first, at this moment. Left out: none is. */
+  /** Whether another hub is heard of that is to have the lease first, at this moment. Left out: none is. */
   goesFirst?(): boolean;
 }
 
@@ -200,8 +200,9 @@ export class Lease {
       : { ...this.#record(term), isReleased: true };
     try {
       if ((await this.#cell.replace(released, this.#sighting.sequence)) !== undefined) return true;
-      const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded
-      return value?.holder === this.#me.id && (await this.#cell.replace(released, sequence)) !== undefined;
+      const { sequence, value } = await this.#cell.read(); // a renewal that was not answered may have succeeded, and so may this
+      if (value?.holder === this.#me.id && !value.isReleased) await this.#cell.replace(released, sequence);
+      return true;
     } catch (error) {
       return !(error instanceof NotReplaced); // it runs out by itself
     }
@@ -210,6 +211,11 @@ export class Lease {
   /** Why the servers have not answered for a while; empty: they do. Told with each answer. Hot, replays last, never completes, never errors. */
   get trouble$(): Observable<string> {
     return this.#trouble.asObservable();
+  }
+
+  /** Whether they have answered lately. */
+  get isAnswered(): boolean {
+    return this.#sighting.silentMs(this.#clock.now()) <= leaseTimes.troubleMs;
   }
 
   /** Forgets why they have not answered: what is to be asked now is not known yet. */
@@ -227,7 +233,7 @@ export class Lease {
         pauseMs = this.#ownTerm === undefined ? await this.#look() : await this.#renew(this.#ownTerm);
       } catch (error) {
         this.#sighting.unanswered();
-        if (this.#sighting.silentMs(this.#clock.now()) > leaseTimes.troubleMs) this.#trouble.next(messageOf(error));
+        if (!this.isAnswered) this.#trouble.next(messageOf(error));
       }
       for (const resolve of confirming) resolve(this.#renewals > renewals);
       if (pauseMs > 0 && !this.#isHurried && !this.#hasEnded) await this.#pause(pauseMs);
@@ -280,12 +286,15 @@ export class Lease {
       value === undefined
         ? this.#mayTakeLost(nowMs)
         : value.isReleased
-          ? await this.#mayTakeReleased(value, ask, nowMs)
+          ? await this.#mayTakeReleased(value, ask)
           : await this.#mayTake(value.holder, ask, nowMs);
     const isFirst = mayTake && !this.#hasEnded && this.#rivals.goesFirst?.() !== true;
-    if (isFirst && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), value);
+    /** Who was there while it was waited for is not waited for again. */
+    const before = life === 'there' ? undefined : beforeOf(value);
+    if (isFirst && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
     const isThere = life === 'there' && { isThere: true as const };
-    if (value !== undefined) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
+    const isOfOther = value !== undefined && value.holder !== this.#me.id;
+    if (isOfOther) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
     return leaseTimes.lookMs;
   }
 
@@ -301,9 +310,9 @@ export class Lease {
   }
 
   /** What is given back to another hub is left to that one for a while, if it is there. */
-  async #mayTakeReleased({ before }: LeaseRecord, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
-    if (before === undefined || before.holder === this.#me.id) return true;
-    return this.#sighting.unseenMs(nowMs) >= leaseTimes.graceMs || (await lifeOf(before.holder)) !== 'there';
+  async #mayTakeReleased({ before }: LeaseRecord, lifeOf: Rivals['lifeOf']): Promise<boolean> {
+    if (before === undefined || before.holder === this.#me.id || (await lifeOf(before.holder)) !== 'there') return true;
+    return this.#sighting.unseenMs(this.#clock.now()) >= leaseTimes.graceMs;
   }
 
   #nextTerm(value: LeaseRecord | undefined): number {
@@ -320,10 +329,9 @@ export class Lease {
     return isOver || (await lifeOf(holder)) === 'gone';
   }
 
-  async #take(term: number, taken: LeaseRecord | undefined): Promise<number> {
+  async #take(term: number, before: LeaseRecord['before']): Promise<number> {
     const askedMs = this.#clock.now();
-    const before = this.#whole.hasBegun?.() ? undefined : beforeOf(taken);
-    this.#before = before?.holder === this.#me.id ? undefined : before;
+    this.#before = this.#whole.hasBegun?.() || before?.holder === this.#me.id ? undefined : before;
     const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;

@@ -7,6 +7,7 @@ import type { Link } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
 import type { Claims } from './claims.ts';
 import type { JointLease } from './joint-lease.ts';
+import type { Namesake, NamesakeTold } from './namesake.ts';
 
 /** What decides needs of the connection. */
 export interface Deciding {
@@ -16,8 +17,8 @@ export interface Deciding {
   readonly isShared: (address: string) => boolean;
   /** Whether this hub has all that another hub of its name has told. */
   readonly hasMirrored: () => boolean;
-  /** Emits when another hub of the name of this one is heard of. Hot, replays nothing, never errors. */
-  readonly namesake$: Observable<void>;
+  /** Emits what another hub of the name of this one tells. Hot, replays nothing, never errors. */
+  readonly namesake$: Observable<NamesakeTold>;
   /** Which other hub is heard to have each Connection ID, at this moment. */
   readonly heard: () => ReadonlyMap<string, string>;
   /** Tells other hubs what has not been told yet; resolves to whether who would take over has it, false past a time. Never rejects. */
@@ -40,6 +41,7 @@ export interface Standing {
 
 /** What those have who follow the lease. */
 export interface Following extends Deciding {
+  readonly namesake: Namesake;
   readonly lease: JointLease;
   readonly claims: Claims;
   readonly standing: Standing;

@@ -136,7 +136,7 @@ export class MirroredHub implements Remote {
     else this.#follow(told);
   }
 
-  /** Whether a lesser term is one of a new count, since the servers have lost the leases: that of another run, and nobody else is heard of. */
+  /** Whether a lesser term is that of another run, and nobody else is heard of: servers have lost the leases, or cannot read them. */
   #isAnew({ epoch }: Told): boolean {
     return epoch !== this.epoch && this.#context.scheduler.now() - this.#listensSinceMs >= staleAfterMs;
   }

@@ -38,6 +38,8 @@ export class MirroredParameters {
   #size = 0;
   /** The numbers of those that another hub or this one has, by address: as many as one hub may have at most. */
   readonly #hidden = new Map<string, number>();
+  /** The IDs of the connections of what is not shown since it is not selected, also of what was withdrawn since all was told. */
+  readonly #others = new Set<string>();
   readonly #origins = new Map<string, Origin>();
   readonly #connections = new Map<string, Origin>();
   /** Who writes, and when, unless a context says otherwise. */
@@ -63,9 +65,9 @@ export class MirroredParameters {
     return this.#hidden.keys();
   }
 
-  /** The IDs of their connections, also of those that are shown by another hub. */
+  /** The IDs of the connections of all that its owner has, shown or not. */
   connections(): ReadonlySet<string> {
-    const ids = new Set<string>();
+    const ids = new Set(this.#others);
     for (const { address } of shown(this.#byNumber)) ids.add(address.slice(0, address.indexOf('/')));
     for (const address of this.#hidden.keys()) ids.add(address.slice(0, address.indexOf('/')));
     return ids;
@@ -137,6 +139,7 @@ export class MirroredParameters {
     this.#byNumber = [];
     this.#size = 0;
     this.#hidden.clear();
+    this.#others.clear();
   }
 
   #takeChanges(turn: ToldTurn, fired: ((number: number) => void) | undefined): void {
@@ -213,7 +216,11 @@ export class MirroredParameters {
   /** Shows a parameter: one that is shown already, or a new one, unless this hub or another one that is there has its address. */
   #add([number, address, type, access]: Definition, known: Parameter | undefined): void {
     const { hub, remote, isSelected } = this.#context;
-    if (number >= 2 * maxMirrored || this.#size >= maxMirrored || !isSelected(address)) return;
+    if (number >= 2 * maxMirrored || this.#size >= maxMirrored) return;
+    if (!isSelected(address)) {
+      if (this.#others.size < maxOrigins) this.#others.add(address.slice(0, address.indexOf('/')));
+      return;
+    }
     const parameter =
       known ??
       this.#ownOf(address, type, access) ??

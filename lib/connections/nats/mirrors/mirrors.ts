@@ -23,7 +23,7 @@ export interface MirrorsContext {
   readonly ownership: Ownership;
   readonly isSelected: (address: string) => boolean;
   /** Is told when another hub of the name of this one is heard of, also one that this one does not mirror. */
-  readonly namesake$: Pick<Subject<void>, 'next'>;
+  readonly namesake$: Pick<Subject<Told>, 'next'>;
   readonly scheduler: SchedulerLike;
   readonly timeOfDay: () => number;
   readonly log: Log;
@@ -59,10 +59,10 @@ export class Mirrors {
     return this.#hubs.values();
   }
 
-  /** Which hub that is heard of has each connection, by Connection ID; those of a pair have theirs together. */
-  owners(): ReadonlyMap<string, string> {
+  /** Which hub has each connection, by Connection ID, of the others that were heard of in the last `withinMs`. */
+  owners(withinMs: number): ReadonlyMap<string, string> {
     const others = [...this.#hubs.values()].filter(
-      ({ hub, staleSince }) => staleSince === undefined && hub !== this.#context.name.hub,
+      ({ hub, lagMs }) => lagMs < withinMs && hub !== this.#context.name.hub,
     );
     return new Map(others.flatMap((one) => [...one.connections()].map((id) => [id, one.hub] as const)));
   }
@@ -113,7 +113,7 @@ export class Mirrors {
     }
     const { hub, name, namesake$ } = this.#context;
     if (told.epoch.startsWith(hub.epoch)) return;
-    if (teller === name.hub) namesake$.next();
+    if (teller === name.hub) namesake$.next(told);
     this.#hubOf(teller)?.take(told);
   }
 

@@ -122,11 +122,12 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   await time.run(100);
   servers.readClaims = false;
   const wanted = ['desk', 'rack', 'shelf'];
+  const heard: Record<string, string> = { rack: 'north' };
   const east = join(
     'east',
     () => wanted,
     () => true,
-    { rack: 'north' },
+    heard,
   );
   east.claims.read();
   await time.run(2000);
@@ -142,8 +143,18 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
   await time.run(3400);
   t.is(east.claims.owners.get('lamp'), 'east');
   t.true(east.counts.reads < 20, `${east.counts.reads} reads`);
+  delete heard.rack;
+  await time.run(4400);
+  t.is(east.claims.owners.get('rack'), 'east', 'nobody else is heard to have it any more');
+  heard.rack = 'north';
+  await time.run(5400);
+  t.is(east.claims.owners.get('rack'), 'east', 'it has it by now');
   servers.readClaims = true;
-  await time.run(5000);
+  servers.writeClaims = false;
+  await time.run(9000);
+  t.deepEqual([...east.claims.refusals!.keys()], ['desk'], 'the list says so, though it cannot be written');
+  servers.writeClaims = true;
+  await time.run(11_000);
   t.deepEqual([...east.claims.refusals!.keys()], ['desk']);
   t.deepEqual(Object.fromEntries(east.claims.owners), { desk: 'west', rack: 'east', shelf: 'east', lamp: 'east' });
 });

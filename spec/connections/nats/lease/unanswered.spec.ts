@@ -2,6 +2,7 @@
 // another one is heard to have it. Real hubs, and real servers.
 
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -53,4 +54,27 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   t.is(statusOf(rival, 'desk').state, 'failed');
   t.is(statusOf(again, 'desk').state, 'running');
   t.is(edge.find('desk/lamp')!.remote!.staleSince, undefined);
+});
+
+test('of two hubs of a name that start at one moment without a leader one is heard of, and the other one once that has ended', async (t) => {
+  const nats = await startNats(3);
+  t.teardown(() => nats.end());
+  const house = (hub: string) => ({ house: { type: 'nats', servers: [nats.urls[0]], domain: 'd', hub } });
+  const edge = await startTestHub(t, { connections: house('edge') });
+  await eventually(() => edge.mirroring.domain!().lease!.state === 'held', 'the servers have leaders');
+  for (const { pid } of nats.servers.slice(1)) process.kill(pid, 'SIGSTOP');
+  const values = [1, 2];
+  const hubs = await Promise.all(
+    values.map((value) => startTestHub(t, { connections: { ...house('west'), desk: lamp(value) } })),
+  );
+  await eventually(() => edge.find('desk/lamp') !== undefined, 'one is heard of');
+  await setTimeout(1500);
+  const told: unknown[] = [];
+  edge.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/lamp' && told.push(value));
+  const first = edge.find('desk/lamp')!.value as number;
+  await setTimeout(3000);
+  t.deepEqual(told, [], 'they do not take turns');
+  await hubs[values.indexOf(first)]!.stop();
+  await eventually(() => edge.find('desk/lamp')?.value === 3 - first);
+  t.deepEqual(told, [3 - first]);
 });

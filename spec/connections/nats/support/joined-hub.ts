@@ -7,6 +7,7 @@ import type { Transport } from '../../../../lib/connections/nats/link/transport.
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
 import type { Ownership } from '../../../../lib/connections/nats/ownership.ts';
 import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
+import type { Told } from '../../../../lib/connections/nats/wire/messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';
 import { createPort, type Operation } from '../../../../lib/hub/port.ts';
 import type { Origin, ParameterDeclaration } from '../../../../lib/model/parameter.ts';
@@ -47,7 +48,7 @@ export class JoinedHub {
     const timeOfDay = () => scheduler.now();
     const soon = (work: () => void) => void scheduler.schedule(work, 1);
     this.#join = (isSelected) => {
-      const mirroring = { isSelected: () => true, namesake$: new Subject<void>(), timeOfDay, log: createLogRecorder() };
+      const mirroring = { isSelected: () => true, namesake$: new Subject<Told>(), timeOfDay, log: createLogRecorder() };
       this.mirrors = new Mirrors({ ...shared, ...mirroring });
       this.sharer = new Sharer({ ...shared, isSelected, soon });
       this.mirrors.attach(transport);
