@@ -7,7 +7,8 @@ import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } f
 import { distinctUntilChanged, map } from 'rxjs/operators';
 import { pause } from '../pause.ts';
 import type { Cell } from './cell.ts';
-import { type Holder, Lease, type LeaseState, type Rivals, type Terms, type Whole } from './lease.ts';
+import { Lease, type LeaseState } from './lease.ts';
+import type { Holder, Rivals, Terms, Whole } from './parties.ts';
 import type { LeaseRecord } from './record.ts';
 
 /** Confirmations may come a hundred times a second: so many parts are renewed for one, and all others if none has succeeded by then. */

@@ -5,47 +5,11 @@
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
 import { type Cell, NotReplaced } from './cell.ts';
-import type { Life } from './life.ts';
+import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
 import type { LeaseRecord } from './record.ts';
 import { Sighting } from './sighting.ts';
+import { Succession } from './succession.ts';
 import { leaseTimes } from './times.ts';
-
-/** Who asks for the lease: `id` is of this run of the program alone, `name` tells people which one it is. */
-export interface Holder {
-  readonly id: string;
-  readonly name: string;
-  readonly parts?: number;
-}
-
-/** The greatest term that was heard of, of all parts of a lease. */
-export interface Terms {
-  greatest: number;
-}
-
-/** What is known of others than by their renewals. */
-export interface Rivals {
-  lifeOf(holder: string): Promise<Life>;
-  /** false: what the lease protects may be done twice for a while, so a holder that seems to be gone is not waited for. */
-  readonly isExclusive: boolean;
-  /** Whether another hub is heard of that is to have the lease first, at this moment. Left out: none is. */
-  goesFirst?(): boolean;
-}
-
-/** The lease of which a cell is a part. */
-export interface Whole {
-  readonly terms: Terms;
-  /** Whether this hub wants the lease at this moment: it is asked before it takes it, and before each renewal. */
-  isWanted(): boolean;
-  /** Whether another part of it is this hub's or has run out: then nobody goes on who could renew this one. Left out: there is none. */
-  hasRunOut?(): boolean;
-  /** Whether this hub has begun, and may go on. */
-  hasBegun?(): boolean;
-  /** The term to take it in, or a greater one; left out: one that is greater than all that was heard of. */
-  nextTerm?(): number | undefined;
-}
-
-const unknownRivals: Rivals = { lifeOf: async () => 'silent', isExclusive: true };
-const ofOneCell = (): Whole => ({ terms: { greatest: 0 }, isWanted: () => true });
 
 /**
  * - *unknown*: the servers have not answered yet.
@@ -62,7 +26,6 @@ export class Lease {
   readonly #cell: Cell<LeaseRecord>;
   readonly #me: Holder;
   readonly #clock: SchedulerLike;
-  readonly #rivals: Rivals;
   readonly #whole: Whole;
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   #fenceTimer = Subscription.EMPTY;
@@ -73,6 +36,7 @@ export class Lease {
   #hasEnded = false;
   readonly #trouble = new BehaviorSubject('');
   readonly #sighting = new Sighting();
+  readonly #succession: Succession;
   /** The term of this hub's own record, as far as it knows. */
   #ownTerm: number | undefined;
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
@@ -92,8 +56,8 @@ export class Lease {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
-    this.#rivals = rivals;
     this.#whole = whole;
+    this.#succession = new Succession(me, this.#sighting, rivals, whole);
   }
 
   /** Hot, replays last, synchronous, never completes, never errors. */
@@ -253,10 +217,9 @@ export class Lease {
     return leaseTimes.renewMs - (this.#clock.now() - askedMs);
   }
 
-  /** Whether who had it before is there again, and may go on by it, as this hub has not begun. */
+  /** Whether who had it before may go on by it, as this hub has not begun. */
   async #isAwaited(): Promise<boolean> {
-    if (this.#before === undefined) return false;
-    return (await this.#rivals.lifeOf(this.#before.holder)) === 'there' && this.#before !== undefined;
+    return (await this.#succession.isAwaited(this.#before)) && this.#before !== undefined;
   }
 
   /** Leaves it to others, and goes on to look; returns the pause until then. */
@@ -280,27 +243,11 @@ export class Lease {
     this.#ownTerm = isOwn ? value.term : undefined;
     if (!isOwn) this.#noteReleased(value); // its own record is in the place of the one it saw
     if (isOwn) return 0; // a write that was not answered has succeeded: it is held once it is renewed
-    let life: Life | undefined;
-    const ask = async (holder: string) => (life = await this.#rivals.lifeOf(holder));
-    const mayTake =
-      value === undefined
-        ? this.#mayTakeLost(nowMs)
-        : value.isReleased
-          ? await this.#mayTakeReleased(value, ask)
-          : await this.#mayTake(value.holder, ask, nowMs);
-    const isFirst = mayTake && !this.#hasEnded && this.#rivals.goesFirst?.() !== true;
-    /** Who was there while it was waited for is not waited for again. */
-    const before = life === 'there' ? undefined : beforeOf(value);
-    if (isFirst && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
-    const isThere = life === 'there' && { isThere: true as const };
-    const isOfOther = value !== undefined && value.holder !== this.#me.id;
-    if (isOfOther) this.#enter({ is: 'taken', term: value.term, name: value.name, ...isThere });
+    const { mayTake, isThere, before } = await this.#succession.find(value, nowMs, this.isHeld());
+    if (mayTake && !this.#hasEnded && this.#whole.isWanted()) return this.#take(this.#nextTerm(value), before);
+    if (value !== undefined && value.holder !== this.#me.id)
+      this.#enter({ is: 'taken', term: value.term, name: value.name, ...(isThere && { isThere }) });
     return leaseTimes.lookMs;
-  }
-
-  /** Whether nobody can have a lease that there is not: servers that have lost it do not end who holds it, who may take it again. */
-  #mayTakeLost(nowMs: number): boolean {
-    return !this.#sighting.isTaken || !this.#rivals.isExclusive || this.isHeld() || this.#sighting.isOver(nowMs);
   }
 
   #noteReleased(value: LeaseRecord | undefined): void {
@@ -309,29 +256,14 @@ export class Lease {
     this.#returnedTerm = released?.before?.holder === this.#me.id ? released.before.term : undefined;
   }
 
-  /** What is given back to another hub is left to that one for a while, if it is there. */
-  async #mayTakeReleased({ before }: LeaseRecord, lifeOf: Rivals['lifeOf']): Promise<boolean> {
-    if (before === undefined || before.holder === this.#me.id || (await lifeOf(before.holder)) !== 'there') return true;
-    return this.#sighting.unseenMs(this.#clock.now()) >= leaseTimes.graceMs;
-  }
-
   #nextTerm(value: LeaseRecord | undefined): number {
     const { terms, nextTerm } = this.#whole;
     return Math.max(nextTerm?.() ?? terms.greatest + 1, (value?.term ?? 0) + 1);
   }
 
-  /** Whether the lease has run out. A holder that is there, and whose fence has stopped it, is left some time to go on. */
-  async #mayTake(holder: string, lifeOf: Rivals['lifeOf'], nowMs: number): Promise<boolean> {
-    const { isExclusive } = this.#rivals;
-    const isOver = this.#sighting.isOver(nowMs, this.#whole.hasRunOut?.() ? 0 : leaseTimes.graceMs);
-    const isPatient = this.#sighting.unseenMs(nowMs) < leaseTimes.patienceMs;
-    if (isExclusive) return isOver && (!isPatient || (await lifeOf(holder)) !== 'there');
-    return isOver || (await lifeOf(holder)) === 'gone';
-  }
-
   async #take(term: number, before: LeaseRecord['before']): Promise<number> {
     const askedMs = this.#clock.now();
-    this.#before = this.#whole.hasBegun?.() || before?.holder === this.#me.id ? undefined : before;
+    this.#before = this.#whole.hasBegun?.() ? undefined : before;
     const sequence = await this.#cell.replace(this.#record(term), this.#sighting.sequence);
     if (sequence === undefined) return 0;
     this.#ownTerm = term;
@@ -391,9 +323,4 @@ export class Lease {
     this.#hurried = resolve;
     return promise.finally(() => timer.unsubscribe());
   }
-}
-
-/** Who may still go on by a record that is taken: its holder, or who it was given back to. */
-function beforeOf(taken: LeaseRecord | undefined): LeaseRecord['before'] {
-  return taken?.isReleased === false ? { holder: taken.holder, term: taken.term } : taken?.before;
 }
