@@ -4,8 +4,8 @@ import type { Observable } from 'rxjs';
 
 export interface Ownership {
   /**
-   * The term under which this hub runs its connections and rules; every message carries it. Terms only grow, but a hub that nobody tells who
-   * has its lease is in term 0.
+   * The term under which this hub runs its connections and rules; every message carries it. Terms only grow, but a hub that
+   * starts, and that nobody tells who has its lease, is in term 0.
    */
   readonly term: number;
   /** false: another hub of the same name runs them, this one mirrors it. */

@@ -1,6 +1,6 @@
 // Which hub of a domain has which Connection ID: one list for all hubs. A hub that wants an ID which another one has asks again and
-// again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub has what it
-// wants and no other one is heard to have.
+// again, and gets it when that hub has given it up, ended, or is not heard of any more. While the list cannot be read, a hub goes by what
+// it said last; of what is not in it, it has what no other hub is heard to have.
 
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
@@ -69,7 +69,7 @@ export class Claims {
   /** Hubs that have something which this hub wants. */
   readonly #sightings = new Map<string, Sighting>();
   #askedMs = 0;
-  /** The list as it was read last. */
+  /** The list as it was read or written last. */
   #list: ReadonlyMap<string, string> | undefined;
   /** When this hub last knew what it has, or could first have asked. */
   #knownMs: number;
@@ -115,6 +115,16 @@ export class Claims {
     return this.#wantedBy((id) => this.refusalOf(id));
   }
 
+  /** What this hub is not to start when it starts something before anybody has said who has what: by the list, or what is heard. */
+  heardRefusals(): Refusals {
+    const { hub, heard } = this.#options;
+    const others = heard();
+    return this.#wantedBy((id) => {
+      const owner = this.owners.get(id) ?? others.get(id) ?? hub;
+      return owner === hub ? undefined : takenBy(owner, id);
+    });
+  }
+
   #wantedBy(refusalOf: (id: string) => Refusal | undefined): Refusals {
     const all = [...this.#options.wanted()].map((id) => [id, refusalOf(id)] as const);
     return new Map(all.flatMap(([id, refusal]) => (refusal === undefined ? [] : [[id, refusal]])));
@@ -140,7 +150,7 @@ export class Claims {
     this.#presume();
   }
 
-  /** Goes by the list as it was read last: what a hub of this name had in it this one has. */
+  /** Goes by the list as it was read or written last: what a hub of this name had in it this one has. */
   inherit(): void {
     if (this.#list !== undefined) this.#refusals.next(this.#wantedBy((id) => this.#takenOf(id)));
   }
@@ -181,7 +191,10 @@ export class Claims {
     return this.#options.clock.now() - this.#knownMs >= longestWaitMs;
   }
 
-  /** Goes by the list as it was read last, and has what is not in it and no other hub is heard to have, where nobody has answered for too long. */
+  /**
+   * Where nobody has answered for too long: goes by the list as it was read or written last. What is not in it is this hub's if it was
+   * before, or if no other one is heard to have it.
+   */
   #presume(): void {
     const { hub, wanted, heard } = this.#options;
     if (this.#hasEnded || !this.#isUnanswered || !this.#mayClaim()) return;

@@ -78,9 +78,10 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
-  const following: Following = { ...deciding, namesake, lease, claims, standing, trouble$, confirm };
+  const refused = refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay });
+  running.add(refused.running);
+  const following: Following = { ...deciding, refused, namesake, lease, claims, standing, trouble$, confirm };
   running.add(deciding.namesake$.subscribe({ next: (told) => namesake.hear(told), error: () => {} }));
-  running.add(refuseConnections({ hub, claims, wanted, changed$, timeOfDay: context.timeOfDay }));
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
   running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));

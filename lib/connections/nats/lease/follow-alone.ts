@@ -30,7 +30,9 @@ export function followAlone(all: Following): Subscription {
   const { settings, scheduler } = context;
   const following = new Subscription();
   const begin = () => {
-    if (hub.duty.watch === undefined) hub.duty.begin({ term: standing.term, goesOn: false });
+    if (hub.duty.watch !== undefined) return;
+    if (claims.refusals === undefined) all.refused.holdBack();
+    hub.duty.begin({ term: standing.term, goesOn: false });
   };
   let rival = Subscription.EMPTY;
   let hasRival = false;
@@ -78,21 +80,21 @@ export function followAlone(all: Following): Subscription {
   };
   const wait = (name: string) => {
     rival.unsubscribe();
-    const isSilent = () => !lease.isAnswered;
-    rival = scheduler.schedule(() => (isSilent() ? wait(name) : meet(name)), rivalMs);
+    const look = () => (lease.isAnswered && lease.isRenewed ? meet(name) : wait(name));
+    rival = scheduler.schedule(look, rivalMs);
   };
   const tell = ([why, { is }]: readonly [string, LeaseState]) => {
     if (why !== '') trouble$.next(`no lease: ${why}`);
     else if (is !== 'unknown' && !hasRival) trouble$.next('');
   };
-  /** A lease that can be read and not written, as without the permission for it, stays unknown. */
   const isWaiting = () => standing.term === 0 && !hasRival;
   const waiting$ = timer(longestWaitMs, lookMs, scheduler).pipe(takeWhile(isWaiting, true));
   const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? waiting$ : NEVER)));
   const goOn = () => {
     if (trouble$.value === undefined) trouble$.next('');
-    const isUnknown = isWaiting() && (lease.state.is === 'unknown' || !lease.isAnswered);
-    if (isUnknown && !standing.hasName && !all.namesake.isHeard) haveName();
+    /** So it is also as long as the lease can be read and not written, as without the permission for it. */
+    const isUnclear = isWaiting() && (lease.state.is === 'unknown' || !lease.isAnswered || !lease.isRenewed);
+    if (isUnclear && !standing.hasName && !all.namesake.isHeard) haveName();
   };
   following.add(all.namesake$.subscribe({ next: hearNamesake, error: () => {} }));
   following.add(waited$.subscribe({ next: goOn, error: () => {} }));

@@ -132,6 +132,11 @@ export class JointLease {
     return this.#parts.some((part) => part.isAnswered);
   }
 
+  /** Whether another hub has renewed a part lately. */
+  get isRenewed(): boolean {
+    return this.#parts.some((part) => part.isRenewed);
+  }
+
   /** Forgets why they have not answered, as when others are asked from now on. */
   forgetTrouble(): void {
     for (const part of this.#parts) part.forgetTrouble();

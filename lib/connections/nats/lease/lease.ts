@@ -41,7 +41,7 @@ export class Lease {
   #ownTerm: number | undefined;
   /** Whether who takes the newest record, or who has taken it, has the whole lease. */
   #isWhole = false;
-  /** Whose record this hub has replaced, as long as it has not begun since. */
+  /** As in the record, as long as this hub has not begun since it took the part. */
   #before: LeaseRecord['before'];
   /** The term of this hub's own record that nobody has begun after who had this part: they have given it back. */
   #returnedTerm: number | undefined;
@@ -149,7 +149,7 @@ export class Lease {
 
   /**
    * Gives the lease to whoever wants it, the whole of it or this part. What it protects must have ended before. Never rejects; resolves to
-   * false when it is certain that nobody was given anything.
+   * false only when it is certain that nobody was given anything.
    */
   async release(isWhole = false): Promise<boolean> {
     this.stop();

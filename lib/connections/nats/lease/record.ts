@@ -12,7 +12,7 @@ const leaseRecord = z.object({
   renewal: z.int().nonnegative().optional(),
   /** How many cells the lease is on. */
   parts: z.int().positive().optional(),
-  /** Whose record this one has taken the place of, whose holder has not begun since it took it: released, it is given back to that one. */
+  /** Who had it last and may still go on by it, as nobody has begun since: released, it is given back to that one. Left out: nobody may. */
   before: z.object({ holder: z.string(), term: z.int().positive() }).optional(),
   /** Of a part that was released: who takes it has the whole lease. */
   isWhole: z.boolean().optional(),

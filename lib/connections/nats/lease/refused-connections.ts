@@ -17,8 +17,15 @@ export interface Refusing {
   timeOfDay(): number;
 }
 
-/** Holds back what the claims refuse, until it is unsubscribed from. */
-export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: Refusing): Subscription {
+export interface Refused {
+  /** Ends all of it. */
+  readonly running: Subscription;
+  /** Holds back what other hubs are heard to have, as nobody has said yet who has what; to be called before anything begins. */
+  holdBack(): void;
+}
+
+/** Holds back what the claims refuse. */
+export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: Refusing): Refused {
   const refused = new RefusedConnections(hub, timeOfDay);
   const running = new Subscription();
   const follow = <T>(stream$: Observable<T>, next: (one: T) => void) =>
@@ -39,7 +46,12 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
   const come$ = hub.declared$.pipe(filter(isOfAnother), auditTime(0, asapScheduler)); // the hub has all of them by then
   follow(come$, () => refused.follow(claims.expectedRefusals()));
   running.add(() => refused.follow(new Map()));
-  return running;
+  const holdBack = () => {
+    const refusals = claims.heardRefusals();
+    hub.duty.holdBack({ get: (id) => refusals.get(id)?.reason });
+    refused.follow(refusals);
+  };
+  return { running, holdBack };
 }
 
 class RefusedConnections {

@@ -8,6 +8,7 @@ import type { NatsSettings } from '../settings.ts';
 import type { Claims } from './claims.ts';
 import type { JointLease } from './joint-lease.ts';
 import type { Namesake, NamesakeTold } from './namesake.ts';
+import type { Refused } from './refused-connections.ts';
 
 /** What decides needs of the connection. */
 export interface Deciding {
@@ -41,6 +42,7 @@ export interface Standing {
 
 /** What those have who follow the lease. */
 export interface Following extends Deciding {
+  readonly refused: Refused;
   readonly namesake: Namesake;
   readonly lease: JointLease;
   readonly claims: Claims;

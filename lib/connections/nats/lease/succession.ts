@@ -12,7 +12,7 @@ export interface Finding {
   readonly mayTake: boolean;
   /** Whether who may still go on by it has said that it is there. */
   readonly isThere: boolean;
-  /** As in the record, for who takes it. Who is there, and was waited for, is not waited for again. */
+  /** As in the record, for who takes it. Who has said that it is there, and was waited for, is not waited for again. */
   readonly before: Before;
 }
 

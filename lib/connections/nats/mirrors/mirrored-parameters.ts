@@ -65,7 +65,7 @@ export class MirroredParameters {
     return this.#hidden.keys();
   }
 
-  /** The IDs of the connections of all that its owner has, shown or not. */
+  /** The IDs of the connections of what its owner has, shown or not; of what is not selected also those of what was withdrawn. */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#others);
     for (const { address } of shown(this.#byNumber)) ids.add(address.slice(0, address.indexOf('/')));

@@ -43,6 +43,11 @@ test('a hub that starts without a leader is heard of after 2 s, a second one of 
   await eventually(() => edge.find('rack/lamp')?.value === 8);
   t.like(statusOf(rival, 'desk'), { state: 'failed', reason: 'hub "west" has a connection "desk" too' });
   t.is(statusOf(rival, 'rack').state, 'running');
+  t.false(
+    rival.lines.some(({ message }) => message === 'connection "desk" is running'),
+    'it has never started',
+  );
+  t.true(rival.lines.some(({ message }) => message === 'connection "rack" is running'));
   await eventually(() => copy.duty.watch !== undefined, 'it serves its own');
   const values = () => ['desk/lamp', 'shelf/lamp'].map((address) => edge.find(address)?.value);
   t.deepEqual(values(), [3, undefined]);
