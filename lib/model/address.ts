@@ -35,6 +35,11 @@ export function parseAddress(address: string): { connectionId: string; parameter
   return { connectionId, parameterId };
 }
 
+/** The Connection ID of an address that is known to be one. */
+export function connectionIdOf(address: string): string {
+  return address.slice(0, address.indexOf('/'));
+}
+
 /** Joins the two parts of an address: `desk`, `mic/open` → `desk/mic/open`. */
 export function formatAddress(connectionId: string, parameterId: string): string {
   return `${connectionId}/${parameterId}`;

@@ -1,7 +1,7 @@
 // The lease on the name of a hub, which is on one cell or on several. To begin, a hub has to hold all of them at one moment, or the one in
 // which the last holder has left the whole lease; to go on, any one is enough that it has held since, or that was given back by who did
-// not begin. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some
-// seconds, since they are without a leader, ends nobody.
+// not begin. So whoever begins knows that nobody else goes on, and a cell that servers cannot write for some seconds, since they are
+// without a leader, ends nobody.
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';

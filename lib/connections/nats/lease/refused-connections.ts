@@ -2,10 +2,11 @@
 
 import { asapScheduler, type Observable, type Subject, Subscription } from 'rxjs';
 import { auditTime, filter } from 'rxjs/operators';
+import { connectionIdOf } from '../../../model/address.ts';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import type { Claims, Refusals } from './claims.ts';
-import { connectionOf, Vacancy } from './vacancy.ts';
+import { Vacancy } from './vacancy.ts';
 import type { Wanted } from './wanted.ts';
 
 export interface Refusing {
@@ -36,7 +37,7 @@ export function refuseConnections({ hub, claims, wanted, changed$, timeOfDay }: 
     return refusal !== undefined && wanted.isShared(id) ? refusal : undefined;
   };
   const isOfAnother = (parameter: Parameter) =>
-    parameter.remote === undefined && claims.refusalOf(connectionOf(parameter)) !== undefined;
+    parameter.remote === undefined && claims.refusalOf(connectionIdOf(parameter.address)) !== undefined;
   follow(claims.refusals$, (refusals) => {
     if (refusals === undefined) return;
     hub.duty.holdBack({ get: (id) => refusalOf(id)?.reason });

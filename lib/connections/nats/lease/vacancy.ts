@@ -1,6 +1,7 @@
 // What stands in for the owner of parameters of this hub while it may not run their connections: the values stay, and nobody takes
 // a write.
 
+import { connectionIdOf } from '../../../model/address.ts';
 import { HubError } from '../../../model/error.ts';
 import type { Parameter, Remote } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -38,7 +39,7 @@ export class Vacancy implements Remote {
     let hasNone = true;
     for (const parameter of port.parameters()) {
       if (parameter.remote === this) hasNone = false;
-      else if (parameter.remote === undefined && isFor(connectionOf(parameter))) coming.push(parameter);
+      else if (parameter.remote === undefined && isFor(connectionIdOf(parameter.address))) coming.push(parameter);
     }
     if (hasNone) this.staleSince = timeMs;
     for (const parameter of coming) port.mirroring.entrust(parameter, this);
@@ -53,9 +54,4 @@ export class Vacancy implements Remote {
     this.staleSince = undefined; // until here it is what tells that they were stale
     port.mirroring.tell();
   }
-}
-
-/** The Connection ID of a parameter. */
-export function connectionOf({ address }: Parameter): string {
-  return address.slice(0, address.indexOf('/'));
 }

@@ -1,8 +1,8 @@
 // Which Connection IDs a hub wants for itself: those of its connections that share a parameter.
 
 import { merge, Subscription } from 'rxjs';
+import { connectionIdOf } from '../../../model/address.ts';
 import type { HubPort } from '../../hub-port.ts';
-import { connectionOf } from './vacancy.ts';
 
 export interface Wanted {
   /** The IDs at this moment. */
@@ -27,7 +27,7 @@ export function createWanted(hub: HubPort, isShared: (address: string) => boolea
       known ??= find(hub, isShared);
       return known;
     },
-    isShared: (id) => [...hub.parameters()].some((one) => connectionOf(one) === id && isShared(one.address)),
+    isShared: (id) => [...hub.parameters()].some((one) => connectionIdOf(one.address) === id && isShared(one.address)),
     stop: () => following.unsubscribe(),
   };
 }
@@ -36,7 +36,7 @@ function find(hub: HubPort, isShared: (address: string) => boolean): ReadonlySet
   const ids = new Set<string>();
   for (const parameter of hub.parameters()) {
     const { address } = parameter;
-    const id = connectionOf(parameter);
+    const id = connectionIdOf(address);
     if (!ids.has(id) && !hub.mirroring.isLocal(id) && isShared(address)) ids.add(id);
   }
   return ids;

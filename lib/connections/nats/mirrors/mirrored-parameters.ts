@@ -1,5 +1,6 @@
 // The parameters of one other hub, as this hub shows them, by the numbers of their owner.
 
+import { connectionIdOf } from '../../../model/address.ts';
 import { describe } from '../../../model/error.ts';
 import type { Change, Origin, Parameter, Remote } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
@@ -68,8 +69,8 @@ export class MirroredParameters {
   /** The IDs of the connections of what its owner has, shown or not; of what is not selected also those of what was withdrawn. */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#others);
-    for (const { address } of shown(this.#byNumber)) ids.add(address.slice(0, address.indexOf('/')));
-    for (const address of this.#hidden.keys()) ids.add(address.slice(0, address.indexOf('/')));
+    for (const { address } of shown(this.#byNumber)) ids.add(connectionIdOf(address));
+    for (const address of this.#hidden.keys()) ids.add(connectionIdOf(address));
     return ids;
   }
 
@@ -218,7 +219,7 @@ export class MirroredParameters {
     const { hub, remote, isSelected } = this.#context;
     if (number >= 2 * maxMirrored || this.#size >= maxMirrored) return;
     if (!isSelected(address)) {
-      if (this.#others.size < maxOrigins) this.#others.add(address.slice(0, address.indexOf('/')));
+      if (this.#others.size < maxOrigins) this.#others.add(connectionIdOf(address));
       return;
     }
     const parameter =
@@ -250,7 +251,7 @@ export class MirroredParameters {
   }
 
   #connectionOf(address: string): Origin {
-    const name = address.slice(0, address.indexOf('/'));
+    const name = connectionIdOf(address);
     const known = this.#connections.get(name);
     if (known !== undefined) return known;
     if (this.#connections.size >= maxOrigins) this.#connections.clear();

@@ -3,6 +3,7 @@
 
 import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
+import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
@@ -225,7 +226,7 @@ export class Sharer {
 
   #isShared({ address, remote }: Parameter): boolean {
     const { hub, ownership, isSelected, name } = this.#context;
-    const connection = address.slice(0, address.indexOf('/'));
+    const connection = connectionIdOf(address);
     if ((remote !== undefined && remote.hub !== name.hub) || hub.mirroring.isLocal(connection)) return false;
     return ownership.owns(connection) && isSelected(address);
   }

@@ -1,6 +1,7 @@
 // The order in which rules run that wait until a turn has settled: each behind those whose results it reads, also where a
 // connection stands between them.
 
+import { connectionIdOf } from '../../../model/address.ts';
 import { sortByDependency } from '../../../model/dependency-order.ts';
 import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 
@@ -32,7 +33,7 @@ export function settleOrderOf(
   for (const [id, inputs] of listening) if (inputs.length === 0) listening.delete(id);
   /** The connection of an address, if it has inputs. */
   const listenerOf = (address: string) => {
-    const connection = listening.size === 0 ? '' : address.slice(0, address.indexOf('/'));
+    const connection = listening.size === 0 ? '' : connectionIdOf(address);
     return listening.has(connection) ? connection : undefined;
   };
   /** How far lists of addresses have been gone through; rules of a flow file in TypeScript may share one. */

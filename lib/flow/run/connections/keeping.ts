@@ -5,7 +5,7 @@ import type { Archive } from '../../../connections/archive.ts';
 import type { Installation } from '../../../connections/installation.ts';
 import type { Deed, KeepingPort, Kept, KeptMemory, KeptValue, Memory } from '../../../connections/keeping.ts';
 import type { Graph } from '../../../graph/graph.ts';
-import { formatAddress } from '../../../model/address.ts';
+import { connectionIdOf, formatAddress } from '../../../model/address.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { within } from '../../../model/time/deadline.ts';
 import type { Value } from '../../../model/value.ts';
@@ -147,7 +147,7 @@ export class Keeping implements KeepingPort {
   }
 
   isKept({ address, type, access }: Parameter): boolean {
-    return type !== 'T' && access !== 'read-only' && this.#kept.has(address.slice(0, address.indexOf('/')));
+    return type !== 'T' && access !== 'read-only' && this.#kept.has(connectionIdOf(address));
   }
 
   isFromOutside({ depth, origin: { kind, name }, previous, parameter: { type } }: Change): boolean {

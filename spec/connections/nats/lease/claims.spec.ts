@@ -51,6 +51,16 @@ function domain(time: Time, servers = willing) {
   };
 }
 
+/** A domain in which west has the desk. */
+async function withWest() {
+  const time = new Time();
+  const servers = { ...willing };
+  const join = domain(time, servers);
+  join('west', () => ['desk']).claims.read();
+  await time.run(100);
+  return { time, servers, join };
+}
+
 test('who has all that it wants asks rarely; who does not asks each second, and gets what is given up', async (t) => {
   const time = new Time();
   const join = domain(time);
@@ -114,12 +124,7 @@ test('of a pair only the holder claims, though the two want other things: the on
 });
 
 test('without an answer for 2 s a hub has what it wants and nobody else is heard to have, and then what the list says', async (t) => {
-  const time = new Time();
-  const servers = { ...willing };
-  const join = domain(time, servers);
-  const west = join('west', () => ['desk']);
-  west.claims.read();
-  await time.run(100);
+  const { time, servers, join } = await withWest();
   servers.readClaims = false;
   const wanted = ['desk', 'rack', 'shelf'];
   const heard: Record<string, string> = { rack: 'north' };
@@ -160,12 +165,7 @@ test('without an answer for 2 s a hub has what it wants and nobody else is heard
 });
 
 test('a list that can be read and not written counts', async (t) => {
-  const time = new Time();
-  const servers = { ...willing };
-  const join = domain(time, servers);
-  const west = join('west', () => ['desk']);
-  west.claims.read();
-  await time.run(100);
+  const { time, servers, join } = await withWest();
   servers.writeClaims = false;
   const east = join('east', () => ['desk', 'rack']);
   east.claims.read();
@@ -175,11 +175,7 @@ test('a list that can be read and not written counts', async (t) => {
 });
 
 test('who takes over has what the list said last, at once; one that yields, or stands by, takes nothing', async (t) => {
-  const time = new Time();
-  const servers = { ...willing };
-  const join = domain(time, servers);
-  const west = join('west', () => ['desk']);
-  west.claims.read();
+  const { time, servers, join } = await withWest();
   let isMain = false;
   const standby = join(
     'west',
@@ -203,12 +199,7 @@ test('who takes over has what the list said last, at once; one that yields, or s
 });
 
 test('a hub whose lease nobody could read or renew is not taken for gone', async (t) => {
-  const time = new Time();
-  const servers = { ...willing };
-  const join = domain(time, servers);
-  const west = join('west', () => ['desk']);
-  west.claims.read();
-  await time.run(100);
+  const { time, servers, join } = await withWest();
   const east = join('east', () => ['desk', 'rack']);
   east.claims.read();
   await time.run(3000);

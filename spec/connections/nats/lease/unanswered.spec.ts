@@ -2,7 +2,7 @@
 // another one is heard to have it. Real hubs, and real servers.
 
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
+import { connect, type Msg } from '@nats-io/transport-node';
 import test from 'ava';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
@@ -73,13 +73,29 @@ test('of two hubs of a name that start at one moment without a leader one is hea
     values.map((value) => startTestHub(t, { connections: { ...house('west'), desk: lamp(value) } })),
   );
   await eventually(() => edge.find('desk/lamp') !== undefined, 'one is heard of');
-  await setTimeout(1500);
+  await oneTells(nats.urls[0]!);
   const told: unknown[] = [];
   edge.changes$.subscribe(({ parameter, value }) => parameter.address === 'desk/lamp' && told.push(value));
   const first = edge.find('desk/lamp')!.value as number;
-  await setTimeout(3000);
+  await oneTells(nats.urls[0]!);
   t.deepEqual(told, [], 'they do not take turns');
   await hubs[values.indexOf(first)]!.stop();
   await eventually(() => edge.find('desk/lamp')?.value === 3 - first);
   t.deepEqual(told, [3 - first]);
 });
+
+/** Resolves when one run of west has told something six times in a row, which takes it 2.5 s, and no other one meanwhile. */
+async function oneTells(url: string): Promise<void> {
+  const connection = await connect({ servers: url });
+  try {
+    let last = { epoch: '', times: 0 };
+    const callback = (_: Error | null, message: Msg) => {
+      const { epoch } = message.json<{ epoch: string }>();
+      last = { epoch, times: epoch === last.epoch ? last.times + 1 : 1 };
+    };
+    connection.subscribe('patchbay.d.west.turns', { callback });
+    await eventually(() => last.times >= 6, 'one tells, and no other one');
+  } finally {
+    await connection.close();
+  }
+}
