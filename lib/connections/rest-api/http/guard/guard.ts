@@ -47,6 +47,13 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     return guest;
   };
 
+  /** Whoever reads with a token that is known, or with the cookie of a browser: the usual ones. undefined: somebody else. */
+  const findUsual = (request: HttpRequest, host: string, authorization: string): Guest | undefined => {
+    if (authorization !== '') return attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
+    sites.checkOrigin(request, 'read', host);
+    return identification.byCookie(request);
+  };
+
   const checkUnknown = (
     request: HttpRequest,
     purpose: Purpose,
@@ -82,10 +89,10 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
         return directory.everybody;
       }
       const authorization = authorizationOf(request, act);
-      const known = act === 'read' && attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
-      return known === undefined
+      const usual = act === 'read' ? findUsual(request, host, authorization) : undefined;
+      return usual === undefined
         ? checkUnknown(request, purpose, host, authorization, addressOf)
-        : withRight(known, need, request);
+        : withRight(usual, need, request);
     },
   };
 }
