@@ -56,7 +56,7 @@ test('with 20,000 changes a second the page answers input within 100 ms, stays u
     return ((await page.evaluate('slowest')) as number) / slowness();
   });
   const perSecond = ((written - start.written) * 1000) / (performance.now() - start.ms);
-  const megabytes = await within(privateMegabytes(), 'the memory of the page');
+  const megabytes = await within(heldMegabytes(page), 'the memory of the page');
   const { requests, frames } = await trafficOf(page);
   t.log(`${requests.toFixed(1)} requests/s, ${frames.toFixed(1)} frames/s from the hub`);
   t.log(`${Math.round(perSecond)} changes/s, slowest input ${best} ms, ${Math.round(megabytes)} MB`);
@@ -97,6 +97,14 @@ async function useAll(page: Page): Promise<void> {
     const text = JSON.stringify(await live.textContent());
     await waitUntil(page, `document.querySelector('[data-address="rack/meter-3"] .value')?.textContent !== ${text}`);
   }
+}
+
+/** The memory that the page holds. A browser that gets no processor has more for a while, which it has not come to collect. */
+function heldMegabytes(page: Page): Promise<number> {
+  return bestOf(maxMegabytes, async () => {
+    await page.requestGC();
+    return privateMegabytes();
+  });
 }
 
 /** Returns the memory that the largest page of the browser has for itself. */

@@ -34,10 +34,10 @@ export async function idleTimeOf(work: () => unknown): Promise<number> {
   return tookMs / Math.max(before, slowness());
 }
 
-/** The least of what several tries say, in milliseconds: no more of them than it takes to come below the limit. */
-export async function bestOf(limitMs: number, measure: (attempt: number) => Promise<number>, attempts = 8) {
+/** The least of what several tries say: no more of them than it takes to come below the limit. */
+export async function bestOf(limit: number, measure: (attempt: number) => Promise<number>, attempts = 8) {
   let best = Number.POSITIVE_INFINITY;
-  for (let attempt = 0; attempt < attempts && best >= limitMs; attempt++) best = Math.min(best, await measure(attempt));
+  for (let attempt = 0; attempt < attempts && best >= limit; attempt++) best = Math.min(best, await measure(attempt));
   return best;
 }
 
