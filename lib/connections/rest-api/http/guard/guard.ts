@@ -39,34 +39,30 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
   const sites = new SiteCheck(settings);
   const identification = new Identification(entry, attempts);
 
-  const identify = (request: HttpRequest, purpose: Purpose, authorization: string, addressOf: () => string) => {
-    if (authorization !== '') return identification.byCredentials(authorization, addressOf);
-    const guest = identification.byCookie(request);
-    if (guest === undefined) return identification.nobody(purpose);
-    if (purpose.act !== 'read') sites.checkNamed(request);
-    return guest;
-  };
-
-  /** Whoever reads with a token that is known, or with the cookie of a browser: the usual ones. undefined: somebody else. */
-  const findUsual = (request: HttpRequest, host: string, authorization: string): Guest | undefined => {
-    if (authorization !== '') return attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
-    sites.checkOrigin(request, 'read', host);
-    return identification.byCookie(request);
-  };
-
-  const checkUnknown = (
+  /** Whoever comes with credentials. Programs that read send the same token again and again, so nearly all of them are known at once. */
+  const withCredentials = (
     request: HttpRequest,
-    purpose: Purpose,
+    { act, need }: Purpose,
     host: string,
     authorization: string,
     addressOf: () => string,
   ): Guest | Promise<Guest> => {
-    const { act, need } = purpose;
+    const known = act === 'read' && attempts.isQuiet ? directory.knownByToken.find(authorization) : undefined;
+    if (known !== undefined) return withRight(known, need, request);
     if (act !== 'read' || !isOfToken(authorization)) sites.checkOrigin(request, act, host);
-    const visitor = identify(request, purpose, authorization, addressOf);
+    const visitor = identification.byCredentials(authorization, addressOf);
     if (!(visitor instanceof Promise)) return withRight(visitor, need, request);
     const url = request.getUrl();
     return visitor.then((one) => withRight(one, need, { getUrl: () => url }));
+  };
+
+  /** Whoever comes with a cookie, or with nothing. */
+  const withoutCredentials = (request: HttpRequest, purpose: Purpose, host: string): Guest => {
+    sites.checkOrigin(request, purpose.act, host);
+    const guest = identification.byCookie(request);
+    if (guest === undefined) return withRight(identification.nobody(purpose), purpose.need, request);
+    if (purpose.act !== 'read') sites.checkNamed(request);
+    return withRight(guest, purpose.need, request);
   };
 
   return {
@@ -82,17 +78,15 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
     ],
     isPreflight: (request) => sites.isPreflight(request),
     check(request, purpose, addressOf) {
-      const { act, need } = purpose;
       const host = sites.checkHost(request);
       if (directory.everybody !== undefined) {
-        sites.checkOrigin(request, act, host);
+        sites.checkOrigin(request, purpose.act, host);
         return directory.everybody;
       }
-      const authorization = authorizationOf(request, act);
-      const usual = act === 'read' ? findUsual(request, host, authorization) : undefined;
-      return usual === undefined
-        ? checkUnknown(request, purpose, host, authorization, addressOf)
-        : withRight(usual, need, request);
+      const authorization = authorizationOf(request, purpose.act);
+      return authorization === ''
+        ? withoutCredentials(request, purpose, host)
+        : withCredentials(request, purpose, host, authorization, addressOf);
     },
   };
 }
@@ -102,7 +96,6 @@ export function createGuard(settings: Settings, entry: Entry, attempts: Attempts
  * that of a page (Fetch, "CORS-preflight request").
  */
 function isOfToken(authorization: string): boolean {
-  if (authorization === '') return false;
   const credentials = readCredentials(authorization);
   return credentials !== undefined && 'token' in credentials;
 }
