@@ -1,8 +1,8 @@
 // The copy of the database that is used when the database is damaged: one each hour, made by a thread of its own.
 
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
-import { programOf, quiet } from './store-thread.ts';
+import { startThread } from './store-thread.ts';
 import type { DatabaseFiles } from './thread/database/files.ts';
 import type { Copied } from './thread/values/messages.ts';
 
@@ -41,7 +41,7 @@ export class HourlyCopy {
     const { promise, resolve } = Promise.withResolvers<Copied>();
     const fail = (error: unknown) => resolve({ state: 'failed', reason: messageOf(error) });
     try {
-      const worker = new Worker(programOf('copy-thread'), { workerData: this.#files, execArgv: quiet });
+      const worker = startThread('copy-thread', { workerData: this.#files });
       this.#worker = worker;
       worker.once('message', resolve).once('error', fail);
       worker.once('exit', () => fail('its thread was ended'));

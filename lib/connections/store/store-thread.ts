@@ -1,16 +1,21 @@
 // A thread of the store, seen from the hub's: one question at a time, each with its answer.
 
 import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { Worker, type WorkerOptions } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
 import { awaitAnswer } from '../../model/waiting-threads.ts';
 
-/** SQLite is part of Node.js, which calls it experimental: that is no news for operators. */
-export const quiet = ['--disable-warning=ExperimentalWarning'];
+const options = {
+  /** SQLite is part of Node.js, which calls it experimental: that is no news for operators. */
+  execArgv: ['--disable-warning=ExperimentalWarning'],
+  /** V8 has 2 MiB for new objects then. Else it would take up to 32 of them for each thread, and that whenever it likes, be it after days. */
+  resourceLimits: { maxYoungGenerationSizeMb: 3 },
+} satisfies WorkerOptions;
 
-/** The program of a thread, by its name in `thread/`: `values-thread`. */
-export function programOf(name: string): URL {
-  return new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
+/** Starts `thread/<name>`. Errors: the system has no room for a thread. */
+export function startThread(name: string, handed?: Pick<WorkerOptions, 'workerData' | 'transferList'>): Worker {
+  const program = new URL(`./thread/${name}${extname(import.meta.filename)}`, import.meta.url);
+  return new Worker(program, { name: `store ${name}`, ...options, ...handed });
 }
 
 /** A question and its answer are data that threads can hand to each other. */
@@ -23,7 +28,7 @@ export class StoreThread<Question, Answer> {
   /** Starts `thread/<program>`; `what` says what it does: 'writes values'. Errors: the system has no room for a thread. */
   constructor(program: string, what: string) {
     this.#what = what;
-    this.#worker = new Worker(programOf(program), { name: `store ${program}`, execArgv: quiet });
+    this.#worker = startThread(program);
     this.#worker.once('exit', () => {
       this.#isEnded = true;
     });

@@ -1,9 +1,9 @@
 // A second thread that reads, as far as it gets, pieces of a list that is long. It is there from the first long list on, as long as the
 // first thread is. What it does not hand over, whatever the reason, the first thread reads itself.
 
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, receiveMessageOnPort, type Worker } from 'node:worker_threads';
 import type { HistoryQuestion } from '../../archive.ts';
-import { programOf, quiet } from '../store-thread.ts';
+import { startThread } from '../store-thread.ts';
 import { type Piece, piecesOf, readPiece } from './histories/pieces.ts';
 import type { Moment } from './past.ts';
 import {
@@ -87,8 +87,7 @@ export class SecondReader {
 
   #start(): MessagePort {
     const { port1, port2 } = new MessageChannel();
-    const options = { name: 'store second-reader-thread', workerData: port2, transferList: [port2], execArgv: quiet };
-    const worker = new Worker(programOf('second-reader-thread'), options);
+    const worker = startThread('second-reader-thread', { workerData: port2, transferList: [port2] });
     worker.once('exit', () => {
       if (worker === this.#worker) this.#forget();
     });
