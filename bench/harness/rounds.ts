@@ -1,9 +1,9 @@
-// Runs the rounds of a case: every contender once per round, in an order that is reversed each round, so that neither
-// warmth nor the load of the machine favours one. A round that goes wrong is told, and the others go on.
+// Runs the rounds of a case: every contender once per round, or once in each of its turns, in an order that is reversed each
+// time, so that neither warmth nor the load of the machine favours one. What goes wrong is told, and the others go on.
 
 import { messageOf } from '../../lib/model/error.ts';
 import { type Summary, summarize } from './statistics.ts';
-import type { Case, Measurement, Role } from './subject.ts';
+import type { Case, Contender, Measurement, Role, Started } from './subject.ts';
 
 export interface CaseResult {
   readonly name: string;
@@ -15,34 +15,51 @@ export interface CaseResult {
 export interface ContenderResult {
   readonly name: string;
   readonly role: Role;
-  /** One per round; undefined where the round went wrong. */
+  /** One per round, or turn of a round; undefined where it went wrong. */
   readonly samples: readonly (Measurement | undefined)[];
 }
 
 /** Runs a case; `tell` hears of each measurement as it is there. */
 export async function runRounds(
-  { name, contenders }: Case,
+  { name, contenders, turns }: Case,
   rounds: number,
   tell: (line: string) => void,
 ): Promise<CaseResult> {
   const samples = contenders.map((): (Measurement | undefined)[] => []);
   const mistakes: string[] = [];
-  for (let round = 0; round < rounds; round++) {
-    const order = [...contenders.entries()];
-    if (round % 2 === 1) order.reverse();
-    for (const [index, contender] of order) {
-      if (round >= (contender.rounds ?? rounds)) continue;
-      const title = `${name}, round ${round + 1}, ${contender.name}`;
-      try {
-        const sample = await contender.measure();
-        samples[index]![round] = sample;
-        tell(`${title}: ${formatSample(sample)}`);
-      } catch (error) {
-        samples[index]![round] = undefined;
-        mistakes.push(`${title}: ${messageOf(error)}`);
-        tell(`${title}: WRONG: ${messageOf(error)}`);
-      }
+  const attempt = async (title: string, work: () => Promise<string>): Promise<void> => {
+    try {
+      tell(`${title}: ${await work()}`);
+    } catch (error) {
+      mistakes.push(`${title}: ${messageOf(error)}`);
+      tell(`${title}: WRONG: ${messageOf(error)}`);
     }
+  };
+  const measureAll = async (all: readonly Pick<Contender, 'measure'>[], title: string, number: number) => {
+    const order = [...all.entries()];
+    if (number % 2 === 1) order.reverse();
+    for (const [index, contender] of order) {
+      const { name: whose, rounds: most = rounds } = contenders[index]!;
+      if (number >= most * (turns ?? 1)) continue;
+      samples[index]![number] = undefined; // a round that goes wrong has its place too
+      await attempt(`${title}, ${whose}`, async () => {
+        const sample = await contender.measure();
+        samples[index]![number] = sample;
+        return formatSample(sample);
+      });
+    }
+  };
+  for (let round = 0; round < rounds; round++) {
+    const title = `${name}, round ${round + 1}`;
+    if (turns === undefined) await measureAll(contenders, title, round);
+    else
+      await attempt(title, () =>
+        sideBySide(contenders, async (started) => {
+          for (let turn = 0; turn < turns; turn++)
+            await measureAll(started, `${title}, turn ${turn + 1}`, round * turns + turn);
+          return `${turns} turns`;
+        }),
+      );
   }
   return {
     name,
@@ -53,6 +70,23 @@ export async function runRounds(
       samples: samples[index]!,
     })),
   };
+}
+
+/** Starts all contenders, works with them and stops them, whatever happens. */
+async function sideBySide<Result>(
+  contenders: readonly Contender[],
+  work: (started: readonly Started[]) => Promise<Result>,
+): Promise<Result> {
+  const started: Started[] = [];
+  try {
+    for (const { name, start } of contenders) {
+      if (start === undefined) throw new Error(`expected ${name} to be one that is measured in turn with others`);
+      started.push(await start());
+    }
+    return await work(started);
+  } finally {
+    for (const { stop } of started) await stop();
+  }
 }
 
 /** A metric over all right rounds in which there was a figure; undefined when there is none. */

@@ -19,6 +19,11 @@ export interface Case {
   readonly name: string;
   readonly metrics: readonly Metric[];
   readonly contenders: readonly Contender[];
+  /**
+   * In each round all contenders run side by side, and are measured so many times in turn: for what differs by less than a
+   * machine does from one minute to the next. Left out: each is measured by itself.
+   */
+  readonly turns?: number;
   /** What the reader of the table has to know of this run: `NATS was left out: …`. */
   readonly notes?: readonly string[];
 }
@@ -52,6 +57,15 @@ export interface Contender {
   readonly rounds?: number;
   /** Measures once, in fresh processes. Rejects when an answer was wrong. */
   measure(): Promise<Measurement>;
+  /** Starts what is measured in turn with others. */
+  start?(): Promise<Started>;
+}
+
+/** A contender whose process stays from one turn to the next. */
+export interface Started {
+  /** Measures once. Rejects when an answer was wrong. */
+  measure(): Promise<Measurement>;
+  stop(): Promise<void>;
 }
 
 /** Figures by the key of their metric. */

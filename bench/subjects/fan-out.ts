@@ -1,7 +1,7 @@
 // What the subjects of fan-outs share: a desk with one parameter, and how a contender's fan-out is measured.
 
 import type { ServerProcess } from '../harness/process.ts';
-import type { Contender } from '../harness/subject.ts';
+import type { Contender, Measurement } from '../harness/subject.ts';
 import type { FanOutTask } from '../processes/fan-out-load.ts';
 import { loadContender } from './servers.ts';
 
@@ -10,16 +10,22 @@ export const levelAddress = 'desk/level';
 
 /** Creates a contender whose fan-out is measured: `rate` counts deliveries, as `perBusySecond` does, `busyNs` is per change. */
 export function fanOutContender(
-  identity: Omit<Contender, 'measure'>,
+  identity: Omit<Contender, 'measure' | 'start'>,
   task: Omit<FanOutTask, 'port' | 'serverPid'>,
   start: () => Promise<ServerProcess>,
 ): Contender {
-  const { measure, ...contender } = loadContender<FanOutTask>(identity, start, 'fan-out-load', task);
+  const contender = loadContender<FanOutTask>(identity, start, 'fan-out-load', task);
+  const deliveriesOf = ({ rate, perBusySecond, ...figures }: Measurement): Measurement => ({
+    ...figures,
+    rate: rate! * task.sockets,
+    perBusySecond: perBusySecond! * task.sockets,
+  });
   return {
-    ...contender,
-    async measure() {
-      const { rate, perBusySecond, ...figures } = await measure();
-      return { ...figures, rate: rate! * task.sockets, perBusySecond: perBusySecond! * task.sockets };
+    ...identity,
+    measure: async () => deliveriesOf(await contender.measure()),
+    async start() {
+      const { measure, stop } = await contender.start();
+      return { stop, measure: async () => deliveriesOf(await measure()) };
     },
   };
 }

@@ -5,7 +5,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performTask, type ServerProcess, startProgram } from '../harness/process.ts';
-import type { Contender, Metric } from '../harness/subject.ts';
+import type { Contender, Measurement, Metric } from '../harness/subject.ts';
 import type { Measured } from '../load/measuring-window.ts';
 
 /** A latency that was measured while server and load waited for cores is that of the machine. */
@@ -15,48 +15,58 @@ export const natsName = 'NATS';
 const natsCommand = 'nats-server';
 
 /** Starts a server, runs a load against it and stops it, whatever happens; resolves to what the load reports. */
-export async function measureServer<Result>(
+export function measureServer<Result>(
   start: () => Promise<ServerProcess>,
   load: string,
   task: (server: ServerProcess) => object,
 ): Promise<Result> {
-  const server = await start();
-  try {
-    const result = await performTask<Result>(load, task(server));
-    await server.stop();
-    return result;
-  } catch (error) {
-    await server.stop().catch(() => {}); // what the load found comes first
-    throw error;
-  }
+  return once(start, (server) => performTask<Result>(load, task(server)));
 }
 
 /**
- * Creates a contender that is started anew each round and measured by a load: `rate` and `perBusySecond` of what the load counts,
- * `busy` (%), and `busyNs` for each. A task that is a function is made when the server has started.
+ * Creates a contender that is measured by a load: `rate` and `perBusySecond` of what the load counts, `busy` (%), and `busyNs`
+ * for each. A task that is a function is made when the server has started.
  */
 export function loadContender<Task extends { readonly port: number; readonly serverPid: number }>(
-  identity: Omit<Contender, 'measure'>,
+  identity: Omit<Contender, 'measure' | 'start'>,
   start: () => Promise<ServerProcess>,
   load: string,
   task: Omit<Task, 'port' | 'serverPid'> | (() => Omit<Task, 'port' | 'serverPid'>),
-): Contender {
+): Contender & Required<Pick<Contender, 'start'>> {
+  const measure = async ({ port, pid }: ServerProcess): Promise<Measurement> => {
+    const whole = { ...(typeof task === 'function' ? task() : task), port, serverPid: pid };
+    const { done, elapsedMs, serverBusyMs } = await performTask<Measured>(load, whole);
+    return {
+      rate: (done / elapsedMs) * 1000,
+      perBusySecond: (done / serverBusyMs) * 1000,
+      busy: (serverBusyMs / elapsedMs) * 100,
+      busyNs: (serverBusyMs * 1e6) / done,
+    };
+  };
   return {
     ...identity,
-    async measure() {
-      const { done, elapsedMs, serverBusyMs } = await measureServer<Measured>(start, load, ({ port, pid }) => ({
-        ...(typeof task === 'function' ? task() : task),
-        port,
-        serverPid: pid,
-      }));
-      return {
-        rate: (done / elapsedMs) * 1000,
-        perBusySecond: (done / serverBusyMs) * 1000,
-        busy: (serverBusyMs / elapsedMs) * 100,
-        busyNs: (serverBusyMs * 1e6) / done,
-      };
+    measure: () => once(start, measure),
+    async start() {
+      const server = await start();
+      return { measure: () => measure(server), stop: () => server.stop() };
     },
   };
+}
+
+/** Works with a server that is stopped afterwards, whatever happens. */
+async function once<Result>(
+  start: () => Promise<ServerProcess>,
+  work: (server: ServerProcess) => Promise<Result>,
+): Promise<Result> {
+  const server = await start();
+  try {
+    const result = await work(server);
+    await server.stop();
+    return result;
+  } catch (error) {
+    await server.stop().catch(() => {}); // what was found comes first
+    throw error;
+  }
 }
 
 let hasNats: boolean | undefined;

@@ -46,3 +46,58 @@ test('a figure that a process could not measure, and told as null, is unknown an
   t.deepEqual(result.mistakes, []);
   t.is(summaryOf(result.contenders[0]!, 'p99'), undefined);
 });
+
+test('contenders with turns are started once in each round and measured in turn', async (t) => {
+  const told: string[] = [];
+  const contender = (name: string): Contender => ({
+    name,
+    role: 'peer',
+    measure: () => Promise.reject(new Error('expected to be started')),
+    start: async () => {
+      told.push(`+${name}`);
+      let rate = 0;
+      return {
+        measure: async () => ({ rate: told.push(name) && rate++ }),
+        stop: async () => void told.push(`-${name}`),
+      };
+    },
+  });
+  const item = { name: 'case', metrics: [], contenders: ['a', 'b'].map(contender), turns: 3 };
+  const { contenders, mistakes } = await runRounds(item, 2, silent);
+  t.is(told.join(''), '+a+babbaab-a-b+a+bbaabba-a-b');
+  t.deepEqual(mistakes, []);
+  t.deepEqual(
+    contenders[1]!.samples.map((sample) => sample?.rate),
+    [0, 1, 2, 0, 1, 2],
+  );
+});
+
+test('a turn that goes wrong is a mistake, and what does not start is one of its round', async (t) => {
+  const stopped: string[] = [];
+  const stop = (name: string) => async () => void stopped.push(name);
+  let starts = 0;
+  const hub: Contender = {
+    ...{ name: 'hub', role: 'hub', measure: async () => ({}) },
+    async start() {
+      if (starts++ === 1) throw new Error('the port is taken');
+      let turn = 0;
+      const measure = async () => {
+        if (turn++ === 1) throw new Error('it ended');
+        return { rate: 1 };
+      };
+      return { measure, stop: stop('hub') };
+    },
+  };
+  const ceiling: Contender = {
+    ...{ name: 'raw', role: 'ceiling', measure: async () => ({}) },
+    start: async () => ({ measure: async () => ({ rate: 2 }), stop: stop('raw') }),
+  };
+  const { mistakes, contenders } = await runRounds(
+    { name: 'case', metrics: [], contenders: [ceiling, hub], turns: 2 },
+    2,
+    silent,
+  );
+  t.deepEqual(mistakes, ['case, round 1, turn 2, hub: it ended', 'case, round 2: the port is taken']);
+  t.deepEqual(stopped, ['raw', 'hub', 'raw']);
+  t.deepEqual(ratioOf(contenders[1]!, contenders[0]!, 'rate'), { median: 0.5, least: 0.5, most: 0.5 });
+});
