@@ -25,7 +25,7 @@ process.exitCode = status;
 async function runSpecs(): Promise<number> {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
-  const atOnce = `--concurrency=${2 * availableParallelism()}`; // half of their time they wait
+  const atOnce = `--concurrency=${3 * availableParallelism()}`; // most of their time they wait
   const env = {
     NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // each file is a process
     ...process.env,

@@ -14,10 +14,7 @@ import { missingNats, waitedMetric } from './servers.ts';
 const edgeHubs = 2;
 const oneHub = 'one hub';
 const dashboardsFactor = 4;
-/**
- * Hubs run for weeks: what V8 has compiled after some seconds is what counts. All dashboards come at once, and after such a burst
- * a hub saves memory for 20 s, which takes some percent of a core from each process; that is over as well.
- */
+/** Hubs run for weeks, and all dashboards come at once: what counts is how it goes once V8 has compiled what runs from then on. */
 const warmUpFactor = 45;
 /** What one core serves to two thousand dashboards, and another one can read. */
 const load = { parameters: 1000, changesPerSecond: 10, rate: 30 };
