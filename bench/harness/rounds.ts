@@ -85,7 +85,7 @@ async function sideBySide<Result>(
     }
     return await work(started);
   } finally {
-    for (const { stop } of started) await stop();
+    await Promise.all(started.map(({ stop }) => stop()));
   }
 }
 

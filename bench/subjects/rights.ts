@@ -58,7 +58,7 @@ export const rightsCost: Subject = {
   rounds: 5,
   async cases(options, folder) {
     const { connections, window, warmUpMs, measureMs } = options;
-    const task = { warmUpMs, measureMs: measureMs / 2 };
+    const task = { warmUpMs, measureMs: measureMs / 2 }; // of each turn
     const sockets = options.sockets[Math.min(1, options.sockets.length - 1)]!;
     const answer = await askHub(options, folder, flowOf(undefined), withToken);
     const start = (users: Users) => async () => {

@@ -15,7 +15,7 @@ const calmShare = 0.1;
 /** V8 looks every 8 s whether it should save memory, and does so in small steps; it has done so twice after so long. */
 const savingMs = 20_000;
 
-/** Has V8 save memory for a while, each time this thread has been busy and is calm. */
+/** Has V8 save memory for a while, each time this thread has been busy and is calm again. */
 export function giveBackWhenCalm(): void {
   let before = performance.eventLoopUtilization();
   let savingUntil = 0;
