@@ -2,10 +2,10 @@
 
 import { Subscription } from 'rxjs';
 import type { DomainHub, DomainStatus, LinkStatus, MirrorStatus } from '../../model/reports/domain-status.ts';
-import type { DecidedOwnership } from './lease/decide-ownership.ts';
 import type { Link } from './link/link.ts';
 import type { MirroredHub } from './mirrors/mirrored-hub.ts';
 import type { Mirrors } from './mirrors/mirrors.ts';
+import type { DecidedOwnership } from './ownership/decide-ownership.ts';
 import type { NatsSettings } from './settings.ts';
 import type { Sharer } from './sharing/sharer.ts';
 

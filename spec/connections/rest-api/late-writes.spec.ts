@@ -2,7 +2,7 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
-import { Vacancy } from '../../../lib/connections/nats/lease/vacancy.ts';
+import { Vacancy } from '../../../lib/connections/nats/ownership/vacancy.ts';
 import { connectionTypes } from '../../../lib/connections/registry.ts';
 import { createDecider } from '../../support/decider.ts';
 import { api, type HubUnderTest, startTestHub } from '../../support/hub.ts';

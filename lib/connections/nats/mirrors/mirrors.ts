@@ -6,7 +6,7 @@ import type { Log } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type HubName, hubOf, subjectOfAll } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../ownership/ownership.ts';
 import { readTold, type Told } from '../wire/messages.ts';
 import { MirroredHub } from './mirrored-hub.ts';
 import { RemoteWrites } from './remote-writes.ts';

@@ -2,7 +2,7 @@
 
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../ownership/ownership.ts';
 import type { Receipt } from '../wire/messages.ts';
 
 /** Answers for as long as this hub stands by; returns what ends that. */

@@ -8,7 +8,7 @@ import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
-import type { Ownership } from '../ownership.ts';
+import type { Ownership } from '../ownership/ownership.ts';
 import { pause } from '../pause.ts';
 import { Receipts } from './receipts.ts';
 import { SharedParameters } from './shared-parameters.ts';

@@ -5,7 +5,7 @@ import { NEVER, Subject, type VirtualTimeScheduler } from 'rxjs';
 import type { HubPort } from '../../../../lib/connections/hub-port.ts';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
 import { Mirrors } from '../../../../lib/connections/nats/mirrors/mirrors.ts';
-import type { Ownership } from '../../../../lib/connections/nats/ownership.ts';
+import type { Ownership } from '../../../../lib/connections/nats/ownership/ownership.ts';
 import { Sharer } from '../../../../lib/connections/nats/sharing/sharer.ts';
 import type { Told } from '../../../../lib/connections/nats/wire/messages.ts';
 import { Graph } from '../../../../lib/graph/graph.ts';

@@ -2,7 +2,7 @@
 
 import { Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
-import type { LeaseState } from './lease.ts';
+import type { LeaseState } from '../lease/lease.ts';
 import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 

@@ -4,9 +4,9 @@
 
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
-import type { Cell } from './cell.ts';
-import type { LeaseRecord } from './record.ts';
-import { leaseTimes } from './times.ts';
+import type { Cell } from '../lease/cell.ts';
+import type { LeaseRecord } from '../lease/record.ts';
+import { leaseTimes } from '../lease/times.ts';
 
 /** How often a hub looks that wants what it does not have, or does not know. */
 const lookMs = 1000;

@@ -3,7 +3,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import { startProxy } from '../../../../bench/faults/proxy.ts';
-import { Confirmation } from '../../../../lib/connections/nats/lease/confirmation.ts';
+import { Confirmation } from '../../../../lib/connections/nats/ownership/confirmation.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub } from '../../../support/hub.ts';

@@ -3,12 +3,12 @@
 
 import { combineLatest, NEVER, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
+import type { LeaseState } from '../lease/lease.ts';
+import { leaseTimes } from '../lease/times.ts';
 import type { LinkState } from '../link/link.ts';
 import { longestWaitMs } from './claims.ts';
-import type { LeaseState } from './lease.ts';
 import type { NamesakeTold } from './namesake.ts';
 import type { Following } from './standing.ts';
-import { leaseTimes } from './times.ts';
 
 /** An earlier run of this hub, whose lease nobody renews, is over by then. */
 const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;

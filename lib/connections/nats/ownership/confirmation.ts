@@ -3,8 +3,8 @@
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
+import type { JointLease } from '../lease/joint-lease.ts';
 import { pause } from '../pause.ts';
-import type { JointLease } from './joint-lease.ts';
 
 /** Confirmations that follow one another begin so far apart at least. */
 const everyMs = 10;
