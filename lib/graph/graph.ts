@@ -339,25 +339,22 @@ export class Graph {
   /** A turn that begins with one write. */
   #turnOf(change: PendingChange): void {
     this.#beginTurn();
-    try {
-      this.#deliver(change);
-    } finally {
-      this.#finishTurn();
-    }
+    this.#finishTurn(change);
   }
 
   /** Should anything throw that must not, all else is still delivered and settles, the turn ends, and then the first error is thrown. */
-  #finishTurn(): void {
+  #finishTurn(first: PendingChange | undefined = undefined): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
     let index = 0;
     this.#delivering = undefined;
-    for (;;)
+    for (let change = first; ; change = undefined)
       try {
+        if (change !== undefined) this.#deliver(change);
         while (index < this.#queued) {
-          const change = this.#queue[index]!;
+          const queued = this.#queue[index]!;
           this.#queue[index++] = undefined;
-          this.#deliver(change);
+          this.#deliver(queued);
         }
         index = this.#queued = 0;
         if (this.#queue.length > keptQueueLength) this.#queue.length = 0;

@@ -10,7 +10,13 @@ export class RevisionList {
   /** Moves the parameter to the tail, or adds it there. */
   touch(node: StateNode): void {
     if (this.#tail === node) return;
-    if (node.older !== undefined || node.newer !== undefined || this.#head === node) this.remove(node);
+    const { older, newer } = node;
+    if (newer !== undefined) {
+      newer.older = older;
+      if (older === undefined) this.#head = newer;
+      else older.newer = newer;
+      node.newer = undefined;
+    }
     node.older = this.#tail;
     if (this.#tail === undefined) this.#head = node;
     else this.#tail.newer = node;
