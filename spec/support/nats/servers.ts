@@ -1,6 +1,7 @@
 // Real servers of NATS with JetStream: one alone, or several as a cluster. Each can be killed, stopped and started again.
 
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -35,29 +36,43 @@ export interface NatsOptions {
   readonly configuration?: string;
 }
 
+/** Another program has taken a port between the moment when it was found free and the moment when the server asked for it. */
+class PortTaken extends Error {}
+
 /** Starts servers; resolves when each accepts connections, which is before a cluster has elected its leaders. */
 export async function startNats(count = 1, options: NatsOptions = {}): Promise<NatsServers> {
+  for (;;)
+    try {
+      return await startOnFreePorts(count, options);
+    } catch (error) {
+      if (!(error instanceof PortTaken)) throw error;
+    }
+}
+
+/** Errors: `PortTaken`. */
+async function startOnFreePorts(count: number, options: NatsOptions): Promise<NatsServers> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-nats-'));
   const ports = await freePorts(2 * count);
   const file = join(folder, 'server.conf');
   await writeFile(file, options.configuration ?? '');
   const servers = await Promise.all(
     ports.slice(0, count).map(async (port, index) => {
-      const store = ['-c', file, '-js', '-sd', join(folder, String(index)), '-n', `server-${index}`];
+      const name = `server-${index}-${randomUUID()}`;
+      const store = ['-c', file, '-js', '-sd', join(folder, String(index))];
       const log = options.logs === undefined ? [] : ['-l', join(options.logs, `server-${index}.log`)];
       const cluster = count > 1 ? await clusterArgs(ports.slice(count), index, options) : [];
-      return natsServer(port, [...store, ...log, ...cluster]);
+      return natsServer(name, port, [...store, ...log, ...cluster]);
     }),
   );
-  await Promise.all(servers.map((server) => server.start()));
-  return {
-    servers,
-    urls: servers.map(({ url }) => url),
-    async end() {
-      await Promise.all(servers.map((server) => server.kill('SIGKILL')));
-      await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-    },
+  const end = async () => {
+    await Promise.all(servers.map((server) => server.kill('SIGKILL')));
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   };
+  const started = await Promise.allSettled(servers.map((server) => server.start()));
+  const failed = started.find(({ status }) => status === 'rejected');
+  if (failed === undefined) return { servers, urls: servers.map(({ url }) => url), end };
+  await end();
+  throw (failed as PromiseRejectedResult).reason;
 }
 
 /** `ports` are those on which the members of the cluster listen for one another. */
@@ -70,7 +85,7 @@ async function clusterArgs(ports: readonly number[], index: number, { reach }: N
   return ['--cluster_name', 'spec', '--cluster', urls[index]!, '--routes', urls.join(','), ...advertise];
 }
 
-function natsServer(port: number, args: readonly string[]): NatsServer {
+function natsServer(name: string, port: number, args: readonly string[]): NatsServer {
   let child: ChildProcess | undefined;
   return {
     port,
@@ -85,23 +100,30 @@ function natsServer(port: number, args: readonly string[]): NatsServer {
       await ended;
     },
     async start() {
-      child = spawn(pathOf('nats-server')!, ['-a', '127.0.0.1', '-p', String(port), ...args], { stdio: 'ignore' });
-      await accepts(port);
+      const all = ['-n', name, '-a', '127.0.0.1', '-p', String(port), ...args];
+      const own = spawn(pathOf('nats-server')!, all, { stdio: 'ignore' });
+      child = own;
+      await eventually(async () => {
+        const found = await serverAt(port);
+        if (own.exitCode !== null || (found !== undefined && found !== name)) throw new PortTaken(`port ${port}`);
+        return found === name;
+      }, `a server that listens on port ${port}`);
     },
   };
 }
 
-/** Resolves when something listens on the port. */
-function accepts(port: number): Promise<void> {
-  return eventually(async () => {
-    const socket = connect(port, '127.0.0.1');
-    const isOpen = await once(socket, 'connect').then(
-      () => true,
-      () => false,
-    );
+/** The name by which the server greets that listens on a port; undefined: none greets. */
+async function serverAt(port: number): Promise<string | undefined> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    const [greeting] = await once(socket, 'data', { signal: AbortSignal.timeout(1000) });
+    const { server_name: name } = JSON.parse(String(greeting).replace(/^INFO /, ''));
+    return name;
+  } catch {
+    return undefined;
+  } finally {
     socket.destroy();
-    return isOpen;
-  }, `a server that listens on port ${port}`);
+  }
 }
 
 /** Ports that nobody listens on at this moment: members of a cluster name those of one another before they start. */
