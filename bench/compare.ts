@@ -86,7 +86,7 @@ async function pairHubs(
       name: item.name,
       metrics: item.metrics,
       contenders: [
-        { ...hubOf(before[index]!), name: tree.commit, role: 'ceiling' },
+        { ...hubOf(before[index]!), name: tree.commit, role: 'ceiling', isNeeded: true },
         { ...hubOf(item), name: afterName, role: 'hub' },
       ],
     };

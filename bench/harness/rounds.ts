@@ -60,6 +60,8 @@ export async function runRounds(
           return `${turns} turns`;
         }),
       );
+    if (contenders.some(({ isNeeded }, index) => isNeeded && !samples[index]!.some((sample) => sample !== undefined)))
+      break;
   }
   return {
     name,

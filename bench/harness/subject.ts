@@ -55,6 +55,8 @@ export interface Contender {
   readonly role: Role;
   /** Runs in the first so many rounds only, for one that is slow and no measure; left out: in all. */
   readonly rounds?: number;
+  /** Whether the case ends after a first round in which this one was wrong: without it there is nothing to compare. */
+  readonly isNeeded?: boolean;
   /** Measures once, in fresh processes. Rejects when an answer was wrong. */
   measure(): Promise<Measurement>;
   /** Starts what is measured in turn with others. */

@@ -38,6 +38,33 @@ test('a wrong round is a mistake and the other rounds count', async (t) => {
   t.is(summaryOf(ours!, 'no such figure'), undefined);
 });
 
+test('a case ends after a first round in which a contender was wrong that is needed', async (t) => {
+  const wrongIn = async (rounds: readonly number[], isNeeded?: boolean) => {
+    let round = 0;
+    const before: Contender = {
+      name: 'before',
+      role: 'ceiling',
+      ...(isNeeded && { isNeeded }),
+      measure: async () => {
+        if (rounds.includes(++round)) throw new Error('expected an answer, got none');
+        return { rate: 1 };
+      },
+    };
+    const after: Contender = { name: 'after', role: 'hub', measure: async () => ({ rate: 2 }) };
+    const { contenders } = await runRounds({ name: 'case', metrics: [], contenders: [before, after] }, 3, silent);
+    return contenders.map(({ samples }) => samples.map((sample) => sample?.rate));
+  };
+  t.deepEqual(await wrongIn([1], true), [[undefined], [2]]);
+  t.deepEqual(await wrongIn([2], true), [
+    [1, undefined, 1],
+    [2, 2, 2],
+  ]);
+  t.deepEqual(await wrongIn([1]), [
+    [undefined, 1, 1],
+    [2, 2, 2],
+  ]);
+});
+
 test('a figure that a process could not measure, and told as null, is unknown and no mistake', async (t) => {
   const told: string[] = [];
   const hub: Contender = { name: 'hub', role: 'hub', measure: async () => JSON.parse('{"rate":100,"p99":null}') };
