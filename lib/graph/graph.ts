@@ -312,6 +312,7 @@ export class Graph {
       work();
       return;
     }
+    if (this.mayAct !== undefined) this.mayAct();
     this.#beginTurn();
     try {
       work();
@@ -331,7 +332,6 @@ export class Graph {
   }
 
   #beginTurn(): void {
-    if (this.mayAct !== undefined) this.mayAct();
     this.#isInTurn = true;
     if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
   }
@@ -348,16 +348,17 @@ export class Graph {
     let failure: { readonly error: unknown } | undefined;
     let index = 0;
     this.#delivering = undefined;
-    for (let change = first; ; change = undefined)
+    let next = first;
+    for (;;)
       try {
-        if (change !== undefined) this.#deliver(change);
-        while (index < this.#queued) {
-          const queued = this.#queue[index]!;
-          this.#queue[index++] = undefined;
-          this.#deliver(queued);
+        while (next !== undefined || index < this.#queued) {
+          const change: PendingChange = next ?? this.#queue[index]!;
+          if (next === undefined) this.#queue[index++] = undefined;
+          next = undefined;
+          this.#deliver(change);
         }
+        if (index > keptQueueLength) this.#queue.length = 0;
         index = this.#queued = 0;
-        if (this.#queue.length > keptQueueLength) this.#queue.length = 0;
         const due = this.#settling.takeFirst();
         if (due === undefined) break;
         this.#settle(due);
@@ -400,13 +401,18 @@ export class Graph {
       if (isState) this.#byRevision.touch(node);
       node.next(change.value);
       this.#changes.next(change);
-    } else if (node.remote !== undefined) adopt(node as StateNode, change);
+    } else this.#repeat(node as StateNode, change);
+    if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
+    this.#delivering = undefined;
+  }
+
+  /** Tells of a write that changes nothing. */
+  #repeat(node: StateNode, change: PendingChange): void {
+    if (node.remote !== undefined) adopt(node, change);
     else {
       node.repeats?.next(change.value);
       this.#repeated.next(change);
     }
-    if (node.inbox !== undefined && change.origin !== node.owner) node.inbox.next(change.value);
-    this.#delivering = undefined;
   }
 }
 
