@@ -8,6 +8,7 @@ import { type Hub, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';
 import { silentLog } from '../load/silent-log.ts';
+import { whenClosed } from './settled.ts';
 
 const client: Origin = { kind: 'client', name: 'cuts' };
 const written = -8;
@@ -47,6 +48,7 @@ export async function prepareCuts(parameters: number): Promise<Cuts> {
     for (let index = 0; index < parameters; index++) hub.write(`desk/p${index}`, keptIn(index), client);
   });
   await hub.stop();
+  await whenClosed(join(folder, 'data'));
   await copyFile(join(folder, 'data', 'values.db'), whole);
   const { size: bytes } = await stat(whole);
 

@@ -11,6 +11,7 @@ import type { Origin } from '../../lib/model/parameter.ts';
 import type { AuditPage } from '../../lib/wire/http/past/audit.ts';
 import type { History } from '../../lib/wire/http/past/history.ts';
 import type { Cuts, Started } from './cuts.ts';
+import { whenClosed, whenOpen } from './settled.ts';
 
 export type RecordsName = 'history' | 'audit';
 
@@ -37,7 +38,9 @@ export async function prepareRecords(name: RecordsName, changes: number): Promis
     hub.write(`desk/p${number % parameters}`, number, client);
     if (number % parameters === 0) await after(10);
   }
+  await whenOpen(whole, ['history', 'audit']);
   await hub.stop();
+  await whenClosed(whole);
   const { size: bytes } = await stat(join(whole, `${name}.db`));
   const recorded = countIn(join(whole, `${name}.db`), name)!;
 
