@@ -2,7 +2,7 @@
 
 import { render } from 'solid-js/web';
 import { App } from './app.tsx';
-import { payReleases } from './dashboard/owed.ts';
+import { payReleases } from './dashboard/controls/owed.ts';
 import { applyTheme } from './page/theme.ts';
 
 applyTheme();

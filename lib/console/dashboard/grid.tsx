@@ -4,9 +4,9 @@ import { For, type JSX, lazy } from 'solid-js';
 import type { Widget } from '../../dashboard/format.ts';
 import type { LiveValues } from '../hub/live-values.ts';
 import { StaleMark } from '../parts/stale-mark.tsx';
-import { ButtonWidget } from './button.tsx';
-import { FaderWidget } from './fader.tsx';
-import { Label, Lamp, Meter, Reading } from './readings.tsx';
+import { ButtonWidget } from './controls/button.tsx';
+import { FaderWidget } from './controls/fader.tsx';
+import { Label, Lamp, Meter, Reading } from './readings/readings.tsx';
 
 /** The addresses of all parameters that a widget shows or sets. */
 export function addressesOf(widget: Widget): string[] {
@@ -16,7 +16,7 @@ export function addressesOf(widget: Widget): string[] {
   return widget.type === 'label' ? [] : [widget.address];
 }
 
-const Plot = lazy(() => import('./plot.tsx'));
+const Plot = lazy(() => import('./readings/plot.tsx'));
 
 function WidgetPlace(props: { readonly widget: Widget; readonly values: LiveValues }) {
   const { at, size, type } = props.widget;

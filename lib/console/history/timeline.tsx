@@ -5,15 +5,15 @@ import type { ValueType } from '../../client/index.ts';
 import { messageOf } from '../hub/request.ts';
 import { formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
-import { momentText } from './clock-text.ts';
-import { type Curve, heldAt } from './curve.ts';
-import { hubNow, toHubTime, toPageTime } from './hub-clock.ts';
 import { isWithoutStore } from './no-store.tsx';
-import type { Shape } from './plot-look.ts';
-import { seenMs, TimeBar } from './time-bar.tsx';
-import { TimePlot } from './time-plot.tsx';
-import { TimeStrip } from './time-strip.tsx';
-import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
+import { type Curve, heldAt } from './plot/curve.ts';
+import type { Shape } from './plot/plot-look.ts';
+import { TimePlot } from './plot/time-plot.tsx';
+import { TimeStrip } from './plot/time-strip.tsx';
+import { momentText } from './time/clock-text.ts';
+import { hubNow, toHubTime, toPageTime } from './time/hub-clock.ts';
+import { seenMs, TimeBar } from './time/time-bar.tsx';
+import { isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
 import { useHistory } from './use-history.ts';
 
 export interface TimelineProps {

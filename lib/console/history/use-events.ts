@@ -8,9 +8,9 @@ import { isStale } from '../hub/hub.ts';
 import { getJson } from '../hub/request.ts';
 import { useInterval, useOneAtATime } from '../page/timers.ts';
 import { addOlder, type Listed, refresh, start } from './event-pages.ts';
-import { hubNow } from './hub-clock.ts';
 import { isWithoutStore } from './no-store.tsx';
-import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
+import { hubNow } from './time/hub-clock.ts';
+import { isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
 
 const refreshMs = 2000;
 

@@ -6,9 +6,9 @@ import { pathOf } from '../../wire/http/path.ts';
 import { isStale } from '../hub/hub.ts';
 import { getJson } from '../hub/request.ts';
 import { useInterval, useOneAtATime } from '../page/timers.ts';
-import { hubNow, setHubTime } from './hub-clock.ts';
 import { isWithoutStore } from './no-store.tsx';
-import { isFollowing, rangeOf, type Timeframe } from './timeframe.ts';
+import { hubNow, setHubTime } from './time/hub-clock.ts';
+import { isFollowing, rangeOf, type Timeframe } from './time/timeframe.ts';
 
 /** What the page sees by itself goes on after the history: it is asked for again when it has moved by this share, or after so long. */
 const refreshShare = 0.05;

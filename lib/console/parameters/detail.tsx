@@ -3,7 +3,7 @@
 import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
-import { hourMs, paramsOf, type Timeframe } from '../history/timeframe.ts';
+import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
 import { readableRate } from '../hub/hub.ts';
 import { ownAccess } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';

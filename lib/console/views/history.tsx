@@ -4,7 +4,7 @@ import { batch, createEffect, createMemo, createResource, createSignal, on, Show
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { EventTable } from '../history/events.tsx';
 import { StoreFault } from '../history/no-store.tsx';
-import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/timeframe.ts';
+import { dayMs, paramsOf, type Timeframe, timeframeOf } from '../history/time/timeframe.ts';
 import { Timeline } from '../history/timeline.tsx';
 import { useEvents } from '../history/use-events.ts';
 import { getJson } from '../hub/request.ts';

@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { fitInto } from '../../../lib/console/dashboard/fit.ts';
+import { fitInto } from '../../../../lib/console/dashboard/readings/fit.ts';
 
 const widthOf = (text: string) => text.length * 0.6;
 const tile = { width: 320, height: 180 };

@@ -1,8 +1,8 @@
 // Times as people read and type them.
 
 import test from 'ava';
-import { axisText, fieldText, momentText, readField } from '../../../lib/console/history/clock-text.ts';
-import { dayMs, hourMs } from '../../../lib/console/history/timeframe.ts';
+import { axisText, fieldText, momentText, readField } from '../../../../lib/console/history/time/clock-text.ts';
+import { dayMs, hourMs } from '../../../../lib/console/history/time/timeframe.ts';
 
 const at = (day: number, ...clock: number[]) => new Date(2026, 10, day, ...clock).getTime();
 const now = at(22, 9, 30);

@@ -1,8 +1,8 @@
 // Writes for a control: one is under way, the newest waits, and the control hears how the last one ended.
 
 import test from 'ava';
-import { createWriter, writeIntervalMs } from '../../../lib/console/dashboard/writer.ts';
-import { within } from '../../support/deadline.ts';
+import { createWriter, writeIntervalMs } from '../../../../lib/console/dashboard/controls/writer.ts';
+import { within } from '../../../support/deadline.ts';
 
 /** A writer, what it has sent and when, and how it ended. */
 function recorded(send: (value: unknown) => Promise<void> = async () => {}) {

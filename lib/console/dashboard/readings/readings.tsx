@@ -1,10 +1,10 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
 import { createEffect, createSignal, on } from 'solid-js';
-import { useDelay } from '../page/timers.ts';
+import { useDelay } from '../../page/timers.ts';
+import { isLit, shareOf, showValue, toneAt } from '../showing.ts';
+import { Trouble, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
-import { isLit, shareOf, showValue, toneAt } from './showing.ts';
-import { Trouble, type WidgetProps } from './widget.tsx';
 
 /** How long a fire of its trigger lights a lamp. */
 const flashMs = 400;

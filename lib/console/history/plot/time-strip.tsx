@@ -1,12 +1,12 @@
 // How often the parameter changed, by hours or other round times. One click goes there.
 
 import { createMemo, Index } from 'solid-js';
-import type { History } from '../../wire/http/past/history.ts';
-import { useSize } from '../page/media.ts';
-import { formatCount } from '../page/units.ts';
-import { axisText, momentText } from './clock-text.ts';
+import type { History } from '../../../wire/http/past/history.ts';
+import { useSize } from '../../page/media.ts';
+import { formatCount } from '../../page/units.ts';
+import { axisText, momentText } from '../time/clock-text.ts';
+import type { TimeRange } from '../time/timeframe.ts';
 import { slotsOf } from './strip.ts';
-import type { TimeRange } from './timeframe.ts';
 
 /** A finger meets a part that is as wide as this. */
 const leastPx = 28;

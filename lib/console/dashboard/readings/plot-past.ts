@@ -1,9 +1,9 @@
 // What a plot of a dashboard shows of the time before it was opened, as samples at the times at which it would have taken them.
 
-import type { History } from '../../wire/http/past/history.ts';
-import { pathOf } from '../../wire/http/path.ts';
-import { curveOf, heldAt, isMarks, shift } from '../history/curve.ts';
-import { getJson } from '../hub/request.ts';
+import type { History } from '../../../wire/http/past/history.ts';
+import { pathOf } from '../../../wire/http/path.ts';
+import { curveOf, heldAt, isMarks, shift } from '../../history/plot/curve.ts';
+import { getJson } from '../../hub/request.ts';
 
 export interface Past {
   /** Seconds since 1970, of the clock of the page. */

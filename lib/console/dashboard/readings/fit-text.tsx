@@ -2,8 +2,8 @@
 
 import { createMemo, createSignal, onMount, Show } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
-import type { Tone } from '../../dashboard/format.ts';
-import { useSize } from '../page/media.ts';
+import type { Tone } from '../../../dashboard/format.ts';
+import { useSize } from '../../page/media.ts';
 import { type Fitted, fitInto } from './fit.ts';
 
 /** Nobody can read smaller letters: a text that needs them is cut off. */

@@ -1,7 +1,7 @@
 // Writes for one control at a bounded rate. The first write goes at once. Then at most one is under way, and only the newest waits.
 // So the final value always gets there, and old ones do not fill a slow link.
 
-import type { Value } from '../../client/index.ts';
+import type { Value } from '../../../client/index.ts';
 
 /** The least time between two writes of one control. */
 export const writeIntervalMs = 50;

@@ -12,7 +12,7 @@ import {
   timeframeOf,
   yesterday,
   zoom,
-} from '../../../lib/console/history/timeframe.ts';
+} from '../../../../lib/console/history/time/timeframe.ts';
 
 const now = new Date(2026, 10, 22, 9, 30).getTime();
 const hour: Timeframe = { lastMs: hourMs };

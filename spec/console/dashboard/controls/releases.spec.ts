@@ -1,8 +1,8 @@
 // What is owed of a button that was pressed: it is off when the hub has acknowledged that, and not before.
 
 import test from 'ava';
-import { createReleases, releasePauseMs } from '../../../lib/console/dashboard/releases.ts';
-import { eventually } from '../../support/deadline.ts';
+import { createReleases, releasePauseMs } from '../../../../lib/console/dashboard/controls/releases.ts';
+import { eventually } from '../../../support/deadline.ts';
 
 const address = 'desk/talk';
 

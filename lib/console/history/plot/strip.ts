@@ -1,7 +1,7 @@
 // How often something changed, counted by round times of the day: people see when something happened, and go there with one click.
 
-import type { History } from '../../wire/http/past/history.ts';
-import { dayMs, hourMs, minuteMs, type TimeRange } from './timeframe.ts';
+import type { History } from '../../../wire/http/past/history.ts';
+import { dayMs, hourMs, minuteMs, type TimeRange } from '../time/timeframe.ts';
 
 export interface Slot extends TimeRange {
   /** How often it changed, or fired. */

@@ -2,9 +2,9 @@
 // browser tells by what it keeps for each tab.
 
 import { createSignal } from 'solid-js';
-import { hub } from '../hub/hub.ts';
-import { messageOf } from '../hub/request.ts';
-import { keep, recall } from '../page/storage.ts';
+import { hub } from '../../hub/hub.ts';
+import { messageOf } from '../../hub/request.ts';
+import { keep, recall } from '../../page/storage.ts';
 import { createReleases } from './releases.ts';
 
 const key = 'owed-releases';

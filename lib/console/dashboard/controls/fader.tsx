@@ -2,10 +2,10 @@
 // does a hand that scrolls the page.
 
 import { createEffect, onMount, Show } from 'solid-js';
+import { shareOf, showValue } from '../showing.ts';
+import { Trouble, useWrites, type WidgetProps } from '../widget.tsx';
 import { createDrag } from './drag.ts';
 import { createFaderValue } from './fader-value.ts';
-import { shareOf, showValue } from './showing.ts';
-import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 
 export function FaderWidget(props: WidgetProps<'fader'>) {
   const { address, label, min, max, unit, digits } = props.widget;

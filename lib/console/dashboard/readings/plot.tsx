@@ -3,15 +3,15 @@
 
 import { createEffect, For, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
-import type { WidgetOf } from '../../dashboard/format.ts';
-import { isStale } from '../hub/hub.ts';
-import type { LiveParameter } from '../hub/live-cells.ts';
-import { colourOf, isDark } from '../page/theme.ts';
-import { useInterval } from '../page/timers.ts';
+import type { WidgetOf } from '../../../dashboard/format.ts';
+import { isStale } from '../../hub/hub.ts';
+import type { LiveParameter } from '../../hub/live-cells.ts';
+import { colourOf, isDark } from '../../page/theme.ts';
+import { useInterval } from '../../page/timers.ts';
+import { showValue } from '../showing.ts';
+import { Trouble, type WidgetProps } from '../widget.tsx';
 import { askPast } from './plot-past.ts';
 import { createSamples } from './samples.ts';
-import { showValue } from './showing.ts';
-import { Trouble, type WidgetProps } from './widget.tsx';
 
 /** How many samples a plot holds and draws: of a minute ten a second. */
 const samples = 600;

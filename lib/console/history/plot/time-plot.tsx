@@ -2,15 +2,15 @@
 
 import { createEffect, on, onCleanup, onMount } from 'solid-js';
 import uPlot from 'uplot';
-import type { History } from '../../wire/http/past/history.ts';
-import { listenToKeys, listenToPointers } from '../page/gestures.ts';
-import { useSize } from '../page/media.ts';
-import { isDark } from '../page/theme.ts';
-import { useInterval } from '../page/timers.ts';
+import type { History } from '../../../wire/http/past/history.ts';
+import { listenToKeys, listenToPointers } from '../../page/gestures.ts';
+import { useSize } from '../../page/media.ts';
+import { isDark } from '../../page/theme.ts';
+import { useInterval } from '../../page/timers.ts';
+import { hubNow } from '../time/hub-clock.ts';
+import { isFollowing, pan, rangeOf, type Timeframe, zoom } from '../time/timeframe.ts';
 import { type Curve, columnsOf, curveOf, goOn, isMarks, nothing, type Seen, shift } from './curve.ts';
-import { hubNow } from './hub-clock.ts';
 import { optionsOf, type Shape } from './plot-look.ts';
-import { isFollowing, pan, rangeOf, type Timeframe, zoom } from './timeframe.ts';
 
 /** How often it is drawn while it moves with the clock: when it has moved by half a pixel, within these. */
 const leastIntervalMs = 200;

@@ -1,7 +1,7 @@
 // What a plot of a dashboard holds: samples at their times, a gap where none were taken, and what was before.
 
 import test from 'ava';
-import { createSamples } from '../../../lib/console/dashboard/samples.ts';
+import { createSamples } from '../../../../lib/console/dashboard/readings/samples.ts';
 
 test('samples that were not taken for more than two intervals leave a gap, and a page that is only busy leaves none', (t) => {
   const { times, rows, take } = createSamples(2, 100, 0.1);

@@ -1,13 +1,13 @@
 // A button. It toggles, sets, fires, or is true while it is held.
 
 import { Show } from 'solid-js';
-import { isStale } from '../hub/hub.ts';
-import { whyReadOnly } from '../hub/me.ts';
-import { FitText } from './fit-text.tsx';
+import { isStale } from '../../hub/hub.ts';
+import { whyReadOnly } from '../../hub/me.ts';
+import { FitText } from '../readings/fit-text.tsx';
+import { isLit } from '../showing.ts';
+import { Trouble, useWrites, type WidgetProps } from '../widget.tsx';
 import { createHold } from './hold.ts';
 import { releases, whyNotOff } from './owed.ts';
-import { isLit } from './showing.ts';
-import { Trouble, useWrites, type WidgetProps } from './widget.tsx';
 
 export function ButtonWidget(props: WidgetProps<'button'>) {
   const { address, label, mode, value, lamp, tone } = props.widget;

@@ -1,8 +1,8 @@
 // What a plot draws of a history, and of what the page has seen since.
 
 import test from 'ava';
-import { columnsOf, curveOf, goOn, heldAt, isMarks, shift } from '../../../lib/console/history/curve.ts';
-import type { History } from '../../../lib/wire/http/past/history.ts';
+import { columnsOf, curveOf, goOn, heldAt, isMarks, shift } from '../../../../lib/console/history/plot/curve.ts';
+import type { History } from '../../../../lib/wire/http/past/history.ts';
 
 const history = (parts: Partial<History>): History => ({
   address: 'desk/level',

@@ -1,10 +1,10 @@
 // How a plot of a history looks: steps with a band from the least to the largest value, or marks; gaps are shaded.
 
 import uPlot from 'uplot';
-import { colourOf } from '../page/theme.ts';
-import { formatValue } from '../page/units.ts';
-import { axisText } from './clock-text.ts';
-import type { TimeRange } from './timeframe.ts';
+import { colourOf } from '../../page/theme.ts';
+import { formatValue } from '../../page/units.ts';
+import { axisText } from '../time/clock-text.ts';
+import type { TimeRange } from '../time/timeframe.ts';
 
 /** What is drawn: numbers, booleans, or marks where something happened. */
 export type Shape = 'numbers' | 'booleans' | 'marks';

@@ -1,7 +1,7 @@
 // Which time to look at: so much up to now, from one time to another, and beside which earlier time.
 
 import { createSignal, For, Show } from 'solid-js';
-import { useInterval } from '../page/timers.ts';
+import { useInterval } from '../../page/timers.ts';
 import { hubNow } from './hub-clock.ts';
 import { TimeField } from './time-field.tsx';
 import { dayMs, hourMs, isFollowing, lastNight, minuteMs, rangeOf, type Timeframe, yesterday } from './timeframe.ts';
