@@ -336,14 +336,14 @@ export class Graph {
     if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
   }
 
-  /** A turn that begins with one write. */
+  /** A turn that begins with one write; `writeTo` has looked whether the hub may act. */
   #turnOf(change: PendingChange): void {
     this.#beginTurn();
     this.#finishTurn(change);
   }
 
   /** Should anything throw that must not, all else is still delivered and settles, the turn ends, and then the first error is thrown. */
-  #finishTurn(first: PendingChange | undefined = undefined): void {
+  #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
     let index = 0;
