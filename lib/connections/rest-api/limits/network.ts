@@ -2,6 +2,7 @@
 
 /** `2001:0db8:0000:0000:…` → `2001:0db8:0000:0000::/64`. */
 export function networkOf(address: string): string {
+  if (!address.includes(':')) return address;
   const groups = address.split(':');
   return groups.length === 8 ? `${groups.slice(0, 4).join(':')}::/64` : address;
 }

@@ -4,15 +4,16 @@
 
 import { processorMs } from './processor-time.ts';
 
-/** How long a turn lasts at most. */
+/** How long a turn lasts at most. After so much in a round the time of the processor counts: to ask for it takes some microseconds. */
 const turnMs = 0.5;
 const taskRoundMs = 3;
-/** How much of a round is for work that is done at once because nobody waits. */
-const atOnceMs = 15;
+const taskAtOnceMs = 15;
 
 export interface WorkQueueOptions<Work> {
   /** How much of a round is for all the work in the queue. */
   readonly roundMs: number;
+  /** How much of a round is for work that is done at once because nobody waits. */
+  readonly atOnceMs: number;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   readonly advance: (work: Work, endMs: number) => boolean;
   /** Whose turn it takes: the share of a user or an address. */
@@ -33,6 +34,7 @@ export type TaskQueue = WorkQueue<Task>;
 export function createTaskQueue(): TaskQueue {
   return new WorkQueue<Task>({
     roundMs: taskRoundMs,
+    atOnceMs: taskAtOnceMs,
     advance: (task, endMs) => task.advance(endMs),
     shareOf: ({ share }) => share,
   });
@@ -42,7 +44,7 @@ export class WorkQueue<Work> {
   readonly #options: WorkQueueOptions<Work>;
   /** By share. There are at most as many as there are connections. */
   readonly #waiting = new Map<string, Set<Work>>();
-  /** How long the work of this round has taken at most, and how much the process had worked when it began; undefined: it has not. */
+  /** How long the work of this round has taken at most, and the time of the processor when it began; undefined: nobody has asked yet. */
   #spentMs = 0;
   #usedMs: number | undefined = undefined;
   #isRequested = false;
@@ -53,6 +55,7 @@ export class WorkQueue<Work> {
 
   /** Does work at once if nobody waits and this round has time left. What is left of it is put into the queue. */
   do(work: Work): void {
+    const { atOnceMs } = this.#options;
     const mayNow = this.#waiting.size === 0 && this.#hasTime(atOnceMs);
     if (!mayNow || this.#advance(work, atOnceMs - this.#spentMs)) this.add(work);
   }
@@ -74,10 +77,10 @@ export class WorkQueue<Work> {
 
   /** Works for so long at most; returns whether there is more to do. */
   #advance(work: Work, ms: number): boolean {
-    this.#usedMs ??= processorMs();
     const start = performance.now();
     const hasMore = this.#options.advance(work, start + ms);
     this.#spentMs += performance.now() - start;
+    if (this.#spentMs >= turnMs) this.#usedMs ??= processorMs() - this.#spentMs;
     this.#runSoon();
     return hasMore;
   }

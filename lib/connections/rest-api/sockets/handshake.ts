@@ -15,7 +15,7 @@ import type { Task, TaskQueue } from '../pacing/work-queue.ts';
 import { expectPresent } from '../users/present.ts';
 import type { Visitor } from '../users/visitor.ts';
 import type { ClientRegister } from './client-register.ts';
-import type { Protocol } from './protocol.ts';
+import type { Comer, Protocol } from './protocol.ts';
 import type { ConnectedClient, Session } from './session.ts';
 
 export interface HandshakeContext {
@@ -32,7 +32,7 @@ export interface HandshakeContext {
  * later.
  */
 export function beginHandshake(
-  { clients, plain, v1, tasks, log, originOf }: HandshakeContext,
+  context: HandshakeContext,
   response: HttpResponse,
   request: HttpRequest,
   visitor: Visitor,
@@ -40,98 +40,93 @@ export function beginHandshake(
 ): void {
   checkVersion(request);
   const address = remoteAddress(response);
-  clients.takePlace(address, visitor);
-  const protocol = offers(request, v1.subprotocol) ? v1 : plain;
-  const comer = { visitor, origin: originOf(visitor, address), address };
-  const query = request.getQuery() ?? '';
-  const key = request.getHeader('sec-websocket-key');
-  const extensions = request.getHeader('sec-websocket-extensions');
-  const asJson = acceptsJson(request.getHeader('accept'));
-  const exchange = keepResponse(response);
-  const handshake = new Handshake({
-    share: shareOf(visitor, address),
-    exchange,
-    checkOpen() {
-      clients.checkOpen();
-      expectPresent(visitor);
-    },
-    begin: () => protocol.accept(comer, query),
-    upgrade(session) {
-      const id = clients.newId();
-      const client = { id, address, protocol: protocol.name, since: Date.now(), visitor, session };
-      response.upgrade<ConnectedClient>(client, key, protocol.subprotocol, extensions, socketContext);
-    },
-    refuse: (error) => exchange.fail(asHubError(error, log), asJson),
-    end: () => clients.givePlaceBack(address, visitor),
-  });
-  tasks.do(handshake);
-}
-
-interface HandshakeOptions {
-  /** Whose turn it takes. */
-  readonly share: string;
-  readonly exchange: Exchange;
-  /** Throws when the server stops: the socket would be cut with it, without a goodbye. Errors: `unavailable`. */
-  checkOpen(): void;
-  /** Begins its session. Errors: `bad-request`. */
-  begin(): Session;
-  /** Answers the handshake with the session. */
-  upgrade(session: Session): void;
-  /** Answers what was thrown. */
-  refuse(error: unknown): void;
-  /** Is called when the handshake is over. */
-  end(): void;
+  context.clients.takePlace(address, visitor);
+  const comer = { visitor, origin: context.originOf(visitor, address), address };
+  context.tasks.do(new Handshake(context, response, request, comer, socketContext));
 }
 
 class Handshake implements Task {
   readonly share: string;
-  readonly #options: HandshakeOptions;
+  readonly #context: HandshakeContext;
+  readonly #exchange: Exchange;
+  readonly #comer: Comer;
+  readonly #socketContext: us_socket_context_t;
+  readonly #protocol: Protocol;
+  readonly #query: string;
+  readonly #key: string;
+  readonly #extensions: string;
+  readonly #accept: string;
   #session: Session | undefined = undefined;
 
-  constructor(options: HandshakeOptions) {
-    this.share = options.share;
-    this.#options = options;
+  constructor(
+    context: HandshakeContext,
+    response: HttpResponse,
+    request: HttpRequest,
+    comer: Comer,
+    socketContext: us_socket_context_t,
+  ) {
+    const { v1, plain } = context;
+    this.share = shareOf(comer.visitor, comer.address);
+    this.#context = context;
+    this.#exchange = keepResponse(response);
+    this.#comer = comer;
+    this.#socketContext = socketContext;
+    this.#protocol = lists(request.getHeader('sec-websocket-protocol'), v1.subprotocol) ? v1 : plain;
+    this.#query = request.getQuery() ?? '';
+    this.#key = request.getHeader('sec-websocket-key');
+    this.#extensions = request.getHeader('sec-websocket-extensions');
+    this.#accept = request.getHeader('accept');
   }
 
   advance(endMs: number): boolean {
-    const { exchange, checkOpen, upgrade, refuse, end } = this.#options;
-    if (exchange.isAborted) this.#session?.close();
+    const { clients, log } = this.#context;
+    const { address, visitor } = this.#comer;
+    if (this.#exchange.isAborted) this.#session?.close();
     else {
       try {
-        checkOpen();
+        clients.checkOpen(); // when the server stops, the socket would be cut with it, without a goodbye
+        expectPresent(visitor);
         if (this.#prepare(endMs)) return true;
-        exchange.upgrade(() => upgrade(this.#session!));
+        this.#exchange.upgrade(() => this.#upgrade(this.#session!));
       } catch (error) {
         this.#session?.close();
-        refuse(error);
+        this.#exchange.fail(asHubError(error, log), acceptsJson(this.#accept));
       }
     }
-    end();
+    clients.givePlaceBack(address, visitor);
     return false;
   }
 
+  /** Errors: `bad-request`. */
   #prepare(endMs: number): boolean {
-    this.#session ??= this.#options.begin();
+    this.#session ??= this.#protocol.accept(this.#comer, this.#query);
     return this.#session.prepare(endMs) || !canUpgrade();
+  }
+
+  #upgrade(session: Session): void {
+    const { address, visitor } = this.#comer;
+    const { name, subprotocol } = this.#protocol;
+    const id = this.#context.clients.newId();
+    const client = { id, address, protocol: name, since: Date.now(), visitor, session };
+    const { response } = this.#exchange;
+    response.upgrade<ConnectedClient>(client, this.#key, subprotocol, this.#extensions, this.#socketContext);
   }
 }
 
 /** Checks that a request is a handshake as the server speaks it (RFC 6455 sections 4.2.1 and 4.4). Errors: `upgrade-required`. */
 function checkVersion(request: HttpRequest): void {
-  const check = (name: string, expected: string) => {
-    const value = request.getHeader(name.toLowerCase());
-    if (listOf(value).some((item) => item.toLowerCase() === expected)) return;
-    const got = value === '' ? 'nothing' : `"${value}"`;
-    throw new HubError('upgrade-required', `${name}: expected ${expected}, got ${got}`);
-  };
-  check('Upgrade', 'websocket');
-  check('Sec-WebSocket-Version', '13');
+  expectListed(request, 'Upgrade', 'websocket');
+  expectListed(request, 'Sec-WebSocket-Version', '13');
 }
 
-function offers(request: HttpRequest, subprotocol: string): boolean {
-  return listOf(request.getHeader('sec-websocket-protocol')).includes(subprotocol);
+function expectListed(request: HttpRequest, name: string, expected: string): void {
+  const value = request.getHeader(name.toLowerCase());
+  if (lists(value.toLowerCase(), expected)) return;
+  const got = value === '' ? 'nothing' : `"${value}"`;
+  throw new HubError('upgrade-required', `${name}: expected ${expected}, got ${got}`);
 }
 
-function listOf(value: string): string[] {
-  return value.split(',').map((item) => item.trim());
+/** Whether the value of a header that lists words has one of them. */
+function lists(value: string, word: string): boolean {
+  return value === word || value.split(',').some((item) => item.trim() === word);
 }

@@ -33,6 +33,8 @@ export class CatchUp {
   readonly ends: readonly number[];
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
+  /** The revision at which the walk began. */
+  #began = 0;
   #walked: number;
 
   constructor(sources: Sources, snapshots: readonly Snapshot[], ends: readonly number[]) {
@@ -88,7 +90,11 @@ export class CatchUp {
   #sendWalked(recipient: Recipient, last: number): boolean {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
-    this.#walk ??= changedSince(this.#sources.hub, this.#snapshots, this.#walked);
+    if (this.#walk === undefined) {
+      this.#began = Math.min(this.#sources.hub.revision, last);
+      if (this.#walked >= this.#began) return false;
+      this.#walk = changedSince(this.#sources.hub, this.#snapshots, this.#walked);
+    }
     let items = '';
     let definitions = '';
     let looked = 0;
@@ -96,6 +102,7 @@ export class CatchUp {
       const { done, value: parameter } = this.#walk.next();
       if (done || parameter.lastChange!.revision > last) {
         this.#walk = undefined;
+        this.#walked = Math.max(this.#walked, this.#began);
         break;
       }
       looked++;
