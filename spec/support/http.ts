@@ -38,11 +38,13 @@ export async function openWire(
   socket.setNoDelay(); // as browsers do
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}); // a reset is seen as a close
-  let unread = Buffer.alloc(0);
+  let pieces: Buffer[] = [];
+  let unreadBytes = 0;
   let isClosed = false;
   const wakes = new Inbox<true>();
   socket.on('data', (data) => {
-    unread = Buffer.concat([unread, data]);
+    pieces.push(data);
+    unreadBytes += data.length;
     wakes.put(true);
   });
   socket.on('close', () => {
@@ -56,23 +58,31 @@ export async function openWire(
   });
   await within(opening, `connecting to port ${port}`);
 
+  const unread = (): Buffer => {
+    if (pieces.length !== 1) pieces = [Buffer.concat(pieces)];
+    return pieces[0]!;
+  };
+  const leave = (rest: Buffer) => {
+    pieces = [rest];
+    unreadBytes = rest.length;
+  };
   const take = async <T>(read: () => { value: T; bytes: number } | undefined, what: string): Promise<T> => {
     for (;;) {
       const found = read();
       if (found) {
-        unread = unread.subarray(found.bytes);
+        leave(unread().subarray(found.bytes));
         return found.value;
       }
-      if (isClosed) throw new Error(`${what}: the connection was closed, unread: ${unread.toString('latin1')}`);
+      if (isClosed) throw new Error(`${what}: the connection was closed, unread: ${unread().toString('latin1')}`);
       await wakes.next(what);
     }
   };
   const takeBytes = (bytes: number) =>
-    take(() => (unread.length < bytes ? undefined : { value: unread.subarray(0, bytes), bytes }), `${bytes} bytes`);
+    take(() => (unreadBytes < bytes ? undefined : { value: unread().subarray(0, bytes), bytes }), `${bytes} bytes`);
   const takeLine = () =>
     take(() => {
-      const end = unread.indexOf('\r\n');
-      return end < 0 ? undefined : { value: unread.subarray(0, end).toString('latin1'), bytes: end + 2 };
+      const end = unread().indexOf('\r\n');
+      return end < 0 ? undefined : { value: unread().subarray(0, end).toString('latin1'), bytes: end + 2 };
     }, 'a line of an answer');
 
   const takeChunks = async (): Promise<Buffer> => {
@@ -108,13 +118,13 @@ export async function openWire(
       return { status: Number(status), reason, headers, body, text: body.toString() };
     },
     rest() {
-      const rest = unread;
-      unread = Buffer.alloc(0);
+      const rest = unread();
+      leave(Buffer.alloc(0));
       return rest;
     },
     async closed() {
       while (!isClosed) await wakes.next('the connection being closed');
-      return unread;
+      return unread();
     },
   };
 }
