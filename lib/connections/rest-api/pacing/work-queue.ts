@@ -4,8 +4,10 @@
 
 import { processorMs } from './processor-time.ts';
 
-/** How long a turn lasts at most. After so much in a round the time of the processor counts: to ask for it takes some microseconds. */
+/** How long a turn lasts at most. */
 const turnMs = 0.5;
+/** After so much of a round, less than any limit, the time of the processor is looked up. That takes some microseconds. */
+const wallMs = 0.5;
 const taskRoundMs = 3;
 const taskAtOnceMs = 15;
 
@@ -44,7 +46,7 @@ export class WorkQueue<Work> {
   readonly #options: WorkQueueOptions<Work>;
   /** By share. There are at most as many as there are connections. */
   readonly #waiting = new Map<string, Set<Work>>();
-  /** How long the work of this round has taken at most, and the time of the processor when it began; undefined: nobody has asked yet. */
+  /** How long the work of this round has taken at most, and the time of the processor when it began; undefined: not looked up. */
   #spentMs = 0;
   #usedMs: number | undefined = undefined;
   #isRequested = false;
@@ -80,7 +82,7 @@ export class WorkQueue<Work> {
     const start = performance.now();
     const hasMore = this.#options.advance(work, start + ms);
     this.#spentMs += performance.now() - start;
-    if (this.#spentMs >= turnMs) this.#usedMs ??= processorMs() - this.#spentMs;
+    if (this.#spentMs >= wallMs) this.#usedMs ??= processorMs() - this.#spentMs;
     this.#runSoon();
     return hasMore;
   }

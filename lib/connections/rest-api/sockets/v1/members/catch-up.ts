@@ -33,8 +33,8 @@ export class CatchUp {
   readonly ends: readonly number[];
   #definitions: Iterator<Parameter> | undefined;
   #walk: Iterator<Parameter> | undefined;
-  /** The revision at which the walk began. */
-  #began = 0;
+  /** Up to this revision the walk brings everything. */
+  #goal = 0;
   #walked: number;
 
   constructor(sources: Sources, snapshots: readonly Snapshot[], ends: readonly number[]) {
@@ -91,8 +91,8 @@ export class CatchUp {
     if (this.isEmpty) return false;
     const goesOn = this.#walk !== undefined;
     if (this.#walk === undefined) {
-      this.#began = Math.min(this.#sources.hub.revision, last);
-      if (this.#walked >= this.#began) return false;
+      this.#goal = Math.min(this.#sources.hub.revision, last);
+      if (this.#walked >= this.#goal) return false;
       this.#walk = changedSince(this.#sources.hub, this.#snapshots, this.#walked);
     }
     let items = '';
@@ -102,7 +102,7 @@ export class CatchUp {
       const { done, value: parameter } = this.#walk.next();
       if (done || parameter.lastChange!.revision > last) {
         this.#walk = undefined;
-        this.#walked = Math.max(this.#walked, this.#began);
+        this.#walked = Math.max(this.#walked, this.#goal);
         break;
       }
       looked++;
