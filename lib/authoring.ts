@@ -1,7 +1,7 @@
 // What flow files in TypeScript import: their declaration, and the words of the model. It loads none of the hub: a save of a
 // flow is tried in a thread that loads this alone.
 
-import type { ConnectionSettings } from './connections/registry.ts';
+import type { ConnectionSettings } from './connections/connection-types.ts';
 import type { FlowDefinition as AnyFlowDefinition } from './flow/define-flow.ts';
 
 export {

@@ -51,7 +51,8 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['dashboard/', ['model/', 'json5/', 'template/', 'zod']],
   ['net/', ['model/', 'uws-legacy']],
   ['connections/', [...contract, 'model/', 'rxjs', 'zod']],
-  ['connections/registry.ts', ['connections/', 'zod']],
+  ['connections/registry.ts', ['connections/']],
+  ['connections/connection-types.ts', ['connections/', 'zod']],
   // The stages of flow: files and programs, check, run. The check makes a plan, run takes it; neither knows the other.
   ['flow/define-flow.ts', ['model/', 'flow/check/tests/test-schema.ts', 'rxjs']],
   ['flow/instances-schema.ts', ['zod']],
@@ -91,11 +92,21 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
   ['flow/rxjs.ts', ['flow/run/rules/streams/stream-operators.ts', 'rxjs']],
   ['client/', ['model/', 'wire/']],
   ['console/', ['client/', 'dashboard/format.ts', 'model/', 'wire/', 'solid-js', 'uplot', '@dagrejs/dagre']],
-  ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/registry.ts', 'rxjs']],
+  ['hub/', ['model/', 'graph/', 'flow/', ...contract, 'connections/connection-types.ts', 'rxjs']],
   ['hub.ts', ['hub/']],
   [
     'testing/',
-    ['hub.ts', 'hub/journal.ts', 'model/', 'graph/', 'flow/', 'json5/', ...contract, 'connections/registry.ts', 'rxjs'],
+    [
+      'hub.ts',
+      'hub/journal.ts',
+      'model/',
+      'graph/',
+      'flow/',
+      'json5/',
+      ...contract,
+      'connections/connection-types.ts',
+      'rxjs',
+    ],
   ],
   ['replay/', ['hub.ts', 'hub/', 'testing/virtual-clock.ts', 'model/', 'wire/', 'graph/', 'flow/plan.ts']],
   [
@@ -111,7 +122,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'flow/plan.ts',
       'flow/programs/',
       'hub/journal.ts',
-      'connections/registry.ts',
+      'connections/connection-types.ts',
       'connections/keyboard/key-table.ts',
       'connections/rest-api/users/password-text.ts',
       'json5/',
@@ -127,7 +138,7 @@ const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] =
       'model/',
       'connections/connection.ts',
       'connections/hub-port.ts',
-      'connections/registry.ts', // its types alone
+      'connections/connection-types.ts', // its types alone
       'flow/check/tests/test-schema.ts',
       'flow/define-flow.ts',
       'hub/version.ts',

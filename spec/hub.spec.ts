@@ -10,7 +10,7 @@ import {
   defineConnectionType,
   defineGatewayType,
 } from '../lib/connections/connection.ts';
-import { connectionTypes } from '../lib/connections/registry.ts';
+import { connectionTypes } from '../lib/connections/connection-types.ts';
 import { startHub } from '../lib/hub.ts';
 import { HubError } from '../lib/model/error.ts';
 import type { Origin, Parameter } from '../lib/model/parameter.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { drawFigures } from '../bench/figures.ts';
 import { subjects } from '../bench/harness/subjects.ts';
-import { connectionTypes } from '../lib/connections/registry.ts';
+import { connectionTypes } from '../lib/connections/connection-types.ts';
 import { commonSettings } from '../lib/connections/setting.ts';
 import { documentedFunctions } from '../lib/expression/functions/functions.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';

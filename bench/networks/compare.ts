@@ -1,6 +1,6 @@
 // Runs a network on a hub and on the model, and tells where the two differ.
 
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../lib/flow/check/check.ts';
 import { expandFlowFile } from '../../lib/flow/files/instances.ts';
 import { type PlanHub, startPlan } from '../../lib/hub/start-plan.ts';

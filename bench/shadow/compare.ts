@@ -3,7 +3,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../lib/flow/check/check.ts';
 import type { Plan } from '../../lib/flow/plan.ts';
 import { coneOf } from '../../lib/hub/shadow/cone.ts';

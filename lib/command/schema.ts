@@ -1,6 +1,6 @@
 // `patchbay schema`: the JSON Schema of flow files, or of dashboards.
 
-import { connectionTypes } from '../connections/registry.ts';
+import { connectionTypes } from '../connections/connection-types.ts';
 import { dashboardJsonSchema } from '../dashboard/json-schema.ts';
 import { flowFileJsonSchema } from '../flow/check/schema.ts';
 import type { Console } from './console.ts';

@@ -2,8 +2,8 @@
 
 import type { SchedulerLike } from 'rxjs';
 import type { AnyConnectionType } from '../connections/connection.ts';
+import { connectionTypes } from '../connections/connection-types.ts';
 import type { HubPort } from '../connections/hub-port.ts';
-import { connectionTypes } from '../connections/registry.ts';
 import { watchFlowFiles } from '../flow/files/watch.ts';
 import { FlowLoader } from '../flow/load.ts';
 import type { Plan } from '../flow/plan.ts';

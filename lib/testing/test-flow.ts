@@ -1,7 +1,7 @@
 // Tests of flows in TypeScript: the steps of flow files, as data or as a call for each.
 
 import type { AnyConnectionType } from '../connections/connection.ts';
-import { connectionTypes } from '../connections/registry.ts';
+import { connectionTypes } from '../connections/connection-types.ts';
 import { checkFlowFiles } from '../flow/check/check.ts';
 import type { FlowTestStep } from '../flow/check/tests/test-schema.ts';
 import type { Plan } from '../flow/plan.ts';

@@ -5,7 +5,7 @@ import { NEVER } from 'rxjs';
 import { z } from 'zod';
 import { type Claim, claimFile, claimsClash, claimTcpPort, claimUdpPort } from '../../lib/connections/claim.ts';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { loadFlows } from '../../lib/hub.ts';
 import { createFolder } from '../support/folder.ts';
 

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import test from 'ava';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 
 const lib = resolve(import.meta.dirname, '../../lib');
 

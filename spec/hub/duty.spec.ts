@@ -4,8 +4,8 @@ import test, { type ExecutionContext } from 'ava';
 import { Observable, VirtualTimeScheduler } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import type { Duty } from '../../lib/connections/duty.ts';
-import { connectionTypes } from '../../lib/connections/registry.ts';
 import { createDecider } from '../support/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 

@@ -9,7 +9,7 @@ import { firstValueFrom, Observable, timer, VirtualTimeScheduler } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
 import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { HubError } from '../../lib/model/error.ts';
 import { deadlineMs } from '../support/deadline.ts';
 import { startReloading } from '../support/reload.ts';

@@ -5,7 +5,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import test, { type ExecutionContext } from 'ava';
 import { firstValueFrom, ReplaySubject, timeout, VirtualAction, VirtualTimeScheduler } from 'rxjs';
 import type { AnyConnectionType, ConnectionEvent } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { connectionSchema, flowFileJsonSchema } from '../../lib/flow/check/schema.ts';
 import { loadFlows } from '../../lib/hub.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';

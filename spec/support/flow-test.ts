@@ -4,7 +4,7 @@ import type { ExecutionContext } from 'ava';
 import { Observable } from 'rxjs';
 import { z } from 'zod';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
-import { connectionTypes } from '../../lib/connections/registry.ts';
+import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
 import { createFolder } from './folder.ts';
 

@@ -3,7 +3,7 @@
 
 import { EventEmitter, once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { connectionTypes } from '../../connections/registry.ts';
+import { connectionTypes } from '../../connections/connection-types.ts';
 import { checkFlowFiles } from '../../flow/check/check.ts';
 import { type HubLog, startPlan } from '../../hub.ts';
 import { MistakeList } from '../../json5/mistake.ts';

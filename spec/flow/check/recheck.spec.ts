@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { connectionTypes } from '../../../lib/connections/registry.ts';
+import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { checkFlowFiles, FlowCheck } from '../../../lib/flow/check/check.ts';
 import type { FlowFile } from '../../../lib/flow/files/flow-file.ts';
 import type { Plan } from '../../../lib/flow/plan.ts';

@@ -5,7 +5,7 @@ import { NEVER, of } from 'rxjs';
 import { concatWith } from 'rxjs/operators';
 import { z } from 'zod';
 import { type ConnectionEvent, defineConnectionType } from '../../../../lib/connections/connection.ts';
-import { connectionTypes } from '../../../../lib/connections/registry.ts';
+import { connectionTypes } from '../../../../lib/connections/connection-types.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';

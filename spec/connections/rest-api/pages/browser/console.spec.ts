@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { connectionTypes } from '../../../../../lib/connections/registry.ts';
+import { connectionTypes } from '../../../../../lib/connections/connection-types.ts';
 import { createRestApi } from '../../../../../lib/connections/rest-api/rest-api.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { ask } from '../../../../support/http.ts';

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Observable } from 'rxjs';
 import { z } from 'zod';
 import { defineGatewayType } from '../../../../../lib/connections/connection.ts';
-import { connectionTypes } from '../../../../../lib/connections/registry.ts';
+import { connectionTypes } from '../../../../../lib/connections/connection-types.ts';
 import { HubError } from '../../../../../lib/model/error.ts';
 import type { Remote } from '../../../../../lib/model/parameter.ts';
 import type { ClientList } from '../../../../../lib/wire/http/operation/clients.ts';

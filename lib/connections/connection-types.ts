@@ -1,0 +1,30 @@
+// The connection types of the registry: flow files, their JSON Schema and their types in TypeScript follow from these.
+
+import type { z } from 'zod';
+import type { AnyConnectionType } from './connection.ts';
+import * as registry from './registry.ts';
+import type { commonSettings } from './setting.ts';
+
+/** The connection types by name. */
+export const connectionTypes: ReadonlyMap<string, AnyConnectionType> = new Map(
+  Object.values(registry).map((type) => [type.type, type]),
+);
+
+type SettingsOf<Type> = Type extends { readonly type: infer Name; readonly settingsSchema: infer Schema }
+  ? { readonly type: Name } & WithTexts<z.input<Schema>> & z.input<z.ZodObject<typeof commonSettings>>
+  : never;
+
+/** A text that is in the environment, or in a file. */
+type TextElsewhere = { readonly env: string } | { readonly file: string };
+
+/** Settings whose texts may be elsewhere. */
+type WithTexts<Settings> = Settings extends string
+  ? string extends Settings
+    ? Settings | TextElsewhere
+    : Settings
+  : Settings extends object
+    ? { [Key in keyof Settings]: WithTexts<Settings[Key]> }
+    : Settings;
+
+/** The settings of a connection as flow files write them, for each type. */
+export type ConnectionSettings = SettingsOf<(typeof registry)[keyof typeof registry]>;
