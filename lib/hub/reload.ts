@@ -36,6 +36,8 @@ export class Reloader {
   #isStopped = false;
   /** Whether what is saved goes into shadow. */
   #isInShadow = false;
+  /** Whether the files had a mistake at the last look. */
+  #wasRefused = false;
 
   constructor(options: ReloaderOptions) {
     this.#options = options;
@@ -91,7 +93,9 @@ export class Reloader {
       ['rules', formatDifference(reload.rules)],
     ].filter(([, text]) => text !== '');
     const text = parts.map(([what, difference]) => `${what}: ${difference}`).join('; ') || 'nothing has changed';
-    this.#options.log[parts.length === 0 ? 'debug' : 'info']({ ...reload }, `reloaded: ${text}`);
+    const isNews = parts.length > 0 || this.#wasRefused;
+    this.#wasRefused = false;
+    this.#options.log[isNews ? 'info' : 'debug']({ ...reload }, `reloaded: ${text}`);
     if (parts.length > 0) this.#note('reloaded', text, by);
     return reload;
   }
@@ -105,6 +109,7 @@ export class Reloader {
   }
 
   #refuse(message: string, by: Origin | undefined): void {
+    this.#wasRefused = true;
     const { loader, log } = this.#options;
     if (loader.report.isLoaded) loader.refuse(message);
     for (const line of message.split('\n')) log.error({}, line);

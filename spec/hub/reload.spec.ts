@@ -57,6 +57,10 @@ test('a broken file leaves all as it is, and every mistake is in the log', async
   write('desk/a', 'x');
   t.deepEqual(takeChanges(), ['desk/a=x', 'desk/b=x']);
   t.deepEqual(await reload('a.json5', flow), { connections: none, rules: none });
+  const infos = () => lines.filter(({ level }) => level === 'info').map(({ message }) => message);
+  t.is(infos().at(-1), 'reloaded: nothing has changed', 'the mistake is gone');
+  await reload('a.json5', flow);
+  t.is(infos().filter((message) => message.startsWith('reloaded')).length, 1);
 });
 
 test('reloads run one after another, and none after the stop', async (t) => {
