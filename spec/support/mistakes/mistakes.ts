@@ -21,6 +21,12 @@ export const mistakes = [
       "¦hub: { type: 'dummy' },",
       'connections.hub: expected another Connection ID: "hub" is the hub itself, with its trigger hub/started',
     ],
+    [
+      'a parameter that is called as statusParameter would have it',
+      "x: { type: 'dummy', parameters: ['_status/connected'], ¦statusParameter: true },",
+      'expected a connection without a parameter _status/connected of its own',
+      'cannot',
+    ],
     ['a connection twice', "¦desk: { type: 'dummy' },", 'expected "desk" once, got it again', 'cannot'],
     [
       'a misspelt setting of a connection',

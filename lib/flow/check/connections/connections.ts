@@ -18,6 +18,13 @@ import { checkInputs } from './inputs.ts';
 import { declareTheSame, findKnown, type KnownConnection, type KnownConnections } from './known-connections.ts';
 import { readSecrets } from './secrets.ts';
 
+const statusParameter: ParameterDeclaration = {
+  id: statusParameterId,
+  type: 'B',
+  access: 'read-only',
+  defaultValue: false,
+};
+
 export class ConnectionCheck {
   /** The files that settings name. */
   readonly namedFiles: string[] = [];
@@ -62,6 +69,12 @@ export class ConnectionCheck {
     const settings = read.spot.parse(schema, read.data);
     if (settings === undefined) return;
     const { folder } = spot.file;
+    const parameters = type.parameters(settings, resolver(folder));
+    const hasStatus = settings.statusParameter as boolean;
+    if (hasStatus && parameters.some((parameter) => parameter.id === statusParameterId)) {
+      spot.at('statusParameter').add(`expected a connection without a parameter ${statusParameterId} of its own`);
+      return;
+    }
     const found = {
       ...read,
       id,
@@ -69,7 +82,7 @@ export class ConnectionCheck {
       settings,
       enabled: settings.enabled as boolean,
       description: settings.description as string,
-      parameters: withStatus(type.parameters(settings, resolver(folder)), settings.statusParameter as boolean),
+      parameters: hasStatus ? [...parameters, statusParameter] : [...parameters],
       folder,
     };
     this.#add(new Declared(found));
@@ -154,9 +167,4 @@ export class ConnectionCheck {
     spot.at('type').add(message);
     return undefined;
   }
-}
-
-function withStatus(parameters: readonly ParameterDeclaration[], hasStatus: boolean): ParameterDeclaration[] {
-  if (!hasStatus) return [...parameters];
-  return [...parameters, { id: statusParameterId, type: 'B', access: 'read-only', defaultValue: false }];
 }
