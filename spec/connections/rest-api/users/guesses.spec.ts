@@ -112,7 +112,7 @@ test('status, headers, tags, lengths, acks, numbers and revisions are the same w
   );
   const [one, other] = [await toldOf(t, hub, there, 'desk/open/2'), await toldOf(t, hub, absent, 'desk/open/2')];
   t.deepEqual(one, other);
-  t.true(one.every((text) => !text.includes('403')));
+  t.true(one.every((text) => !text.includes(': 403 {'))); // an epoch or a tag may have these digits
   t.is(hub.find(there)!.value, 1);
 });
 
