@@ -16,7 +16,6 @@ function start(roundMs = 2) {
   const rounds: string[][] = [];
   const queue = new WorkQueue<Work>({
     roundMs,
-    atOnceMs: 15,
     advance(work) {
       log.push(work.name);
       rounds.at(-1)?.push(work.name);

@@ -36,7 +36,6 @@ export class Groups {
   /** Clients that are not live take turns. */
   readonly #queue = new WorkQueue<Client>({
     roundMs: catchUpRoundMs,
-    atOnceMs: 0, // each waits for its turn
     advance: (client, endMs) => this.#advance(client, endMs),
     shareOf: ({ share }) => share,
   });
