@@ -22,6 +22,11 @@ export class ScriptedSocket {
     return this as unknown as Socket;
   }
 
+  /** Whether something was sent that the reader has not taken. */
+  get hasUnread(): boolean {
+    return this.#frames.length > 0;
+  }
+
   send(frame: string | Uint8Array): number {
     this.#frames.push(typeof frame === 'string' ? frame : Buffer.from(frame).toString());
     this.#unread += frame.length;

@@ -9,12 +9,13 @@ const turnMs = 0.5;
 /** After so much of a round, less than any limit, the time of the processor is looked up. That takes some microseconds. */
 const wallMs = 0.5;
 const taskRoundMs = 3;
-/** How much of a round is for work that is done at once because nobody waits. */
-const atOnceMs = 15;
+const taskAtOnceMs = 15;
 
 export interface WorkQueueOptions<Work> {
   /** How much of a round is for all the work in the queue. */
   readonly roundMs: number;
+  /** How much of a round is for work that is done at once because nobody waits. */
+  readonly atOnceMs: number;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   readonly advance: (work: Work, endMs: number) => boolean;
   /** Whose turn it takes: the share of a user or an address. */
@@ -35,6 +36,7 @@ export type TaskQueue = WorkQueue<Task>;
 export function createTaskQueue(): TaskQueue {
   return new WorkQueue<Task>({
     roundMs: taskRoundMs,
+    atOnceMs: taskAtOnceMs,
     advance: (task, endMs) => task.advance(endMs),
     shareOf: ({ share }) => share,
   });
@@ -55,6 +57,7 @@ export class WorkQueue<Work> {
 
   /** Does work at once if nobody waits and this round has time left. What is left of it is put into the queue. */
   do(work: Work): void {
+    const { atOnceMs } = this.#options;
     const mayNow = this.#waiting.size === 0 && this.#hasTime(atOnceMs);
     if (!mayNow || this.#advance(work, atOnceMs - this.#spentMs)) this.add(work);
   }

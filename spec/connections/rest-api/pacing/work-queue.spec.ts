@@ -16,6 +16,7 @@ function start(roundMs = 2) {
   const rounds: string[][] = [];
   const queue = new WorkQueue<Work>({
     roundMs,
+    atOnceMs: 15,
     advance(work) {
       log.push(work.name);
       rounds.at(-1)?.push(work.name);

@@ -14,7 +14,7 @@ import { createTickers } from './outboxes/ticker.ts';
 import { Structure } from './structure.ts';
 import type { Subscription } from './subscription.ts';
 
-/** How much of each round of the event loop is for clients that are not live. */
+/** How much of each round of the event loop is for clients that are not live, and as much again for the first ones when nobody waits. */
 const catchUpRoundMs = 2;
 
 /**
@@ -36,6 +36,7 @@ export class Groups {
   /** Clients that are not live take turns. */
   readonly #queue = new WorkQueue<Client>({
     roundMs: catchUpRoundMs,
+    atOnceMs: catchUpRoundMs,
     advance: (client, endMs) => this.#advance(client, endMs),
     shareOf: ({ share }) => share,
   });
@@ -104,7 +105,7 @@ export class Groups {
   resume(client: Client): void {
     if (!this.#groupOf.has(client)) return;
     client.sendKept(); // before a flush brings values of what it defines
-    this.#queue.add(client);
+    this.#queue.do(client);
   }
 
   /** Puts a client into the group of its subscriptions. */
@@ -129,8 +130,8 @@ export class Groups {
     this.#groupOf.set(client, group);
     group.members.enter(client, change(handover));
     this.staleness.owe(client);
-    this.#queue.add(client);
     if (before === undefined) this.#awaitMore(client);
+    this.#queue.do(client);
   }
 
   #awaitMore(client: Client): void {

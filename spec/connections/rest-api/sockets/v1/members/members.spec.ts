@@ -76,6 +76,7 @@ class Play {
 
   #open(): string[] {
     return this.readers.flatMap((one, index) => [
+      ...(one.socket.hasUnread ? [`${index} has not read all`] : []),
       ...(one.isComplete ? [] : [`${index} waits for an end`]),
       ...(one.client.subscriptions.length === 0 || one.client.membership.name === 'live'
         ? []
