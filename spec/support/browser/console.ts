@@ -2,7 +2,7 @@
 
 import type { ExecutionContext } from 'ava';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { deadlineMs } from '../deadline.ts';
+import { deadlineMs, eventually } from '../deadline.ts';
 
 /** How long something may take to be seen. */
 export const deadline = { timeout: deadlineMs };
@@ -48,13 +48,9 @@ export async function signIn(page: Page, user: string, password: string): Promis
 }
 
 /**
- * Waits, frame by frame, until an expression holds in a page, or something is so that the page leads to; `waitForFunction` of
- * the library would evaluate the expression where the page forbids that.
+ * Waits until an expression holds in a page, or something is so that the page leads to; `waitForFunction` of the library would
+ * evaluate the expression where the page forbids that.
  */
-export async function waitUntil(page: Page, isSo: string | (() => boolean | Promise<boolean>)): Promise<void> {
-  const end = performance.now() + deadline.timeout;
-  while (!(await (typeof isSo === 'string' ? page.evaluate(isSo) : isSo()))) {
-    if (performance.now() > end) throw new Error(`${isSo}: not within ${deadline.timeout} ms`);
-    await page.evaluate('new Promise(requestAnimationFrame)');
-  }
+export function waitUntil(page: Page, isSo: string | (() => boolean | Promise<boolean>)): Promise<void> {
+  return eventually(typeof isSo === 'string' ? () => page.evaluate<boolean>(isSo) : isSo, String(isSo));
 }
