@@ -1,11 +1,10 @@
-// `npm run check`: format, lint and types, and then the specs, if nothing is wrong. What the specs need is installed and prepared
-// meanwhile: one of them waits for the network, the others have processors to do.
+// `npm run check`: format, lint and types, and then the specs, if nothing is wrong. What the specs need is installed meanwhile: one of
+// the two waits for the network, the other has one processor to do.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { dependent } from '../bench/dependent.ts';
-import { prepare } from './prepared/prepare.ts';
 
 /** Runs a script of the package. Its output is printed once it is over, so that no two mingle. */
 async function runBeside(script: string): Promise<number> {
@@ -20,7 +19,7 @@ async function lintAndTypes(): Promise<number> {
   return (await runBeside('lint')) || (await runBeside('types'));
 }
 
-const [status] = await Promise.all([lintAndTypes(), runBeside('spec:install'), prepare()]);
+const [status] = await Promise.all([lintAndTypes(), runBeside('spec:install')]);
 if (status === 0) {
   const child = spawn(...dependent('npm', ['run', 'spec']), { stdio: 'inherit' });
   const [specs] = await once(child, 'close');
