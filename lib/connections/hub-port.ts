@@ -34,7 +34,7 @@ export interface HubPort {
   readonly structure: number;
   /** How many parameters there are. */
   readonly size: number;
-  /** How long turns take; of one in 64. */
+  /** How long turns take; of one in 64, at most one in a millisecond. */
   readonly turnDurations: Durations;
   find(address: string): Parameter | undefined;
   parameters(): Iterable<Parameter>;

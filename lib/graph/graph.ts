@@ -25,7 +25,7 @@ import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { DroppedWrite, maxHops, maxWritesPerTurn, tellLoop, tooManyHops } from './turn-limits.ts';
 
-/** One turn of so many is timed. */
+/** One turn of so many is timed, and at most one in a millisecond: to read the clock twice takes as long as a write. */
 const timedEvery = 64;
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
@@ -46,6 +46,8 @@ export class Graph {
   #structure = 0;
   #isInTurn = false;
   #turns = 0;
+  /** The time of day of the last turn that was timed. */
+  #timedAt = 0;
   /** When this turn began; undefined: it is not timed. */
   #beganMs: number | undefined = undefined;
   #delivering: Change | undefined = undefined;
@@ -67,7 +69,7 @@ export class Graph {
   /** After parameters of other hubs have come or gone. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
 
-  /** How long turns take; of one in 64. */
+  /** How long turns take; of one in 64, at most one in a millisecond. */
   readonly turnDurations = new Durations();
 
   /** The time of day in milliseconds since 1970. */
@@ -333,7 +335,14 @@ export class Graph {
 
   #beginTurn(): void {
     this.#isInTurn = true;
-    if (++this.#turns % timedEvery === 0) this.#beganMs = performance.now();
+    if (++this.#turns % timedEvery === 0) this.#beginTiming();
+  }
+
+  #beginTiming(): void {
+    const now = this.now();
+    if (now === this.#timedAt) return;
+    this.#timedAt = now;
+    this.#beganMs = performance.now();
   }
 
   /** A turn that begins with one write; `writeTo` has looked whether the hub may act. */

@@ -49,7 +49,8 @@ function addChanges(families: Families, { hub, sockets, writes }: MetricsContext
     ['ok', writes.taken] as const,
     ...writes.refused,
   ]);
-  const turns = 'How long a write takes with all that follows from it; of one turn in 64.';
+  const turns =
+    'How long a write takes with all that follows from it; of one turn in 64, at most one in a millisecond.';
   families.histogram('patchbay_turn_duration_seconds', turns, () => hub.turnDurations);
 }
 
