@@ -6,7 +6,7 @@ import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
 import { summarize } from './harness/statistics.ts';
 import { residentBytesOf } from './load/used-memory.ts';
-import type { Latency, NeighboursResult, NeighboursTask } from './processes/neighbours.ts';
+import type { Latency, NeighboursResult, NeighboursTask } from './processes/loads/neighbours.ts';
 import { type Load, resultOf, startLoad, startLoadedHub } from './store/stored-hub.ts';
 
 const usage = `node bench/store.ts [options]
@@ -79,7 +79,7 @@ async function measure(load: Load): Promise<{ latency: Latency; mistake: string 
   const loaded = await startLoadedHub(load);
   const duringMs = Number(values.seconds) * 1000;
   const task: NeighboursTask = { port: loaded.hub.port, addresses: loaded.others, beforeMs: warmUpMs, duringMs };
-  const neighbours = startLoad('neighbours', task);
+  const neighbours = startLoad('loads/neighbours', task);
   await resultOf(neighbours);
   neighbours.send('go on');
   const { during } = await resultOf<NeighboursResult>(neighbours);

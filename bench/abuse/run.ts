@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { type LogEntry, startHub } from '../harness/process.ts';
 import { residentBytesOf } from '../load/used-memory.ts';
-import type { AbuseTask } from '../processes/abuse.ts';
-import type { Latency, NeighboursResult, NeighboursTask } from '../processes/neighbours.ts';
+import type { AbuseTask } from '../processes/loads/abuse.ts';
+import type { Latency, NeighboursResult, NeighboursTask } from '../processes/loads/neighbours.ts';
 import type { Answer } from '../processes/task.ts';
 import type { Scenario } from './scenario.ts';
 
@@ -58,19 +58,19 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   try {
     const addresses = ids.map((id) => `desk/${id}`);
     const task: NeighboursTask = { port: hub.port, addresses, beforeMs, duringMs: seconds * 1000 };
-    const watching = begin('neighbours', task);
+    const watching = begin('loads/neighbours', task);
     await answerOf(watching);
     const bytesBefore = residentBytesOf(hub.pid);
 
     const abuse: AbuseTask = { scenario: name, port: hub.port };
-    const abusing = begin('abuse', abuse);
+    const abusing = begin('loads/abuse', abuse);
     await answerOf(abusing);
     watching.send('go');
     const { before, during } = await answerOf<NeighboursResult>(watching);
     await end(abusing);
     const bytesAfter = await recoveredBytes(hub.pid, bytesBefore);
 
-    await answerOf(begin('abuse', abuse));
+    await answerOf(begin('loads/abuse', abuse));
     await after(abusedBeforeStopMs);
     const stoppedAt = performance.now();
     await hub.stop();

@@ -8,7 +8,7 @@ import { messageOf } from '../../lib/model/error.ts';
 import { dependent } from '../dependent.ts';
 import { type LogEntry, type ServerProcess, startHub } from '../harness/process.ts';
 import { tellingMemory } from '../load/used-memory.ts';
-import type { SoakLook, SoakTask } from '../processes/soak-load.ts';
+import type { SoakLook, SoakTask } from '../processes/loads/soak.ts';
 import { resultOf, startLoad } from '../store/stored-hub.ts';
 import { AskedHub } from './asked-hub.ts';
 import { copies, factors, type SoakedFlow, soakedFlow } from './flow.ts';
@@ -60,7 +60,7 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: Soa
   try {
     hub = await start();
     const asked = new AskedHub(hub.port);
-    load = startLoad('soak-load', { ...task, port: hub.port } satisfies SoakTask);
+    load = startLoad('loads/soak', { ...task, port: hub.port } satisfies SoakTask);
     await resultOf(load);
     troubles = new Troubles({ hub: asked, pid: hub.pid, folder, flow, reloadMs, disk });
     troubles.start();

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type ServerProcess, startHub } from '../harness/process.ts';
-import type { EvenWritesTask } from '../processes/even-writes.ts';
+import type { EvenWritesTask } from '../processes/loads/even-writes.ts';
 import type { Answer } from '../processes/task.ts';
 
 export interface Load {
@@ -55,7 +55,11 @@ export async function startLoadedHub({ parameters, changesPerSecond, maxSize }: 
   const hubFolder = join(import.meta.dirname, '..', '..');
   const hub = await startHub({ connections: { desk, ...store } }, folder, { hubFolder, profileFolder: undefined });
   const addresses = ids.map((id) => `desk/${id}`);
-  const writes = startLoad('even-writes', { port: hub.port, addresses, changesPerSecond } satisfies EvenWritesTask);
+  const writes = startLoad('loads/even-writes', {
+    port: hub.port,
+    addresses,
+    changesPerSecond,
+  } satisfies EvenWritesTask);
   return {
     hub,
     others: others.map((id) => `desk/${id}`),

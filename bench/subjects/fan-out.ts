@@ -2,7 +2,7 @@
 
 import type { ServerProcess } from '../harness/process.ts';
 import type { Contender, Measurement } from '../harness/subject.ts';
-import type { FanOutTask } from '../processes/fan-out-load.ts';
+import type { FanOutTask } from '../processes/loads/fan-out.ts';
 import { loadContender } from './servers.ts';
 
 export const deskFlow = { connections: { desk: { type: 'dummy', parameters: ['level,F'] } } };
@@ -14,7 +14,7 @@ export function fanOutContender(
   task: Omit<FanOutTask, 'port' | 'serverPid'>,
   start: () => Promise<ServerProcess>,
 ): Contender {
-  const contender = loadContender<FanOutTask>(identity, start, 'fan-out-load', task);
+  const contender = loadContender<FanOutTask>(identity, start, 'loads/fan-out', task);
   const deliveriesOf = ({ rate, perBusySecond, ...figures }: Measurement): Measurement => ({
     ...figures,
     rate: rate! * task.sockets,

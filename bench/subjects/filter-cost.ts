@@ -3,7 +3,7 @@
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 import { connectionId, parameterIdOf, plantOf } from '../load/flows/many-parameters.ts';
-import type { FanOutTask } from '../processes/fan-out-load.ts';
+import type { FanOutTask } from '../processes/loads/fan-out.ts';
 import { fanOutContender } from './fan-out.ts';
 
 const parameters = 10_000;

@@ -6,8 +6,8 @@ import { connect } from 'node:net';
 import type { Options } from '../harness/options.ts';
 import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { HttpAnswerTask } from '../processes/http-answer.ts';
-import type { HttpTask } from '../processes/http-load.ts';
+import type { HttpAnswerTask } from '../processes/ceilings/http-answer.ts';
+import type { HttpTask } from '../processes/loads/http.ts';
 import { loadContender, relayName } from './servers.ts';
 
 const value = '0.75';
@@ -26,7 +26,7 @@ export const httpRead: Subject = {
     const answer = await askHub(options, folder);
     const task = { request, answer, connections, warmUpMs, measureMs };
     const contender = (name: string, role: Contender['role'], depth: number, start: () => Promise<ServerProcess>) =>
-      loadContender<HttpTask>({ name, role }, start, 'http-load', { ...task, depth });
+      loadContender<HttpTask>({ name, role }, start, 'loads/http', { ...task, depth });
     return depths.map((depth) => ({
       name: `depth ${depth}`,
       metrics: [
@@ -36,7 +36,7 @@ export const httpRead: Subject = {
       ],
       contenders: [
         contender('hub', 'hub', depth, () => startHub(flow, folder, options)),
-        contender(relayName, 'ceiling', depth, () => startServer('http-answer', sameAnswer(answer))),
+        contender(relayName, 'ceiling', depth, () => startServer('ceilings/http-answer', sameAnswer(answer))),
       ],
     }));
   },

@@ -6,7 +6,7 @@ import type { Case, Measurement, Subject } from '../harness/subject.ts';
 import { busyMsOfAll } from '../load/busy-time.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { Measured } from '../load/measuring-window.ts';
-import type { LatencyResult } from '../processes/latency-load.ts';
+import type { LatencyResult } from '../processes/loads/latency.ts';
 import { inDomain, valuesOf, waitFor } from './domain.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { missingNats, waitedMetric } from './servers.ts';
@@ -53,7 +53,7 @@ export const manyHubs: Subject = {
         () =>
           inDomain(options, folder, [plantOf(mirrored), { connections: {} }], async ([owner, mirror]) => {
             const task = { port: owner!.port, serverPid: owner!.pid, parameters: mirrored, isById: true };
-            const load = performTask<Measured>('v1-ingest-load', { ...task, warmUpMs, measureMs });
+            const load = performTask<Measured>('loads/v1-ingest', { ...task, warmUpMs, measureMs });
             await after(warmUpMs + measureMs / 4);
             const look = async () => ({
               changes: await counterOf(mirror!, 'patchbay_changes_total'),
@@ -96,7 +96,7 @@ export const manyHubs: Subject = {
           ],
           () =>
             inDomain(options, folder, [deskFlow, { connections: {} }], async ([owner, mirror]) => {
-              const { p50, p99, waited } = await performTask<LatencyResult>('latency-load', {
+              const { p50, p99, waited } = await performTask<LatencyResult>('loads/latency', {
                 port: mirror!.port,
                 serverPid: mirror!.pid,
                 address: levelAddress,

@@ -4,7 +4,7 @@ import { type ServerProcess, startHub, startServer } from '../harness/process.ts
 import type { Subject } from '../harness/subject.ts';
 import { openFilesLimit } from '../load/open-files.ts';
 import { tellingMemory } from '../load/used-memory.ts';
-import type { IdleResult, IdleTask } from '../processes/idle-load.ts';
+import type { IdleResult, IdleTask } from '../processes/loads/idle.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { measureServer } from './servers.ts';
 
@@ -24,7 +24,7 @@ export const idle: Subject = {
     const measure = (start: () => Promise<ServerProcess>, include: string | undefined) =>
       measureServer<IdleResult>(
         start,
-        'idle-load',
+        'loads/idle',
         ({ port, pid }): IdleTask => ({ port, serverPid: pid, clients, include }),
       );
     return [
@@ -56,7 +56,7 @@ export const idle: Subject = {
             role: 'hub',
             async measure() {
               const hub = await measure(() => startHub(deskFlow, folder, options, tellingMemory), levelAddress);
-              const raw = await measure(() => startServer('relay', {}, tellingMemory), undefined);
+              const raw = await measure(() => startServer('ceilings/relay', {}, tellingMemory), undefined);
               return {
                 more: (hub.residentBytes - raw.residentBytes) / kibibyte,
                 resident: hub.residentBytes / kibibyte,

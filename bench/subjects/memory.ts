@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
 import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/flows/many-parameters.ts';
-import type { MemoryResult, MemoryTask } from '../processes/memory-hub.ts';
-import type { MapTask } from '../processes/memory-map.ts';
+import type { MapTask } from '../processes/ceilings/memory-map.ts';
+import type { MemoryResult, MemoryTask } from '../processes/hubs/memory.ts';
 
 export const memory: Subject = {
   name: 'memory',
@@ -18,7 +18,7 @@ export const memory: Subject = {
       const address = `${connectionId}/${parameterIdOf(last)}`;
       const sample = hasDefault ? { address, value: defaultOf(last) } : { address };
       const task: MemoryTask = { hubFolder, file, parameters, sample };
-      return { name: 'hub', role: 'hub', measure: () => measure('memory-hub', task, profileOptions(profileFolder)) };
+      return { name: 'hub', role: 'hub', measure: () => measure('hubs/memory', task, profileOptions(profileFolder)) };
     };
     const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
       const result = await performTask<MemoryResult>(process, task, nodeOptions);
@@ -32,7 +32,7 @@ export const memory: Subject = {
     const map: Contender = {
       name: 'Map of BehaviorSubjects',
       role: 'ceiling',
-      measure: () => measure('memory-map', { parameters }, []),
+      measure: () => measure('ceilings/memory-map', { parameters }, []),
     };
     const cases: Case[] = [];
     for (const [name, isText, hasDefault] of [

@@ -19,13 +19,13 @@ export const plainFanOut: Subject = {
       const task = { dialect: 'plain', address: levelAddress, sockets: count, window, warmUpMs, measureMs } as const;
       const contenders = [
         fanOutContender({ name: 'hub', role: 'hub' }, task, () => startHub(deskFlow, folder, options)),
-        fanOutContender({ name: relayName, role: 'ceiling' }, task, () => startServer('relay', {})),
+        fanOutContender({ name: relayName, role: 'ceiling' }, task, () => startServer('ceilings/relay', {})),
       ];
       const hasPeers = count === peerSockets || sockets.length === 1;
       const missing = hasPeers ? missingNats() : undefined;
       if (hasPeers) {
         const peer = (name: string) => ({ name, role: 'peer', rounds: peerRounds }) as const;
-        contenders.push(fanOutContender(peer('ws'), task, () => startServer('ws-relay', {})));
+        contenders.push(fanOutContender(peer('ws'), task, () => startServer('ceilings/ws-relay', {})));
         if (missing === undefined)
           contenders.push(
             fanOutContender(peer(natsName), { ...task, dialect: 'nats', window: natsWindow }, () => startNats(folder)),

@@ -2,8 +2,8 @@
 
 import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { IngestTask } from '../processes/ingest-load.ts';
-import type { RelayTask } from '../processes/relay.ts';
+import type { RelayTask } from '../processes/ceilings/relay.ts';
+import type { IngestTask } from '../processes/loads/ingest.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { loadContender, relayName } from './servers.ts';
 
@@ -19,7 +19,7 @@ export const plainIngest: Subject = {
       role: Contender['role'],
       target: Pick<IngestTask, 'isHeard' | 'readsBack'>,
       start: () => Promise<ServerProcess>,
-    ) => loadContender<IngestTask>({ name, role }, start, 'ingest-load', { ...task, ...target });
+    ) => loadContender<IngestTask>({ name, role }, start, 'loads/ingest', { ...task, ...target });
     return [true, false].map((isHeard) => ({
       name: isHeard ? 'the writer hears every change' : 'nobody hears of it',
       metrics: [
@@ -35,7 +35,7 @@ export const plainIngest: Subject = {
       contenders: [
         contender('hub', 'hub', { isHeard, readsBack: true }, () => startHub(deskFlow, folder, options)),
         contender(relayName, 'ceiling', { isHeard, readsBack: false }, () =>
-          startServer('relay', { isHeard } satisfies RelayTask),
+          startServer('ceilings/relay', { isHeard } satisfies RelayTask),
         ),
       ],
     }));

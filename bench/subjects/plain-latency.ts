@@ -2,7 +2,7 @@
 
 import { startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import type { LatencyResult, LatencyTask } from '../processes/latency-load.ts';
+import type { LatencyResult, LatencyTask } from '../processes/loads/latency.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
 import { measureServer, relayName, waitedMetric } from './servers.ts';
 
@@ -20,7 +20,7 @@ export const plainLatency: Subject = {
       const task = { address: levelAddress, sockets, changesPerSecond, warmUpMs, measureMs };
       const result = await measureServer<LatencyResult>(
         start,
-        'latency-load',
+        'loads/latency',
         ({ port, pid }): LatencyTask => ({
           port,
           serverPid: pid,
@@ -42,7 +42,7 @@ export const plainLatency: Subject = {
         {
           name: relayName,
           role: 'ceiling',
-          measure: () => measure(() => startServer('relay', {}), sockets),
+          measure: () => measure(() => startServer('ceilings/relay', {}), sockets),
         },
       ] satisfies Contender[],
     }));

@@ -5,8 +5,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ServerProcess, startHub } from '../harness/process.ts';
 import type { Case, Contender, Metric, Subject } from '../harness/subject.ts';
-import type { HttpTask } from '../processes/http-load.ts';
-import type { IngestTask } from '../processes/ingest-load.ts';
+import type { HttpTask } from '../processes/loads/http.ts';
+import type { IngestTask } from '../processes/loads/ingest.ts';
 import { fanOutContender, levelAddress } from './fan-out.ts';
 import { askHub } from './http-read.ts';
 import { loadContender } from './servers.ts';
@@ -78,7 +78,7 @@ export const rightsCost: Subject = {
     };
     const readWithToken = (name: string, depth: number): Case =>
       caseOf(`HTTP read with a token, ${name}, depth ${depth}`, 'answers/s', rightsCases[name], (identity, users) =>
-        loadContender<HttpTask>(identity, start(users), 'http-load', { ...http, request: withToken, depth }),
+        loadContender<HttpTask>(identity, start(users), 'loads/http', { ...http, request: withToken, depth }),
       );
     return [
       ...Object.entries(rightsCases)
@@ -86,7 +86,7 @@ export const rightsCost: Subject = {
         .flatMap(([name, rights]): Case[] => [
           readWithToken(name, 1),
           caseOf(`plain writes that nobody hears, ${name}`, 'messages/s', rights, (identity, users) =>
-            loadContender<IngestTask>(identity, start(users), 'ingest-load', {
+            loadContender<IngestTask>(identity, start(users), 'loads/ingest', {
               ...{ ...task, address: levelAddress, isHeard: false, readsBack: true },
             }),
           ),
@@ -98,7 +98,7 @@ export const rightsCost: Subject = {
       readWithToken(many, 16),
       caseOf(`HTTP read with a cookie, ${many}, depth 1`, 'answers/s', rightsCases[many], (identity, users) => {
         const [signedIn, sessionTask] = sessions(users);
-        return loadContender<HttpTask>(identity, signedIn, 'http-load', sessionTask);
+        return loadContender<HttpTask>(identity, signedIn, 'loads/http', sessionTask);
       }),
     ];
   },

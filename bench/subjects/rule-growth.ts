@@ -18,7 +18,10 @@ export const ruleGrowth: Subject = {
     return names.map((shape) => {
       const task: RuleGrowthTask = { hubFolder, shape, few, many, runs: 20 * many, turns: 5 };
       /** One process measures all three; who comes later takes what the first has measured. */
-      const shared = new Shared(() => performTask<RuleGrowth>('rule-growth', task, profileOptions(profileFolder)), 3);
+      const shared = new Shared(
+        () => performTask<RuleGrowth>('hubs/rule-growth', task, profileOptions(profileFolder)),
+        3,
+      );
       return {
         name: shape,
         metrics: [

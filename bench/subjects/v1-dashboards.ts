@@ -6,7 +6,7 @@ import { startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import { tellingMemory } from '../load/used-memory.ts';
-import type { DashboardsResult, DashboardsTask } from '../processes/dashboards-load.ts';
+import type { DashboardsResult, DashboardsTask } from '../processes/loads/dashboards.ts';
 import { measureServer, waitedMetric } from './servers.ts';
 
 const noStall = 'none stalled';
@@ -103,7 +103,7 @@ async function measure(
   const nodeOptions = task.tellsMemory ? tellingMemory : [];
   const result = await measureServer<DashboardsResult>(
     () => startHub(plantOf(task.parameters), folder, options, nodeOptions),
-    'dashboards-load',
+    'loads/dashboards',
     ({ port, pid }): DashboardsTask => ({ ...task, hubs: [{ port, pid }], writtenPorts: [port] }),
   );
   const { elapsedMs, serverBusyMs, loadBusyMs, waitedMs, arrival, shown, values, growth, spared } = result;

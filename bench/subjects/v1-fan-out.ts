@@ -37,7 +37,7 @@ export const v1FanOut: Subject = {
             startHub(deskFlow, folder, options),
           ),
           fanOutContender({ name: relayName, role: 'ceiling' }, { ...task, dialect: 'plain', window }, () =>
-            startServer('relay', {}),
+            startServer('ceilings/relay', {}),
           ),
           ...(missing === undefined
             ? [

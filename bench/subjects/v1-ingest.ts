@@ -3,7 +3,7 @@
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
-import type { V1IngestTask } from '../processes/v1-ingest-load.ts';
+import type { V1IngestTask } from '../processes/loads/v1-ingest.ts';
 import { loadContender } from './servers.ts';
 
 const parameters = 1000;
@@ -31,7 +31,7 @@ export const v1Ingest: Subject = {
         loadContender<V1IngestTask>(
           { name: 'hub', role: 'hub' },
           () => startHub(plantOf(parameters), folder, options),
-          'v1-ingest-load',
+          'loads/v1-ingest',
           { parameters, isById, warmUpMs, measureMs },
         ),
       ],

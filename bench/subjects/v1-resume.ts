@@ -4,7 +4,7 @@
 import { startHub } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
-import type { ResumeResult, ResumeTask } from '../processes/resume-load.ts';
+import type { ResumeResult, ResumeTask } from '../processes/loads/resume.ts';
 import { measureServer } from './servers.ts';
 
 const changesPerSecond = 5000;
@@ -27,7 +27,7 @@ export const v1Resume: Subject = {
         const compareEvery = parameters > fewParameters ? 25 : 1;
         const result = await measureServer<ResumeResult>(
           () => startHub(plantOf(parameters), folder, options),
-          'resume-load',
+          'loads/resume',
           ({ port }): ResumeTask => ({ port, parameters, kills, changesPerSecond, compareEvery }),
         );
         return { ...result };

@@ -44,7 +44,8 @@ async function rateCase(shape: CoreShapeName, outputs: number, options: Options,
       {
         name: bareName,
         role: 'ceiling',
-        measure: async () => figures(await performTask<Measured>('bare-turns', { changing, warmUpMs, measureMs })),
+        measure: async () =>
+          figures(await performTask<Measured>('ceilings/bare-turns', { changing, warmUpMs, measureMs })),
       },
     ],
   };
@@ -84,5 +85,5 @@ async function coreMeasure(
   const file = join(folder, `${shape}-${outputs}.json5`);
   await writeFile(file, JSON.stringify(coreFlow(declared)));
   const task: VirtualCoreTask = { hubFolder, file, shape, outputs, changing, warmUpMs, measureMs };
-  return () => performTask<Measured>('virtual-core', task, profileOptions(profileFolder));
+  return () => performTask<Measured>('hubs/virtual-core', task, profileOptions(profileFolder));
 }

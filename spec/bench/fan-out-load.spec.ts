@@ -3,7 +3,7 @@
 import test from 'ava';
 import { performTask } from '../../bench/harness/process.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
-import type { FanOutTask } from '../../bench/processes/fan-out-load.ts';
+import type { FanOutTask } from '../../bench/processes/loads/fan-out.ts';
 import { createApp, listen, type TemplatedApp } from '../../lib/net/uws.ts';
 
 type Relay = (app: TemplatedApp, text: string, count: number) => void;
@@ -30,7 +30,7 @@ async function loadOn(relay: Relay): Promise<number> {
     measureMs: 50,
   };
   try {
-    return (await performTask<Measured>('fan-out-load', task)).done;
+    return (await performTask<Measured>('loads/fan-out', task)).done;
   } finally {
     app.close();
   }

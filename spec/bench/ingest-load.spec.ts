@@ -3,7 +3,7 @@
 import test from 'ava';
 import { performTask } from '../../bench/harness/process.ts';
 import type { Measured } from '../../bench/load/measuring-window.ts';
-import type { IngestTask } from '../../bench/processes/ingest-load.ts';
+import type { IngestTask } from '../../bench/processes/loads/ingest.ts';
 import { createApp, listen, type WebSocket } from '../../lib/net/uws.ts';
 
 type Take = (socket: WebSocket<unknown>, text: string, count: number) => void;
@@ -28,7 +28,7 @@ async function loadOn(
   app.get('/parameters/*', (response) => void response.end(valueAfter(last)));
   const { port } = listen(app, '127.0.0.1', 0);
   try {
-    const { done } = await performTask<Measured>('ingest-load', {
+    const { done } = await performTask<Measured>('loads/ingest', {
       port,
       serverPid: process.pid,
       address: 'desk/level',

@@ -1,14 +1,14 @@
 // Load of an ingest: one socket sends batches as fast as the server takes them. It hears every change, byte for byte, or
 // filters all of them out; then a ping ends each batch, and the pong says that the batch has been taken.
 
-import { keepApart } from '../load/cores.ts';
-import { StreamReceiver } from '../load/dialects/plain.ts';
-import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { ExpectedStream } from '../load/received/expected-stream.ts';
-import { countMistake, openSubscribers } from '../load/sockets/subscribers.ts';
-import { Watch } from '../load/watch.ts';
-import { type Changes, createChanges } from '../load/writes/changes.ts';
-import { runTask } from './task.ts';
+import { keepApart } from '../../load/cores.ts';
+import { StreamReceiver } from '../../load/dialects/plain.ts';
+import { type Measured, MeasuringWindow, type WindowTask } from '../../load/measuring-window.ts';
+import { ExpectedStream } from '../../load/received/expected-stream.ts';
+import { countMistake, openSubscribers } from '../../load/sockets/subscribers.ts';
+import { Watch } from '../../load/watch.ts';
+import { type Changes, createChanges } from '../../load/writes/changes.ts';
+import { runTask } from '../task.ts';
 
 export interface IngestTask extends WindowTask {
   readonly port: number;

@@ -1,7 +1,7 @@
 // A process that abuses a hub in one way until it is killed; it tells when it has begun.
 
-import { scenarios } from '../abuse/scenarios.ts';
-import { runTask } from './task.ts';
+import { scenarios } from '../../abuse/scenarios.ts';
+import { runTask } from '../task.ts';
 
 export interface AbuseTask {
   readonly scenario: string;

@@ -1,14 +1,14 @@
 // Load of an ingest over patchbay.v1: one socket sends `set` messages, each a turn, as fast as they are acknowledged, with some
 // of them under way. In the end the hub must hold the last values and have counted every change.
 
-import { keepApart } from '../load/cores.ts';
-import { connectionId, parameterIdOf } from '../load/flows/many-parameters.ts';
-import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { PictureReader } from '../load/received/picture.ts';
-import { openV1Socket } from '../load/sockets/v1-socket.ts';
-import { encodeClientText } from '../load/sockets/web-socket.ts';
-import { Watch } from '../load/watch.ts';
-import { runTask } from './task.ts';
+import { keepApart } from '../../load/cores.ts';
+import { connectionId, parameterIdOf } from '../../load/flows/many-parameters.ts';
+import { type Measured, MeasuringWindow, type WindowTask } from '../../load/measuring-window.ts';
+import { PictureReader } from '../../load/received/picture.ts';
+import { openV1Socket } from '../../load/sockets/v1-socket.ts';
+import { encodeClientText } from '../../load/sockets/web-socket.ts';
+import { Watch } from '../../load/watch.ts';
+import { runTask } from '../task.ts';
 
 export interface V1IngestTask extends WindowTask {
   readonly port: number;

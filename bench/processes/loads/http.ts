@@ -2,11 +2,11 @@
 // answer is compared.
 
 import { connect, type Socket } from 'node:net';
-import { keepApart } from '../load/cores.ts';
-import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { ExpectedAnswers } from '../load/received/expected-answers.ts';
-import { Watch } from '../load/watch.ts';
-import { runTask } from './task.ts';
+import { keepApart } from '../../load/cores.ts';
+import { type Measured, MeasuringWindow, type WindowTask } from '../../load/measuring-window.ts';
+import { ExpectedAnswers } from '../../load/received/expected-answers.ts';
+import { Watch } from '../../load/watch.ts';
+import { runTask } from '../task.ts';
 
 export interface HttpTask extends WindowTask {
   readonly port: number;

@@ -3,11 +3,11 @@
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
-import { Histogram } from '../load/histogram.ts';
-import { FrameReader } from '../load/received/frame-reader.ts';
-import { openV1Socket, readMessage } from '../load/sockets/v1-socket.ts';
-import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
-import { runTask } from './task.ts';
+import { Histogram } from '../../load/histogram.ts';
+import { FrameReader } from '../../load/received/frame-reader.ts';
+import { openV1Socket, readMessage } from '../../load/sockets/v1-socket.ts';
+import { encodeClientText, openWebSocket } from '../../load/sockets/web-socket.ts';
+import { runTask } from '../task.ts';
 
 export interface NeighboursTask {
   readonly port: number;

@@ -1,10 +1,10 @@
 // One write through one rule, in the process of a hub that was started from a flow file.
 
-import type { Origin } from '../../lib/model/parameter.ts';
-import { importHub } from '../load/flows/hub-module.ts';
-import { silentLog } from '../load/silent-log.ts';
-import { timeWrites, type WriteTask } from '../load/writes/timed-writes.ts';
-import { runTask } from './task.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import { importHub } from '../../load/flows/hub-module.ts';
+import { silentLog } from '../../load/silent-log.ts';
+import { timeWrites, type WriteTask } from '../../load/writes/timed-writes.ts';
+import { runTask } from '../task.ts';
 
 export interface WriteRuleTask extends WriteTask {
   readonly hubFolder: string;

@@ -1,8 +1,8 @@
 // The ceiling of one write through one rule: two BehaviorSubjects of rxjs and a subscription that carries the value over.
 
 import { BehaviorSubject } from 'rxjs';
-import { timeWrites, type WriteTask } from '../load/writes/timed-writes.ts';
-import { runTask } from './task.ts';
+import { timeWrites, type WriteTask } from '../../load/writes/timed-writes.ts';
+import { runTask } from '../task.ts';
 
 await runTask(async (task: WriteTask) => {
   const from = new BehaviorSubject(0);

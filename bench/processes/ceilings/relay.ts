@@ -1,7 +1,7 @@
 // The ceiling of a plain fan-out: raw uWebSockets.js, which sends every message to all sockets as it came.
 
-import { createApp, listen } from '../../lib/net/uws.ts';
-import { runTask } from './task.ts';
+import { createApp, listen } from '../../../lib/net/uws.ts';
+import { runTask } from '../task.ts';
 
 export interface RelayTask {
   /** Whether any socket hears of the messages; they are published all the same. */

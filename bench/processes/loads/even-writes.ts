@@ -1,7 +1,7 @@
 // Changes parameters one after another at an even rate, over a socket of patchbay.v1, until the process that started it has gone.
 
-import { openV1Socket } from '../load/sockets/v1-socket.ts';
-import { runTask } from './task.ts';
+import { openV1Socket } from '../../load/sockets/v1-socket.ts';
+import { runTask } from '../task.ts';
 
 export interface EvenWritesTask {
   readonly port: number;

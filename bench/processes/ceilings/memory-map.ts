@@ -1,11 +1,11 @@
 // The ceiling of parameters in memory: a Map with a BehaviorSubject of rxjs per address, and nothing else.
 
 import { BehaviorSubject } from 'rxjs';
-import { busyMs } from '../load/busy-time.ts';
-import { connectionId, parameterIdOf } from '../load/flows/many-parameters.ts';
-import { usedMemory } from '../load/used-memory.ts';
-import type { MemoryResult } from './memory-hub.ts';
-import { runTask } from './task.ts';
+import { busyMs } from '../../load/busy-time.ts';
+import { connectionId, parameterIdOf } from '../../load/flows/many-parameters.ts';
+import { usedMemory } from '../../load/used-memory.ts';
+import type { MemoryResult } from '../hubs/memory.ts';
+import { runTask } from '../task.ts';
 
 export interface MapTask {
   readonly parameters: number;

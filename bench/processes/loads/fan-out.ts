@@ -1,16 +1,16 @@
 // Load of a fan-out: the first socket makes changes as fast as all sockets receive them, with a window of them under way;
 // every socket must receive every change, in order. Bystanders, who listen to something else, must receive none.
 
-import { keepApart } from '../load/cores.ts';
-import type { Dialect } from '../load/dialects/dialect.ts';
-import { createNatsDialect } from '../load/dialects/nats.ts';
-import { createPlainDialect } from '../load/dialects/plain.ts';
-import { createV1Dialect } from '../load/dialects/v1.ts';
-import { type Measured, MeasuringWindow, type WindowTask } from '../load/measuring-window.ts';
-import { ReceivedBatches } from '../load/received/received-batches.ts';
-import { countMistake, openSubscribers, type Subscribers } from '../load/sockets/subscribers.ts';
-import { Watch } from '../load/watch.ts';
-import { runTask } from './task.ts';
+import { keepApart } from '../../load/cores.ts';
+import type { Dialect } from '../../load/dialects/dialect.ts';
+import { createNatsDialect } from '../../load/dialects/nats.ts';
+import { createPlainDialect } from '../../load/dialects/plain.ts';
+import { createV1Dialect } from '../../load/dialects/v1.ts';
+import { type Measured, MeasuringWindow, type WindowTask } from '../../load/measuring-window.ts';
+import { ReceivedBatches } from '../../load/received/received-batches.ts';
+import { countMistake, openSubscribers, type Subscribers } from '../../load/sockets/subscribers.ts';
+import { Watch } from '../../load/watch.ts';
+import { runTask } from '../task.ts';
 
 export interface FanOutTask extends WindowTask {
   readonly port: number;

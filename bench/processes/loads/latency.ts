@@ -2,14 +2,14 @@
 // counted from the moment it was handed to the network.
 
 import type { Socket } from 'node:net';
-import { waitedMs } from '../load/busy-time.ts';
-import { keepApart } from '../load/cores.ts';
-import { createPlainDialect } from '../load/dialects/plain.ts';
-import { type ArrivalFigures, Arrivals } from '../load/received/arrivals.ts';
-import { countMistake, openSubscribers } from '../load/sockets/subscribers.ts';
-import { openWebSocket } from '../load/sockets/web-socket.ts';
-import { Watch } from '../load/watch.ts';
-import { runTask } from './task.ts';
+import { waitedMs } from '../../load/busy-time.ts';
+import { keepApart } from '../../load/cores.ts';
+import { createPlainDialect } from '../../load/dialects/plain.ts';
+import { type ArrivalFigures, Arrivals } from '../../load/received/arrivals.ts';
+import { countMistake, openSubscribers } from '../../load/sockets/subscribers.ts';
+import { openWebSocket } from '../../load/sockets/web-socket.ts';
+import { Watch } from '../../load/watch.ts';
+import { runTask } from '../task.ts';
 
 export interface LatencyTask {
   readonly port: number;

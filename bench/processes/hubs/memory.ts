@@ -1,12 +1,12 @@
 // Declares many parameters in a hub that starts from a flow file, and tells what they take.
 
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Hub } from '../../lib/hub.ts';
-import { busyMs } from '../load/busy-time.ts';
-import { importHub } from '../load/flows/hub-module.ts';
-import { silentLog } from '../load/silent-log.ts';
-import { usedMemory } from '../load/used-memory.ts';
-import { runTask } from './task.ts';
+import type { Hub } from '../../../lib/hub.ts';
+import { busyMs } from '../../load/busy-time.ts';
+import { importHub } from '../../load/flows/hub-module.ts';
+import { silentLog } from '../../load/silent-log.ts';
+import { usedMemory } from '../../load/used-memory.ts';
+import { runTask } from '../task.ts';
 
 export interface MemoryTask {
   readonly hubFolder: string;

@@ -1,8 +1,8 @@
 // The ceiling of an HTTP read: raw uWebSockets.js, which sends one and the same answer to every request, as bytes and in as few
 // calls as it takes.
 
-import { createApp, encodeText, listen } from '../../lib/net/uws.ts';
-import { runTask } from './task.ts';
+import { createApp, encodeText, listen } from '../../../lib/net/uws.ts';
+import { runTask } from '../task.ts';
 
 export interface HttpAnswerTask {
   /** Without those that the library writes itself: Date, uWebSockets, Content-Length. */

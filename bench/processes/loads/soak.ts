@@ -3,12 +3,12 @@
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
-import { Histogram } from '../load/histogram.ts';
-import { PictureReader } from '../load/received/picture.ts';
-import { Dashboard } from '../load/sockets/dashboard.ts';
-import { Watch } from '../load/watch.ts';
-import { EvenWriter } from '../load/writes/even-writer.ts';
-import { runTask } from './task.ts';
+import { Histogram } from '../../load/histogram.ts';
+import { PictureReader } from '../../load/received/picture.ts';
+import { Dashboard } from '../../load/sockets/dashboard.ts';
+import { Watch } from '../../load/watch.ts';
+import { EvenWriter } from '../../load/writes/even-writer.ts';
+import { runTask } from '../task.ts';
 
 export interface SoakTask {
   readonly port: number;

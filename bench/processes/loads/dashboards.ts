@@ -2,15 +2,15 @@
 // the time at which it was written, so that its age is known wherever it is shown. Some dashboards may stop reading for a while.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { busyMsOfAll, waitedMs } from '../load/busy-time.ts';
-import { keepApart } from '../load/cores.ts';
-import { Histogram } from '../load/histogram.ts';
-import { PictureReader } from '../load/received/picture.ts';
-import { Dashboard, type DashboardSettings } from '../load/sockets/dashboard.ts';
-import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
-import { Watch } from '../load/watch.ts';
-import { EvenWriter, type Written } from '../load/writes/even-writer.ts';
-import { runTask } from './task.ts';
+import { busyMsOfAll, waitedMs } from '../../load/busy-time.ts';
+import { keepApart } from '../../load/cores.ts';
+import { Histogram } from '../../load/histogram.ts';
+import { PictureReader } from '../../load/received/picture.ts';
+import { Dashboard, type DashboardSettings } from '../../load/sockets/dashboard.ts';
+import { memoryOf, type UsedMemory } from '../../load/used-memory.ts';
+import { Watch } from '../../load/watch.ts';
+import { EvenWriter, type Written } from '../../load/writes/even-writer.ts';
+import { runTask } from '../task.ts';
 
 export interface DashboardsTask {
   /** The hubs that have dashboards, each as many of them. */

@@ -1,11 +1,11 @@
 // Load of idle clients: opens many sockets, then keeps still while the server tells what it holds in memory.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { openV1Socket } from '../load/sockets/v1-socket.ts';
-import { openWebSocket } from '../load/sockets/web-socket.ts';
-import { memoryOf, type UsedMemory } from '../load/used-memory.ts';
-import { Watch } from '../load/watch.ts';
-import { runTask } from './task.ts';
+import { openV1Socket } from '../../load/sockets/v1-socket.ts';
+import { openWebSocket } from '../../load/sockets/web-socket.ts';
+import { memoryOf, type UsedMemory } from '../../load/used-memory.ts';
+import { Watch } from '../../load/watch.ts';
+import { runTask } from '../task.ts';
 
 export interface IdleTask {
   readonly port: number;

@@ -3,14 +3,14 @@
 // the writer held still, against what the hub tells over HTTP.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { percentile, sort } from '../harness/statistics.ts';
-import { parameterNumberOf } from '../load/flows/many-parameters.ts';
-import { PictureReader } from '../load/received/picture.ts';
-import { Truth } from '../load/received/truth.ts';
-import { ResumingClient } from '../load/sockets/resuming-client.ts';
-import { Watch } from '../load/watch.ts';
-import { RandomWriter } from '../load/writes/random-writer.ts';
-import { runTask } from './task.ts';
+import { percentile, sort } from '../../harness/statistics.ts';
+import { parameterNumberOf } from '../../load/flows/many-parameters.ts';
+import { PictureReader } from '../../load/received/picture.ts';
+import { Truth } from '../../load/received/truth.ts';
+import { ResumingClient } from '../../load/sockets/resuming-client.ts';
+import { Watch } from '../../load/watch.ts';
+import { RandomWriter } from '../../load/writes/random-writer.ts';
+import { runTask } from '../task.ts';
 
 export interface ResumeTask {
   readonly port: number;

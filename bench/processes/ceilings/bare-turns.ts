@@ -1,9 +1,9 @@
 // The ceiling of a Virtual Core: turns of as many writes as it has outputs, in a graph with nothing else.
 
-import { Graph } from '../../lib/graph/graph.ts';
-import type { Origin } from '../../lib/model/parameter.ts';
-import { type TurnsTask, timeTurns } from '../load/writes/timed-turns.ts';
-import { runTask } from './task.ts';
+import { Graph } from '../../../lib/graph/graph.ts';
+import type { Origin } from '../../../lib/model/parameter.ts';
+import { type TurnsTask, timeTurns } from '../../load/writes/timed-turns.ts';
+import { runTask } from '../task.ts';
 
 const owner: Origin = { kind: 'connection', name: 'bare' };
 

@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer } from 'ws';
-import { runTask } from './task.ts';
+import { runTask } from '../task.ts';
 
 await runTask(async () => {
   const server = new WebSocketServer({ host: '127.0.0.1', port: 0, path: '/ws' });
