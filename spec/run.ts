@@ -2,8 +2,9 @@
 // are still missing, and runs all others; with CI=true nothing may be missing. `npm run spec -- spec/graph/*.spec.ts` runs some.
 
 import { availableParallelism } from 'node:os';
-import { join, relative } from 'node:path';
+import { relative } from 'node:path';
 import { runAva } from './ava.ts';
+import { compiledModules } from './compiled-modules.ts';
 import { findSpecs, installMissing, root } from './needed-programs.ts';
 import { prepare } from './prepared/prepare.ts';
 
@@ -27,7 +28,7 @@ async function runSpecs(): Promise<number> {
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
   const atOnce = `--concurrency=${3 * availableParallelism()}`; // most of their time they wait
   const env = {
-    NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/compiled'), // each file is a process
+    NODE_COMPILE_CACHE: compiledModules(),
     ...process.env,
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${await prepare()}`.trim(),
   };

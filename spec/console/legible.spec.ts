@@ -9,9 +9,11 @@ import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts'
 
 const leastLetters = 11;
 const leastTarget = 44;
-const screens = [
+const screensOfDesks = [
   [1920, 1080],
   [1280, 800],
+] as const;
+const screensForFingers = [
   [1024, 768],
   [768, 1024],
   [390, 844],
@@ -75,6 +77,7 @@ const start = async (t: ExecutionContext) => {
   return hub;
 };
 
+const chosenRule = '.box.rule[aria-pressed=true]';
 const sights: [hash: string, ready: string][] = [
   ['#/connections', '[data-connection=onair]'],
   ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
@@ -83,7 +86,7 @@ const sights: [hash: string, ready: string][] = [
   ['#/clients', '[data-client]'],
   ['#/users', '[data-device]'],
   ['#/flows?as=graph', '.box.rule'],
-  ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'],
+  ['#/flows?as=graph&rule=rule 48 of the studio', chosenRule],
   ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
   ['#/why?address=desk/lamp', '.cause'],
   ['#/history?address=desk/title', '.event'],
@@ -142,31 +145,33 @@ async function show(page: Page, hash: string, ready: string): Promise<void> {
   await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
 }
 
-for (const [width, height] of screens)
-  test.serial(`every view at ${width} × ${height}`, async (t) => {
+for (const screens of [screensOfDesks, screensForFingers])
+  test.serial(`every view at ${screens.map((screen) => screen.join(' × ')).join(', ')}`, async (t) => {
     const hub: HubUnderTest = await start(t);
-    const isForFingers = width <= 1024;
-    const options = { viewport: { width, height }, hasTouch: isForFingers, isMobile: isForFingers };
-    const page = await openConsole(t, browser, hub.port, '', options);
+    const isForFingers = screens === screensForFingers;
+    const page = await openConsole(t, browser, hub.port, '', { hasTouch: isForFingers, isMobile: isForFingers });
     await signIn(page, 'root', 'root');
-    for (const [hash, ready] of sights) {
-      await show(page, hash, ready);
-      t.deepEqual(await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`), [], hash);
+    for (const [width, height] of screens) {
+      await page.setViewportSize({ width, height });
+      for (const [hash, ready] of sights) {
+        await show(page, hash, ready);
+        const faults = await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`);
+        t.deepEqual(faults, [], `${hash} at ${width} × ${height}`);
+      }
+      await show(page, '#/flows?as=graph&rule=rule 48 of the studio', chosenRule);
+      const rule = (await page.locator(chosenRule).boundingBox())!;
+      const canvas = (await page.locator('.canvas').boundingBox())!;
+      const isWithin = rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width;
+      t.true(isWithin, `the chosen rule is in sight at ${width} × ${height}`);
+      t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, `… from above as well`);
     }
-    const rule = await page.evaluate(`location.hash = '#/flows?as=graph&rule=rule 48 of the studio'`).then(async () => {
-      await page.locator('.box.rule[aria-pressed=true]').waitFor();
-      return (await page.locator('.box.rule[aria-pressed=true]').boundingBox())!;
-    });
-    const canvas = (await page.locator('.canvas').boundingBox())!;
-    t.true(rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width, 'the chosen rule is in sight');
-    t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, 'the chosen rule is in sight');
   });
 
 test.serial('on a sign the words take most of their tile, at every size', async (t) => {
   const hub = await start(t);
   const page = await openConsole(t, browser, hub.port);
   await signIn(page, 'root', 'root');
-  for (const [width, height] of screens) {
+  for (const [width, height] of [...screensOfDesks, ...screensForFingers]) {
     await page.setViewportSize({ width, height });
     for (const name of ['sign', 'signs', 'studio']) {
       await show(page, `#/dashboards?name=${name}`, '.lit');
