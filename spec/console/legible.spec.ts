@@ -77,8 +77,8 @@ const start = async (t: ExecutionContext) => {
   return hub;
 };
 
-const chosenRule = '.box.rule[aria-pressed=true]';
-const sights: [hash: string, ready: string][] = [
+const chosenRule = ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'] as const;
+const sights: (readonly [hash: string, ready: string])[] = [
   ['#/connections', '[data-connection=onair]'],
   ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
   ['#/parameters?address=desk/level', '.detail canvas'],
@@ -86,7 +86,7 @@ const sights: [hash: string, ready: string][] = [
   ['#/clients', '[data-client]'],
   ['#/users', '[data-device]'],
   ['#/flows?as=graph', '.box.rule'],
-  ['#/flows?as=graph&rule=rule 48 of the studio', chosenRule],
+  chosenRule,
   ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
   ['#/why?address=desk/lamp', '.cause'],
   ['#/history?address=desk/title', '.event'],
@@ -158,12 +158,12 @@ for (const screens of [screensOfDesks, screensForFingers])
         const faults = await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`);
         t.deepEqual(faults, [], `${hash} at ${width} × ${height}`);
       }
-      await show(page, '#/flows?as=graph&rule=rule 48 of the studio', chosenRule);
-      const rule = (await page.locator(chosenRule).boundingBox())!;
+      await show(page, ...chosenRule);
+      const rule = (await page.locator(chosenRule[1]).boundingBox())!;
       const canvas = (await page.locator('.canvas').boundingBox())!;
-      const isWithin = rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width;
-      t.true(isWithin, `the chosen rule is in sight at ${width} × ${height}`);
-      t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, `… from above as well`);
+      const inSight = `the chosen rule is in sight at ${width} × ${height}`;
+      t.true(rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width, inSight);
+      t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, inSight);
     }
   });
 
