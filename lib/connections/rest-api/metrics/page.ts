@@ -1,6 +1,5 @@
 // GET /hub/metrics: counts and states in the text format of Prometheus.
 
-import type { Registry } from 'prom-client';
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Log } from '../../connection.ts';
 import { wantsJsonErrors } from '../http/answer/accept.ts';
@@ -10,25 +9,19 @@ import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
 import type { MetricsContext } from './metrics.ts';
 
-/** How long after its start a hub has the time to load the library, in milliseconds. */
-const loadAfterMs = 5000;
-
 /**
- * Creates the page. The library of the metrics is loaded when somebody asks, or soon after the start, as that takes ten times as long as to
- * answer. No count is read then: a hub that nobody asks is not woken up for one.
+ * Creates the page. The library of the metrics is loaded at once, but only in a hub: no command of the command line waits for it. It takes ten
+ * times as long as an answer, which neither the first scrape nor the first clients are to wait for: the warm-up has a page, too.
+ * No count is read then: a hub that nobody asks is not woken up for one.
  */
-export function createMetricsPage(context: MetricsContext, log: Log, afterMs = loadAfterMs) {
-  let loading: Promise<Registry> | undefined;
-  const load = () => {
-    loading ??= import('./metrics.ts').then(({ createMetrics }) => createMetrics(context));
-    return loading;
-  };
-  setTimeout(() => load().catch(() => {}), afterMs).unref(); // whoever asks is told what is wrong
+export function createMetricsPage(context: MetricsContext, log: Log) {
+  const loading = import('./metrics.ts').then(({ createMetrics }) => createMetrics(context));
+  loading.catch(() => {}); // whoever asks is told what is wrong
   return async (response: HttpResponse, request: HttpRequest): Promise<void> => {
     const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
     const exchange = keepResponse(response);
     try {
-      const registry = await load();
+      const registry = await loading;
       const text = await registry.metrics();
       exchange.reply(() => {
         begin(response).writeHeader('Content-Type', registry.contentType).writeHeader('Cache-Control', 'no-store');
