@@ -1,55 +1,41 @@
-// The keyed graph: one Map of parameters, one way in, one stream out.
+// The keyed graph: one table of parameters, one way in, one stream out.
 // Every write is found, checked, converted and queued. The queue is delivered first in, first out, and what an observer
 // writes meanwhile is delivered behind what is queued. A parameter stores a value before it tells its observers.
 
 import { type Observable, Subject } from 'rxjs';
 import { formatAddress } from '../model/address.ts';
-import { HubError, noSuchParameter } from '../model/error.ts';
-import type {
-  Change,
-  Origin,
-  Parameter,
-  ParameterDeclaration,
-  Remote,
-  RemoteWrite,
-  ToldChange,
-} from '../model/parameter.ts';
-import { Durations } from '../model/time/durations.ts';
+import { HubError } from '../model/error.ts';
+import type { Change, Origin, ParameterDeclaration, Remote, RemoteWrite, ToldChange } from '../model/parameter.ts';
+import type { Durations } from '../model/time/durations.ts';
 import { convert, type Value } from '../model/value.ts';
 import { ChangeSubject } from './change-subject.ts';
 import { createRoundClock } from './clock.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
+import { ParameterTable } from './parameter-table.ts';
 import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
-import { RevisionList } from './revision-list.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { DroppedWrite, maxHops, maxWritesPerTurn, tellLoop, tooManyHops } from './turn-limits.ts';
+import { TurnTimer } from './turn-timer.ts';
 
-/** One turn of so many is timed, and at most one in a millisecond: to read the clock twice takes as long as a write. */
+/** One turn of so many is timed, unless one of this millisecond was. */
 const timedEvery = 64;
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
 
-export class Graph {
-  readonly #parameters = new Map<string, ParameterNode>();
-  readonly #byRevision = new RevisionList();
+export class Graph extends ParameterTable {
   readonly #changes = new ChangeSubject();
   readonly #repeated = new ChangeSubject();
   readonly #dropped = new Subject<DroppedWrite>();
-  readonly #declared = new Subject<Parameter>();
-  readonly #removed = new Subject<Parameter>();
-  readonly #mirrored = new Subject<void>();
   readonly #queue: (PendingChange | undefined)[] = [];
   #queued = 0;
   #writesInTurn = 0;
   #revision = 0;
-  #structure = 0;
   #isInTurn = false;
   #turns = 0;
-  /** The time of day of the last turn that was timed. */
-  #timedAt = 0;
-  /** When this turn began; undefined: it is not timed. */
-  #beganMs: number | undefined = undefined;
+  /** Whether the duration of this turn is measured. */
+  #isTimed = false;
+  readonly #timer: TurnTimer;
   #delivering: Change | undefined = undefined;
   /** A change of an earlier turn on whose behalf work runs. */
   #earlier: Change | undefined = undefined;
@@ -61,16 +47,6 @@ export class Graph {
   readonly repeated$: Observable<Change> = this.#repeated.asObservable();
   /** Writes dropped by the limits of a turn. Hot, replays nothing, synchronous, never completes, never errors. */
   readonly dropped$: Observable<DroppedWrite> = this.#dropped.asObservable();
-  /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly declared$: Observable<Parameter> = this.#declared.asObservable();
-  /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly removed$: Observable<Parameter> = this.#removed.asObservable();
-
-  /** After parameters of other hubs have come or gone. Hot, replays nothing, synchronous, never completes, never errors. */
-  readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
-
-  /** How long turns take; of one in 64, at most one in a millisecond. */
-  readonly turnDurations = new Durations();
 
   /** The time of day in milliseconds since 1970. */
   readonly now: () => number;
@@ -80,7 +56,9 @@ export class Graph {
 
   /** `now` tells the time of a change in milliseconds since 1970. */
   constructor(now: () => number = createRoundClock()) {
+    super();
     this.now = now;
+    this.#timer = new TurnTimer(now);
   }
 
   /** The hub-wide count of changes. */
@@ -88,18 +66,14 @@ export class Graph {
     return this.#revision;
   }
 
-  /** Counts the parameters that have come and gone. */
-  get structure(): number {
-    return this.#structure;
-  }
-
-  get size(): number {
-    return this.#parameters.size;
-  }
-
   /** Another number for each turn. */
   get turnNumber(): number {
     return this.#turns;
+  }
+
+  /** How long turns take; of one in 64, at most one in a millisecond. */
+  get turnDurations(): Durations {
+    return this.#timer.durations;
   }
 
   /** The cause of what is written at this moment: the change that is being told, or on whose behalf work runs. */
@@ -122,7 +96,7 @@ export class Graph {
   declare(owner: Origin, declarations: Iterable<ParameterDeclaration>): void {
     for (const declaration of declarations) {
       const address = formatAddress(owner.name, declaration.id);
-      let known = this.#parameters.get(address);
+      let known = this.find(address);
       if (known?.remote !== undefined && known.owner.hub !== undefined) {
         this.remove([known]); // what this hub declares is its own
         known = undefined;
@@ -132,57 +106,9 @@ export class Graph {
         continue;
       }
       const node = createNode(owner, address, declaration);
-      this.#add(node);
+      this.add(node);
       if (declaration.defaultValue !== undefined) this.writeTo(node, declaration.defaultValue, owner);
     }
-  }
-
-  /** Takes parameters out: nobody finds them any more. To be called between turns, when nobody writes them any more. */
-  remove(nodes: Iterable<ParameterNode>): void {
-    for (const node of nodes) {
-      this.#parameters.delete(node.address);
-      this.#structure++;
-      if (node.type !== 'T') this.#byRevision.remove(node as StateNode);
-      this.#removed.next(node);
-    }
-  }
-
-  /** Adds a parameter of another hub, unless there is one of its address; `owner` names the connection there. */
-  declareMirrored(
-    remote: Remote,
-    owner: Origin,
-    { address, type, access }: Pick<Parameter, 'address' | 'type' | 'access'>,
-  ): ParameterNode | undefined {
-    if (this.#parameters.has(address)) return undefined;
-    const node = createNode(owner, address, { id: '', type, access });
-    node.remote = remote;
-    this.#add(node);
-    return node;
-  }
-
-  /** Says that parameters of other hubs have come or gone, so that rules which wait for them start. To be called between turns. */
-  tellMirrored(): void {
-    this.#mirrored.next();
-  }
-
-  find(address: string): ParameterNode | undefined {
-    return this.#parameters.get(address);
-  }
-
-  /** The parameter of an address. Errors: `unknown-parameter`. */
-  get(address: string): ParameterNode {
-    const node = this.#parameters.get(address);
-    if (node === undefined) throw noSuchParameter(address);
-    return node;
-  }
-
-  parameters(): IterableIterator<ParameterNode> {
-    return this.#parameters.values();
-  }
-
-  /** Yields each parameter whose state is known and has changed after the revision, oldest change first; 0 yields all. */
-  changedSince(revision: number): Generator<Parameter, void, void> {
-    return this.#byRevision.since(revision);
   }
 
   /** What others write to a parameter, converted, for the connection of the parameter. Hot, replays nothing. */
@@ -227,12 +153,6 @@ export class Graph {
       this.#queue[this.#queued++] = change;
     }
     return value;
-  }
-
-  #add(node: ParameterNode): void {
-    this.#parameters.set(node.address, node);
-    this.#structure++;
-    this.#declared.next(node);
   }
 
   /** Looks whether this hub may act, which may hand the parameter over to nobody: who writes has taken it for one of this hub. */
@@ -293,7 +213,7 @@ export class Graph {
   restore(node: StateNode, restored: Restored, origin: Origin): void {
     const value = node.accept === undefined ? convert(node.type, restored.value) : node.accept(restored.value);
     node.lastChange = new RestoredChange(node, value, origin, ++this.#revision, restored);
-    this.#byRevision.touch(node);
+    this.byRevision.touch(node);
     node.next(value);
   }
 
@@ -335,14 +255,7 @@ export class Graph {
 
   #beginTurn(): void {
     this.#isInTurn = true;
-    if (++this.#turns % timedEvery === 0) this.#beginTiming();
-  }
-
-  #beginTiming(): void {
-    const now = this.now();
-    if (now === this.#timedAt) return;
-    this.#timedAt = now;
-    this.#beganMs = performance.now();
+    if (++this.#turns % timedEvery === 0) this.#isTimed = this.#timer.begin();
   }
 
   /** A turn that begins with one write; `writeTo` has looked whether the hub may act. */
@@ -393,9 +306,9 @@ export class Graph {
   #endTurn(): void {
     this.#writesInTurn = 0;
     this.#isInTurn = false;
-    if (this.#beganMs === undefined) return;
-    this.turnDurations.add((performance.now() - this.#beganMs) / 1000);
-    this.#beganMs = undefined;
+    if (!this.#isTimed) return;
+    this.#isTimed = false;
+    this.#timer.end();
   }
 
   /** Stores, then tells the observers of the parameter, those of all changes, and the parameter's own connection. */
@@ -407,7 +320,7 @@ export class Graph {
       change.previous = node.value;
       change.revision = ++this.#revision;
       node.lastChange = change;
-      if (isState) this.#byRevision.touch(node);
+      if (isState) this.byRevision.touch(node);
       node.next(change.value);
       this.#changes.next(change);
     } else this.#repeat(node as StateNode, change);

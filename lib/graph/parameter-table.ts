@@ -1,0 +1,87 @@
+// The parameters of a hub by their addresses, and those with a known state in the order of their last changes.
+
+import { type Observable, Subject } from 'rxjs';
+import { noSuchParameter } from '../model/error.ts';
+import type { Origin, Parameter, Remote } from '../model/parameter.ts';
+import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
+import { RevisionList } from './revision-list.ts';
+
+export class ParameterTable {
+  readonly #parameters = new Map<string, ParameterNode>();
+  protected readonly byRevision = new RevisionList();
+  readonly #declared = new Subject<Parameter>();
+  readonly #removed = new Subject<Parameter>();
+  readonly #mirrored = new Subject<void>();
+  #structure = 0;
+
+  /** Parameters that were added. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly declared$: Observable<Parameter> = this.#declared.asObservable();
+  /** Parameters that were taken out. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly removed$: Observable<Parameter> = this.#removed.asObservable();
+  /** After parameters of other hubs have come or gone. Hot, replays nothing, synchronous, never completes, never errors. */
+  readonly mirrored$: Observable<void> = this.#mirrored.asObservable();
+
+  /** Counts the parameters that have come and gone. */
+  get structure(): number {
+    return this.#structure;
+  }
+
+  get size(): number {
+    return this.#parameters.size;
+  }
+
+  /** Takes parameters out: nobody finds them any more. To be called between turns, when nobody writes them any more. */
+  remove(nodes: Iterable<ParameterNode>): void {
+    for (const node of nodes) {
+      this.#parameters.delete(node.address);
+      this.#structure++;
+      if (node.type !== 'T') this.byRevision.remove(node as StateNode);
+      this.#removed.next(node);
+    }
+  }
+
+  /** Adds a parameter of another hub, unless there is one of its address; `owner` names the connection there. */
+  declareMirrored(
+    remote: Remote,
+    owner: Origin,
+    { address, type, access }: Pick<Parameter, 'address' | 'type' | 'access'>,
+  ): ParameterNode | undefined {
+    if (this.#parameters.has(address)) return undefined;
+    const node = createNode(owner, address, { id: '', type, access });
+    node.remote = remote;
+    this.add(node);
+    return node;
+  }
+
+  /** Says that parameters of other hubs have come or gone, so that rules which wait for them start. To be called between turns. */
+  tellMirrored(): void {
+    this.#mirrored.next();
+  }
+
+  find(address: string): ParameterNode | undefined {
+    return this.#parameters.get(address);
+  }
+
+  /** The parameter of an address. Errors: `unknown-parameter`. */
+  get(address: string): ParameterNode {
+    const node = this.#parameters.get(address);
+    if (node === undefined) throw noSuchParameter(address);
+    return node;
+  }
+
+  parameters(): IterableIterator<ParameterNode> {
+    return this.#parameters.values();
+  }
+
+  /** Yields each parameter whose state is known and has changed after the revision, oldest change first; 0 yields all. */
+  changedSince(revision: number): Generator<Parameter, void, void> {
+    return this.byRevision.since(revision);
+  }
+
+  /** Adds a parameter whose address is free. */
+  protected add(node: ParameterNode): void {
+    this.#parameters.set(node.address, node);
+    this.#structure++;
+    this.#declared.next(node);
+  }
+}
