@@ -4,9 +4,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { performTask, profileOptions } from '../harness/process.ts';
 import type { Case, Contender, Subject } from '../harness/subject.ts';
+import type { DeclaringCosts } from '../load/declaring-costs.ts';
 import { connectionId, defaultOf, lineOf, parameterIdOf } from '../load/flows/many-parameters.ts';
 import type { MapTask } from '../processes/ceilings/memory-map.ts';
-import type { MemoryResult, MemoryTask } from '../processes/hubs/memory.ts';
+import type { MemoryTask } from '../processes/hubs/memory.ts';
 
 export const memory: Subject = {
   name: 'memory',
@@ -21,7 +22,7 @@ export const memory: Subject = {
       return { name: 'hub', role: 'hub', measure: () => measure('hubs/memory', task, profileOptions(profileFolder)) };
     };
     const measure = async (process: string, task: MemoryTask | MapTask, nodeOptions: readonly string[]) => {
-      const result = await performTask<MemoryResult>(process, task, nodeOptions);
+      const result = await performTask<DeclaringCosts>(process, task, nodeOptions);
       return {
         heap: result.heapBytes / parameters,
         resident: result.residentBytes / parameters,

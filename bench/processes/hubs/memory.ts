@@ -2,10 +2,9 @@
 
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Hub } from '../../../lib/hub.ts';
-import { busyMs } from '../../load/busy-time.ts';
+import { measureDeclaring } from '../../load/declaring-costs.ts';
 import { importHub } from '../../load/flows/hub-module.ts';
 import { silentLog } from '../../load/silent-log.ts';
-import { usedMemory } from '../../load/used-memory.ts';
 import { runTask } from '../task.ts';
 
 export interface MemoryTask {
@@ -16,35 +15,16 @@ export interface MemoryTask {
   readonly sample: { readonly address: string; readonly value?: number };
 }
 
-export interface MemoryResult {
-  readonly declareMs: number;
-  /** How much of that the main thread was working; the rest it waited for the machine. */
-  readonly declareBusyMs: number;
-  readonly heapBytes: number;
-  readonly residentBytes: number;
-}
-
 /** A hub that has just started still packs the text of long flow files. */
 const settleMs = 2000;
 
 await runTask(async ({ hubFolder, file, parameters, sample }: MemoryTask) => {
   const { startHub } = await importHub(hubFolder);
-  const before = usedMemory();
-  const start = performance.now();
-  const busyBefore = busyMs(process.pid);
-  const hub = await startHub({ paths: [file], log: silentLog });
-  const declareMs = performance.now() - start;
-  const declareBusyMs = busyMs(process.pid) - busyBefore;
-  await delay(settleMs);
-  const after = usedMemory();
-  check(hub);
-  await hub.stop();
-  return {
-    declareMs,
-    declareBusyMs,
-    heapBytes: after.heapBytes - before.heapBytes,
-    residentBytes: after.residentBytes - before.residentBytes,
-  } satisfies MemoryResult;
+  const start = () => startHub({ paths: [file], log: silentLog });
+  const { made, costs } = await measureDeclaring(start, () => delay(settleMs));
+  check(made);
+  await made.stop();
+  return costs;
 
   function check({ find, parameters: all }: Hub): void {
     const count = [...all()].length;
