@@ -1,6 +1,8 @@
 // The manifest of a backup: the last file of the archive, with the size and the SHA-256 of all others. An archive without it is not whole.
 
+import { z } from 'zod';
 import { describe, HubError } from '../model/error.ts';
+import { readJsonObject } from '../model/json-object.ts';
 
 export const manifestName = 'patchbay-backup.json';
 const format = 1;
@@ -36,18 +38,22 @@ export function writeManifest(head: ManifestHead, files: readonly BackupFile[]):
   return Buffer.from(`${JSON.stringify(manifest, undefined, 1)}\n`);
 }
 
+const schema: z.ZodType<Manifest> = z.object({
+  format: z.literal(format),
+  patchbay: z.string(),
+  time: z.string(),
+  run: z.array(z.string()),
+  absolute: z.array(z.string()),
+  files: z.array(z.object({ path: z.string(), size: z.number(), sha256: z.string() })),
+});
+
 /** Errors: `bad-request`. */
 export function readManifest(bytes: Buffer): Manifest {
-  let manifest: Partial<Manifest>;
-  try {
-    manifest = JSON.parse(bytes.toString());
-  } catch {
-    throw new HubError(
-      'bad-request',
-      `${manifestName}: expected JSON, got ${describe(bytes.toString('latin1', 0, 40))}`,
-    );
-  }
-  if (manifest.format !== format || !Array.isArray(manifest.files) || !Array.isArray(manifest.run))
-    throw new HubError('bad-request', `${manifestName}: expected format ${format}, got ${describe(manifest.format)}`);
-  return manifest as Manifest;
+  const data = readJsonObject(bytes.toString(), { where: manifestName });
+  if (data.format !== format)
+    throw new HubError('bad-request', `${manifestName}: expected format ${format}, got ${describe(data.format)}`);
+  const { data: manifest, error } = schema.safeParse(data);
+  if (error === undefined) return manifest;
+  const where = error.issues[0]!.path.join('.');
+  throw new HubError('bad-request', `${manifestName}: ${where}: expected it as a hub writes it, got something else`);
 }

@@ -117,3 +117,27 @@ function linkOf(archive: Buffer): Buffer {
   block.write(sum.toString(8).padStart(6, '0'), 148);
   return block;
 }
+
+const manifests: readonly (readonly [text: string, message: RegExp])[] = [
+  ['{', /^patchbay-backup\.json: expected JSON, got /],
+  ['null', /^patchbay-backup\.json: expected an object, got null$/],
+  ['{"format":2}', /^patchbay-backup\.json: expected format 1, got 2 \(number\)$/],
+  [
+    JSON.stringify({ format: 1, ...head, files: [null] }),
+    /^patchbay-backup\.json: files\.0: expected it as a hub writes it/,
+  ],
+  [JSON.stringify({ format: 1, ...head, run: [5], files: [] }), /^patchbay-backup\.json: run\.0: expected it/],
+];
+
+for (const [text, message] of manifests)
+  test(`a backup with the manifest ${text} is refused`, async (t) => {
+    const path = 'patchbay-backup.json';
+    const padding = Buffer.alloc(paddingOf(text.length));
+    const archive = Buffer.concat([
+      encodeHeader({ path, size: text.length }, 0),
+      Buffer.from(text),
+      padding,
+      Buffer.alloc(1024),
+    ]);
+    await t.throwsAsync(read(archive), { code: 'bad-request', message });
+  });
