@@ -1,7 +1,13 @@
 // `patchbay reload` and `patchbay shadow`: take over what flow files say, or see first what that would do.
 
 import type { Difference } from '../../model/reports/reload-report.ts';
-import type { Deviation, DeviationSide, ReloadAnswer, ShadowReport } from '../../wire/http/operation/shadow.ts';
+import type {
+  Deviation,
+  DeviationSide,
+  ReloadAnswer,
+  ReloadRequest,
+  ShadowReport,
+} from '../../wire/http/operation/shadow.ts';
 import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
 import { type RemoteOptions, request } from './request.ts';
@@ -11,7 +17,7 @@ import { describeWriter, show } from './why.ts';
 export async function reload(options: RemoteOptions & { shadow?: boolean }, console: Console): Promise<number> {
   const { shadow: isShadow = false } = options;
   const headers = { 'content-type': 'application/json' };
-  const asked = { method: 'POST', body: JSON.stringify({ shadow: isShadow }), headers };
+  const asked = { method: 'POST', body: JSON.stringify({ shadow: isShadow } satisfies ReloadRequest), headers };
   const { swapped, shadow } = JSON.parse(await request(options, '/hub/reload', asked)) as ReloadAnswer;
   if (swapped !== undefined) {
     for (const [what, difference] of Object.entries(swapped) as [string, Difference][])

@@ -4,6 +4,7 @@ import { createSignal, Index } from 'solid-js';
 import type { Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import { pathOf } from '../../wire/http/path.ts';
+import type { PlainWrite } from '../../wire/plain.ts';
 import { LiveText } from '../parts/live-text.tsx';
 
 interface CopyLinesProps {
@@ -48,7 +49,7 @@ function linesOf({ address, type, access, value }: CopyLinesProps): [name: strin
     ['address', address],
     ...(type === 'T' ? [] : [read]),
     ...(access === 'read-only' ? [] : [write]),
-    ['WebSocket', JSON.stringify({ p: address, v: example })],
+    ['WebSocket', JSON.stringify({ p: address, v: example } satisfies PlainWrite)],
   ];
 }
 

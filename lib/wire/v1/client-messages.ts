@@ -52,5 +52,3 @@ export type Target = string | number;
 export interface Ping {
   readonly ping: number;
 }
-
-export type ClientMessage = Subscribe | Unsubscribe | Write | Ping;

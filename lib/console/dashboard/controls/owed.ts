@@ -2,6 +2,7 @@
 // browser tells by what it keeps for each tab.
 
 import { createSignal } from 'solid-js';
+import type { Update } from '../../../wire/http/parameters.ts';
 import { hub } from '../../hub/hub.ts';
 import { messageOf } from '../../hub/request.ts';
 import { keep, recall } from '../../page/storage.ts';
@@ -34,7 +35,7 @@ export function payReleases(): void {
 
 /** The socket of a page that ends may end before what it was given last has left. The browser sends this on its own. */
 function sendLastWord(parameter: string): void {
-  const body = JSON.stringify({ parameter, value: false });
+  const body = JSON.stringify({ parameter, value: false } satisfies Update);
   const headers = { 'content-type': 'application/json' };
   fetch('/update', { method: 'POST', keepalive: true, headers, body }).catch(() => {});
 }

@@ -3,7 +3,7 @@
 import { describe, HubError } from '../../../../model/error.ts';
 import type { Origin, Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
-import type { Updated } from '../../../../wire/http/parameters.ts';
+import type { Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Log } from '../../../connection.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/answer/accept.ts';
@@ -19,10 +19,8 @@ import type { View } from '../../users/view.ts';
 
 const formType = 'application/x-www-form-urlencoded';
 
-interface Update {
-  readonly parameter: string;
-  readonly value: unknown;
-}
+/** An update whose value nobody has looked at. */
+type UncheckedUpdate = Omit<Update, 'value'> & { readonly value: unknown };
 
 export interface UpdateContext {
   readonly hub: Pick<HubPort, 'writeTo' | 'writeRemote' | 'duty'>;
@@ -85,7 +83,7 @@ function refused({ writes }: UpdateContext, error: HubError): HubError {
   return error;
 }
 
-const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
+const readers: ReadonlyMap<string, (body: string) => UncheckedUpdate> = new Map([
   [formType, (body: string) => readForm(body, 'body')],
   [jsonType, readJson],
 ]);
@@ -94,13 +92,13 @@ const readers: ReadonlyMap<string, (body: string) => Update> = new Map([
  * Writes, and counts that; what another hub owns is known later. Errors: those of `read` and of the write; the promise rejects with
  * them.
  */
-function update(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
+function update(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { origin } = updater;
   if (origin.traceparent === undefined) return write(context, updater, read);
   return inSpan(origin, 'update', (own) => write(context, { ...updater, origin: own }, read));
 }
 
-function write(context: UpdateContext, updater: Updater, read: () => Update): Updated | Promise<Updated> {
+function write(context: UpdateContext, updater: Updater, read: () => UncheckedUpdate): Updated | Promise<Updated> {
   const { view, origin, expectRate } = updater;
   const { writes } = context;
   try {
@@ -156,7 +154,7 @@ function replyUpdated(response: HttpResponse, updated: Updated, asJson: boolean)
 }
 
 /** Reads `parameter=desk%2Flamp&value=true`. Each of the two must be there once; other names do not matter. */
-function readForm(text: string, where: string): Update {
+function readForm(text: string, where: string): UncheckedUpdate {
   const found = new Map<string, string>();
   for (const pair of text.split('&')) {
     const equals = pair.indexOf('=');
@@ -176,11 +174,11 @@ function decodeForm(text: string, where: string): string {
   }
 }
 
-function readJson(text: string): Update {
+function readJson(text: string): UncheckedUpdate {
   return checkUpdate(readObject(text, 'parameter and value'), 'body');
 }
 
-function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): Update {
+function checkUpdate({ parameter, value }: { parameter?: unknown; value?: unknown }, where: string): UncheckedUpdate {
   if (typeof parameter !== 'string' || parameter === '')
     throw new HubError(
       'bad-request',
