@@ -7,6 +7,8 @@ const slowMs = 300;
 /** So long after the last slow commit the disk counts as well again. */
 const recoveredMs = 2000;
 const tellEveryMs = 1000;
+/** How long somebody waits at most until what has changed is written. */
+export const flushDeadlineMs = 2000;
 
 export class SlowDisk {
   readonly #scheduler: SchedulerLike;

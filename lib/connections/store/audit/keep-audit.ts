@@ -10,7 +10,7 @@ import type { HubPort } from '../../hub-port.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { Pause } from '../pause.ts';
 import { RowRate } from '../row-rate.ts';
-import { SlowDisk } from '../slow-disk.ts';
+import { flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import { listen } from './listen.ts';
@@ -22,8 +22,6 @@ import { rowOfStart } from './rows.ts';
 export const tickMs = 100;
 /** How often it is written that the hub still runs, when nothing else is. */
 const seenEveryMs = 60_000;
-/** How long somebody waits at most until what has come is written. */
-const flushDeadlineMs = 2000;
 /** How many sentences about losses are shown. */
 const shownLosses = 5;
 

@@ -7,6 +7,7 @@ import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { RowRate } from '../row-rate.ts';
+import { flushDeadlineMs } from '../slow-disk.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { HistoryAnswer, HistoryRoom } from './messages.ts';
 import { Recorder } from './recorder.ts';
@@ -16,8 +17,6 @@ import type { HistoryRule } from './settings.ts';
 const handOverMs = 1000;
 /** How long pauses are while it is found out what has changed meanwhile. */
 const catchUpMs = 20;
-/** How long a reader waits at most until what has changed is written. */
-const flushDeadlineMs = 2000;
 /** So many sentences about what was lost are shown at most, the newest. */
 const keptLosses = 5;
 

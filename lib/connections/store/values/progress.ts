@@ -4,9 +4,7 @@ import { within } from '../../../model/time/deadline.ts';
 import { Durations } from '../../../model/time/durations.ts';
 import type { ValuesArchive, WritingStatus } from '../../archive.ts';
 import { RowRate } from '../row-rate.ts';
-
-/** How long somebody waits at most. */
-const flushDeadlineMs = 2000;
+import { flushDeadlineMs } from '../slow-disk.ts';
 
 export class Progress implements ValuesArchive {
   readonly flushDurations = new Durations();
