@@ -1,4 +1,4 @@
-// The keyed graph: one table of parameters, one way in, one stream out.
+// The keyed graph: one table of parameters, one way in, and every change is told in order.
 // Every write is found, checked, converted and queued. The queue is delivered first in, first out, and what an observer
 // writes meanwhile is delivered behind what is queued. A parameter stores a value before it tells its observers.
 
@@ -16,10 +16,8 @@ import { PendingChange } from './pending-change.ts';
 import { type Restored, RestoredChange } from './restored-change.ts';
 import { SettleQueue, type SettleTask } from './settle-queue.ts';
 import { DroppedWrite, maxHops, maxWritesPerTurn, tellLoop, tooManyHops } from './turn-limits.ts';
-import { TurnTimer } from './turn-timer.ts';
+import { TurnTimer, timedEvery } from './turn-timer.ts';
 
-/** One turn of so many is timed, unless one of this millisecond was. */
-const timedEvery = 64;
 /** How long a queue is kept for the next turn; to make a new one takes half as long as a write. */
 const keptQueueLength = 1024;
 
@@ -71,7 +69,7 @@ export class Graph extends ParameterTable {
     return this.#turns;
   }
 
-  /** How long turns take; of one in 64, at most one in a millisecond. */
+  /** How long turns take: of one in 64, at most one in a millisecond. */
   get turnDurations(): Durations {
     return this.#timer.durations;
   }
@@ -155,7 +153,7 @@ export class Graph extends ParameterTable {
     return value;
   }
 
-  /** Looks whether this hub may act, which may hand the parameter over to nobody: who writes has taken it for one of this hub. */
+  /** Looks whether this hub may still act. The look may take the parameter away from this hub: then the write is refused. */
   #look(node: ParameterNode, origin: Origin): void {
     const wasOwn = node.remote === undefined;
     this.mayAct!();
@@ -163,7 +161,7 @@ export class Graph extends ParameterTable {
       throw new HubError('unavailable', `${node.address}: this hub does not own it any more`);
   }
 
-  /** Writes what this hub does not own, apart from `writeTo`, which V8 puts into its callers while it is short. Errors: as `writeTo`. */
+  /** Writes what this hub does not own. It stands apart since V8 inlines `writeTo` only while that is short. Errors: as `writeTo`. */
   #writeElsewhere(node: ParameterNode, input: unknown, origin: Origin): Value {
     if (node.access === 'read-only' || node.remote === undefined) throw readOnly(node);
     void this.writeRemote(node.remote, [{ parameter: node, input }], origin);
@@ -264,7 +262,7 @@ export class Graph extends ParameterTable {
     this.#finishTurn(change);
   }
 
-  /** Should anything throw that must not, all else is still delivered and settles, the turn ends, and then the first error is thrown. */
+  /** If something throws that must not, the rest is still delivered and settled. Then the turn ends, and the first error is thrown. */
   #finishTurn(first?: PendingChange): void {
     const earlier = this.#earlier;
     let failure: { readonly error: unknown } | undefined;
@@ -339,8 +337,8 @@ export class Graph extends ParameterTable {
 }
 
 /**
- * The owner of a mirrored parameter tells the value that is here already, which somebody has set at another time: it has changed in
- * between, or this hub had a default of its own. Nobody is told, and the revision of the value stays.
+ * The owner of a mirrored parameter tells the value that is here already, with another time or writer. The parameter takes these over.
+ * Nobody is told, and the revision of the value stays.
  */
 function adopt(node: StateNode, change: PendingChange): void {
   const { origin, time, revision, previous } = node.lastChange!;

@@ -6,7 +6,8 @@ import type { Origin, Parameter, Remote } from '../model/parameter.ts';
 import { createNode, type ParameterNode, type StateNode } from './parameter-node.ts';
 import { RevisionList } from './revision-list.ts';
 
-export class ParameterTable {
+/** What the graph knows of its parameters. It is a part of the graph, which puts what has changed to the end of `byRevision`. */
+export abstract class ParameterTable {
   readonly #parameters = new Map<string, ParameterNode>();
   protected readonly byRevision = new RevisionList();
   readonly #declared = new Subject<Parameter>();
