@@ -8,7 +8,7 @@ import { LimitError } from '../limits/limit-error.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
 import { networkOf } from '../limits/network.ts';
 import type { Rates } from '../limits/rates.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
@@ -57,7 +57,7 @@ export class Admission {
     serveFor(hits);
     let isIn = false;
     try {
-      const visitor = guard.check(request, purpose, () => remoteAddress(response));
+      const visitor = guard.check(request, purpose, () => remoteAddressOf(response));
       isIn = true;
       if (visitor instanceof Promise) this.#answerLater(response, request, visitor, purpose, handler, isHandshake);
       else this.#serve(response, request, visitor, purpose, handler);
@@ -70,7 +70,7 @@ export class Admission {
   #counted(error: unknown, purpose: Purpose, response: HttpResponse): unknown {
     if (purpose.isUnmetered) return error;
     try {
-      this.#context.rates.request?.(networkOf(remoteAddress(response)));
+      this.#context.rates.request?.(networkOf(remoteAddressOf(response)));
       return error;
     } catch (limitError) {
       return limitError;
@@ -79,7 +79,7 @@ export class Admission {
 
   /** Errors: `too-many-requests`; those of the handler. */
   #serve(response: HttpResponse, request: HttpRequest, visitor: Visitor, purpose: Purpose, handler: Handler): void {
-    if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(visitor, remoteAddress(response)));
+    if (!purpose.isUnmetered) this.#context.rates.request?.(shareOf(visitor, remoteAddressOf(response)));
     handler(response, request, visitor);
   }
 

@@ -4,7 +4,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import type { Pace } from '../pacing/pace.ts';
 import { keepBody, keepRequest } from './kept-request.ts';
 
@@ -66,7 +66,7 @@ export class PostponedRequests {
   /** Keeps a request, which is answered later. */
   put(response: HttpResponse, request: HttpRequest, answer: (request: HttpRequest) => void): void {
     const kept = keepRequest(request);
-    const client = remoteAddress(response);
+    const client = remoteAddressOf(response);
     const endBody = keepBody(response);
     const act = () => {
       this.#waiting.delete(act);

@@ -5,7 +5,7 @@ import type { TemplatedApp } from '../../../net/uws.ts';
 import { AddressCensus } from './address-census.ts';
 import { maxConnections } from './descriptor-shares.ts';
 import type { LimitHits } from './limit-hits.ts';
-import { remoteAddress } from './remote-address.ts';
+import { remoteAddressOf } from './remote-address.ts';
 
 let openOfAll = 0;
 
@@ -38,7 +38,7 @@ export function createConnectionCount(
     filter(response, step) {
       count(Number(step));
       if (Number(step) < 0) return;
-      const client = remoteAddress(response);
+      const client = remoteAddressOf(response);
       const isTooMany = open > most || openOfAll > mostOfAll;
       const exceeded = isTooMany ? 'connections' : census.mayCome(client, open) ? undefined : 'connectionsPerAddress';
       if (exceeded === undefined) return;

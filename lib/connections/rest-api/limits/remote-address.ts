@@ -3,7 +3,7 @@
 import type { HttpResponse } from '../../../net/uws.ts';
 
 /** The client's address as people write it. An IPv4 client that comes by an IPv6 socket has its IPv4 address. */
-export function remoteAddress(response: HttpResponse): string {
+export function remoteAddressOf(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   if (!text.includes(':')) return text;
   const mapped = /^(?:0000:){5}ffff:(..)(..):(..)(..)$/.exec(text);

@@ -10,9 +10,9 @@ import { asHubError } from '../input/fault-gate.ts';
 import type { MetricsContext } from './metrics.ts';
 
 /**
- * Creates the page. The library of the metrics is loaded at once, but only in a hub: no command of the command line waits for it. It takes ten
- * times as long as an answer, which neither the first scrape nor the first clients are to wait for: the warm-up has a page, too.
- * No count is read then: a hub that nobody asks is not woken up for one.
+ * Creates the page, and begins to load the library of the metrics. That takes ten times as long as an answer, so it is done before anybody
+ * asks: the hubs of the warm-up (`command/run/warm-up.ts`) have loaded it before the first client comes. A command that starts no REST API
+ * does not load it. No count is read for that.
  */
 export function createMetricsPage(context: MetricsContext, log: Log) {
   const loading = import('./metrics.ts').then(({ createMetrics }) => createMetrics(context));

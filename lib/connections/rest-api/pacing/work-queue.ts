@@ -1,11 +1,11 @@
 // A client can ask for much work, such as lists of all parameters. So the hub gives such work some milliseconds of each round of the
-// event loop, and the rest of the round to everything else. Users take their turns, or addresses of those who are none, and so does what
-// each of them asked for.
+// event loop, and the rest of the round to everything else. Users, or the addresses of those who are none, have slices of that one after
+// the other, and so has what each of them asked for.
 
 import { processorMs } from './processor-time.ts';
 
-/** How long a turn lasts at most. */
-const turnMs = 0.5;
+/** How long a slice lasts at most. */
+const sliceMs = 0.5;
 /** After so much of a round, less than any limit, the time of the processor is looked up. That takes some microseconds. */
 const wallMs = 0.5;
 const taskRoundMs = 3;
@@ -18,13 +18,13 @@ export interface WorkQueueOptions<Work> {
   readonly atOnceMs: number;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   readonly advance: (work: Work, endMs: number) => boolean;
-  /** Whose turn it takes: the share of a user or an address. */
+  /** Whose slice it takes: the share of a user or an address. */
   readonly shareOf: (work: Work) => string;
 }
 
 /** Work that a client has asked for. */
 export interface Task {
-  /** Whose turn it takes: the share of a user or an address. */
+  /** Whose slice it takes: the share of a user or an address. */
   readonly share: string;
   /** Works until then, and returns whether there is more to do at once. It must not throw. */
   advance(endMs: number): boolean;
@@ -109,12 +109,12 @@ export class WorkQueue<Work> {
     this.#beginRound();
     while (this.#waiting.size > 0 && this.#hasTime(this.#options.roundMs)) {
       const work = this.#next();
-      if (this.#advance(work, turnMs)) this.add(work);
+      if (this.#advance(work, sliceMs)) this.add(work);
     }
     if (this.#waiting.size === 0) this.#beginRound();
   }
 
-  /** Takes out what is next. The share whose turn it was is the last one then. */
+  /** Takes out what is next. The share whose slice it was is the last one then. */
   #next(): Work {
     const [share, waiting] = this.#waiting.entries().next().value!;
     const work = waiting.values().next().value!;

@@ -37,7 +37,10 @@ function bySlowness(one: Shown, other: Shown): number {
   );
 }
 
-function describeClient({ client: { id, visitor, address, protocol, since, session }, status }: Shown): ClientStatus {
+function describeClient({
+  client: { id, visitor, remoteAddress: address, protocol, since, session },
+  status,
+}: Shown): ClientStatus {
   return {
     ...{ id, user: visitor.name, address, protocol, since: toIsoTime(since) },
     ...session.interests(),

@@ -10,7 +10,7 @@ import { wantsJsonErrors } from '../http/answer/accept.ts';
 import { replyJson } from '../http/answer/reply.ts';
 import { keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import type { TaskQueue } from '../pacing/work-queue.ts';
 import { expectPresent } from '../users/present.ts';
@@ -58,7 +58,7 @@ export function servePage(read: ReadPage, tasks: TaskQueue, log: Log): Handler {
       answer();
       return false;
     };
-    tasks.do({ share: shareOf(visitor, remoteAddress(response)), advance });
+    tasks.do({ share: shareOf(visitor, remoteAddressOf(response)), advance });
   };
 }
 

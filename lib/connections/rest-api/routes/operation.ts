@@ -2,7 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { connectionsOf, connectionsPath, controlConnection } from '../pages/connections.ts';
 import { switchRule } from '../pages/rules.ts';
 import { reloadHub, shadowOf } from '../pages/shadow.ts';
@@ -15,7 +15,7 @@ export function operationRoutes(context: RouteContext): Route[] {
   const { id, hub, log, originOf } = context;
   const operationOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
     ...{ id, hub, log, visitor },
-    by: followTrace(originOf(visitor, remoteAddress(response)), request),
+    by: followTrace(originOf(visitor, remoteAddressOf(response)), request),
   });
   const json = pagesOf(context);
   return [

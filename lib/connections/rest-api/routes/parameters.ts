@@ -2,7 +2,7 @@
 
 import type { HttpRequest, HttpResponse } from '../../../net/uws.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import { explainParameter, explainPath } from '../pages/parameters/explain.ts';
 import { listParameters } from '../pages/parameters/list.ts';
@@ -18,8 +18,8 @@ export function parameterRoutes(context: RouteContext): Route[] {
   const json = pagesOf(context);
   const updaterOf = (response: HttpResponse, request: HttpRequest, visitor: Visitor) => ({
     view: visitor.view,
-    origin: followTrace(originOf(visitor, remoteAddress(response)), request),
-    expectRate: rates.writes && (() => expectRate(visitor, remoteAddress(response))),
+    origin: followTrace(originOf(visitor, remoteAddressOf(response)), request),
+    expectRate: rates.writes && (() => expectRate(visitor, remoteAddressOf(response))),
   });
   /** Errors: `too-many-requests`. */
   const expectRate = (visitor: Visitor, address: string) => {

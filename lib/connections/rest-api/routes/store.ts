@@ -4,7 +4,7 @@ import type { Recording } from '../../../model/reports/recorded.ts';
 import type { Handler } from '../http/admission.ts';
 import { createOwnerCheck } from '../http/guard/owner.ts';
 import type { Route } from '../http/router.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { serveRecording } from '../pages/record.ts';
 import { serveBackup } from '../pages/store/backup.ts';
 import { compareSnapshot, snapshotsOf, snapshotsPath } from '../pages/store/snapshots.ts';
@@ -23,7 +23,7 @@ export function storeRoutes(context: RouteContext): Route[] {
     need: 'manage',
     getWrites: true,
     get(response, request, visitor) {
-      expectOwner(request, remoteAddress(response));
+      expectOwner(request, remoteAddressOf(response));
       serve(response, request, visitor);
     },
   });

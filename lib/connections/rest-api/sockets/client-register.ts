@@ -51,7 +51,7 @@ export class ClientRegister {
   }
 
   /** Gives a place to a client whose handshake begins. Errors: `too-many-clients`, `unavailable`. */
-  takePlace(address: string, { name }: Visitor): void {
+  takePlace(remoteAddress: string, { name }: Visitor): void {
     this.checkOpen();
     const { maxClients, limits } = this.#settings;
     if (this.size + this.#opening >= maxClients)
@@ -60,8 +60,8 @@ export class ClientRegister {
         'too-many-clients',
         `expected at most ${maxClients} WebSocket clients, all are there`,
       );
-    if (this.#networks.of(address) >= limits.clientsPerAddress) {
-      const clients = `${limits.clientsPerAddress} WebSocket clients of ${networkOf(address)}`;
+    if (this.#networks.of(remoteAddress) >= limits.clientsPerAddress) {
+      const clients = `${limits.clientsPerAddress} WebSocket clients of ${networkOf(remoteAddress)}`;
       throw new LimitError('clientsPerAddress', 'too-many-clients', `expected at most ${clients}, all are there`);
     }
     if (name !== '' && (this.#users.get(name) ?? 0) >= limits.clientsPerUser) {
@@ -69,13 +69,13 @@ export class ClientRegister {
       throw new LimitError('clientsPerUser', 'too-many-clients', `expected at most ${clients}, all are there`);
     }
     this.#opening++;
-    this.#count(address, name, 1);
+    this.#count(remoteAddress, name, 1);
   }
 
   /** Takes the place back when the handshake is over. */
-  givePlaceBack(address: string, { name }: Visitor): void {
+  givePlaceBack(remoteAddress: string, { name }: Visitor): void {
     this.#opening--;
-    this.#count(address, name, -1);
+    this.#count(remoteAddress, name, -1);
   }
 
   /** The `id` of a client whose socket is about to open. */
@@ -84,18 +84,18 @@ export class ClientRegister {
   }
 
   add(client: ConnectedClient): void {
-    this.#count(client.address, client.visitor.name, 1);
+    this.#count(client.remoteAddress, client.visitor.name, 1);
     this.#connected.add(client);
   }
 
   remove(client: ConnectedClient): void {
-    this.#count(client.address, client.visitor.name, -1);
+    this.#count(client.remoteAddress, client.visitor.name, -1);
     this.#connected.delete(client);
   }
 
-  #count(address: string, name: string, step: 1 | -1): void {
-    if (step > 0) this.#networks.add(address);
-    else this.#networks.remove(address);
+  #count(remoteAddress: string, name: string, step: 1 | -1): void {
+    if (step > 0) this.#networks.add(remoteAddress);
+    else this.#networks.remove(remoteAddress);
     const count = (this.#users.get(name) ?? 0) + step;
     if (count > 0) this.#users.set(name, count);
     else this.#users.delete(name);

@@ -5,7 +5,7 @@ import type { LimitName } from '../limits/limits.ts';
 /** The close code of a socket that ended without a close frame (RFC 6455 section 7.1.5). No client can send it. */
 const cutCode = 1006;
 
-/** The reasons of the server, as its binary has them, and the limits. */
+/** The reasons of uWebSockets.js, as its binary has them, and the limits. */
 export const limitsByReason: ReadonlyMap<string, LimitName> = new Map([
   ['Received too big message', 'frameBytes'],
   ['WebSocket timed out from inactivity', 'idleMs'],

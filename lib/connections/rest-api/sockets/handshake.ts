@@ -9,7 +9,7 @@ import type { Log } from '../../connection.ts';
 import { acceptsJson } from '../http/answer/accept.ts';
 import { type Exchange, keepResponse } from '../http/exchange.ts';
 import { asHubError } from '../input/fault-gate.ts';
-import { remoteAddress } from '../limits/remote-address.ts';
+import { remoteAddressOf } from '../limits/remote-address.ts';
 import { shareOf } from '../limits/share.ts';
 import type { Task, TaskQueue } from '../pacing/work-queue.ts';
 import { expectPresent } from '../users/present.ts';
@@ -24,7 +24,7 @@ export interface HandshakeContext {
   readonly v1: Protocol;
   readonly tasks: TaskQueue;
   readonly log: Log;
-  readonly originOf: (visitor: Visitor, address: string) => Origin;
+  readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
 }
 
 /**
@@ -39,9 +39,9 @@ export function beginHandshake(
   socketContext: us_socket_context_t,
 ): void {
   checkVersion(request);
-  const address = remoteAddress(response);
-  context.clients.takePlace(address, visitor);
-  const comer = { visitor, origin: context.originOf(visitor, address), address };
+  const remoteAddress = remoteAddressOf(response);
+  context.clients.takePlace(remoteAddress, visitor);
+  const comer = { visitor, origin: context.originOf(visitor, remoteAddress), remoteAddress };
   context.tasks.do(new Handshake(context, response, request, comer, socketContext));
 }
 
@@ -66,7 +66,7 @@ class Handshake implements Task {
     socketContext: us_socket_context_t,
   ) {
     const { v1, plain } = context;
-    this.share = shareOf(comer.visitor, comer.address);
+    this.share = shareOf(comer.visitor, comer.remoteAddress);
     this.#context = context;
     this.#exchange = keepResponse(response);
     this.#comer = comer;
@@ -80,11 +80,11 @@ class Handshake implements Task {
 
   advance(endMs: number): boolean {
     const { clients, log } = this.#context;
-    const { address, visitor } = this.#comer;
+    const { remoteAddress, visitor } = this.#comer;
     if (this.#exchange.isAborted) this.#session?.close();
     else {
       try {
-        clients.checkOpen(); // when the server stops, the socket would be cut with it, without a goodbye
+        clients.checkOpen(); // when the hub stops, the socket would be cut with it, without a goodbye
         expectPresent(visitor);
         if (this.#prepare(endMs)) return true;
         this.#exchange.upgrade(() => this.#upgrade(this.#session!));
@@ -93,7 +93,7 @@ class Handshake implements Task {
         this.#exchange.fail(asHubError(error, log), acceptsJson(this.#accept));
       }
     }
-    clients.givePlaceBack(address, visitor);
+    clients.givePlaceBack(remoteAddress, visitor);
     return false;
   }
 
@@ -104,16 +104,16 @@ class Handshake implements Task {
   }
 
   #upgrade(session: Session): void {
-    const { address, visitor } = this.#comer;
+    const { remoteAddress, visitor } = this.#comer;
     const { name, subprotocol } = this.#protocol;
     const id = this.#context.clients.newId();
-    const client = { id, address, protocol: name, since: Date.now(), visitor, session };
+    const client = { id, remoteAddress, protocol: name, since: Date.now(), visitor, session };
     const { response } = this.#exchange;
     response.upgrade<ConnectedClient>(client, this.#key, subprotocol, this.#extensions, this.#socketContext);
   }
 }
 
-/** Checks that a request is a handshake as the server speaks it (RFC 6455 sections 4.2.1 and 4.4). Errors: `upgrade-required`. */
+/** Checks that a request is a handshake as uWebSockets.js speaks it (RFC 6455 sections 4.2.1 and 4.4). Errors: `upgrade-required`. */
 function checkVersion(request: HttpRequest): void {
   expectListed(request, 'Upgrade', 'websocket');
   expectListed(request, 'Sec-WebSocket-Version', '13');

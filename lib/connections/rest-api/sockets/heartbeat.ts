@@ -1,5 +1,5 @@
 // Pings every client in turn, whether it is silent or not: so nobody who is there is silent for long, and no proxy on the way takes a
-// socket for one that is no longer used. Who is silent for longer than `idleMs` is cut by the server.
+// socket for one that is no longer used. Who is silent for longer than `idleMs` is cut by uWebSockets.js.
 
 import type { ConnectedClient } from './session.ts';
 

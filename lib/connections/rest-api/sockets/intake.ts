@@ -30,8 +30,8 @@ const everybody = '';
 const totalBytes = 64 * 1024 * 1024;
 /** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
 const littleBytes = 1024;
-/** How long the turn of a client lasts, and after how many messages the intake looks at the clock. */
-const turnMs = 1;
+/** How long the slice of a client lasts, and after how many messages the intake looks at the clock. */
+const sliceMs = 1;
 const lookEvery = 8;
 
 interface Waiting {
@@ -43,7 +43,7 @@ export class Intake {
   readonly #pace: Pace;
   readonly #hits: LimitHits;
   readonly #maxBytes: number;
-  /** In the order of their turns. */
+  /** In the order of their slices. */
   readonly #waiting = new Map<Session, Waiting>();
   #totalBytes = 0;
   readonly #grace = new TokenBuckets(graceMessages, gracePerSecond);
@@ -69,7 +69,7 @@ export class Intake {
     else this.#keep(socket, message, isBinary);
   }
 
-  /** Counts a ping or a pong; the server has answered it. */
+  /** Counts a ping or a pong; uWebSockets.js has answered it. */
   control(socket: Socket, bytes: number): void {
     if (this.#pace.hasTime(bytes, roundMs)) return;
     const { session } = socket.getUserData();
@@ -120,27 +120,27 @@ export class Intake {
   }
 
   #end(socket: Socket): void {
-    const { session, address } = socket.getUserData();
-    this.#hits.add('backlogBytes', address);
+    const { session, remoteAddress } = socket.getUserData();
+    this.#hits.add('backlogBytes', remoteAddress);
     session.end(closeCodes.flooding, 'you send faster than the hub takes it');
   }
 
   /** Takes what waits. Short backlogs come first, for at most half of the time. Returns whether more waits. */
   #takeUntil(endMs: number): boolean {
-    const ready = inTurns([...this.#waiting].filter(([session]) => !session.isBusy));
+    const ready = fairly([...this.#waiting].filter(([session]) => !session.isBusy));
     const few = ready.filter(([, { backlog }]) => backlog.bytes <= littleBytes);
     const many = ready.filter(([, { backlog }]) => backlog.bytes > littleBytes);
-    this.#takeTurns(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
-    this.#takeTurns(many, endMs);
+    this.#takeSlices(few, many.length === 0 ? endMs : (performance.now() + endMs) / 2);
+    this.#takeSlices(many, endMs);
     return ready.some(([session]) => !session.isBusy && this.#waiting.has(session));
   }
 
-  #takeTurns(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
+  #takeSlices(ready: readonly (readonly [Session, Waiting])[], endMs: number): void {
     for (const [session, waiting] of ready) {
       this.#waiting.delete(session);
-      this.#waiting.set(session, waiting); // its next turn comes after those of all others
-      const turnEndMs = Math.min(endMs, performance.now() + turnMs);
-      waiting.socket.cork(() => this.#takeOf(session, waiting, turnEndMs));
+      this.#waiting.set(session, waiting); // its next slice comes after those of all others
+      const sliceEndMs = Math.min(endMs, performance.now() + sliceMs);
+      waiting.socket.cork(() => this.#takeOf(session, waiting, sliceEndMs));
       if (performance.now() >= endMs) break;
     }
   }
@@ -160,16 +160,16 @@ export class Intake {
   }
 }
 
-/** One client of each share comes first, then a second one of each: who has many clients has no more turns. */
-function inTurns(waiting: readonly (readonly [Session, Waiting])[]): (readonly [Session, Waiting])[] {
+/** One client of each share comes first, then a second one of each: who has many clients has no more slices. */
+function fairly(waiting: readonly (readonly [Session, Waiting])[]): (readonly [Session, Waiting])[] {
   const counts = new Map<string, number>();
-  const turns = waiting.map((one) => {
-    const { visitor, address } = one[1].socket.getUserData();
-    const share = shareOf(visitor, address);
-    const turn = counts.get(share) ?? 0;
-    counts.set(share, turn + 1);
-    return { one, turn };
+  const ranked = waiting.map((one) => {
+    const { visitor, remoteAddress } = one[1].socket.getUserData();
+    const share = shareOf(visitor, remoteAddress);
+    const rank = counts.get(share) ?? 0;
+    counts.set(share, rank + 1);
+    return { one, rank };
   });
   if (counts.size <= 1) return [...waiting];
-  return turns.sort((one, other) => one.turn - other.turn).map(({ one }) => one);
+  return ranked.sort((one, other) => one.rank - other.rank).map(({ one }) => one);
 }

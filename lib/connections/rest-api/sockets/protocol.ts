@@ -31,7 +31,7 @@ export interface Comer {
   readonly visitor: Visitor;
   readonly origin: Origin;
   /** Where it comes from. */
-  readonly address: string;
+  readonly remoteAddress: string;
 }
 
 /** Hands a frame to the sockets that subscribe to a topic. */

@@ -1,5 +1,5 @@
-// Knows which changes were told in the last two rounds of the event loop. At the end of a round the server sends what was published in it.
-// So when it drops a frame, that frame was published in this round or in the one before.
+// Knows which changes were told in the last two rounds of the event loop. At the end of a round uWebSockets.js sends what was published
+// in it. So when it drops a frame, that frame was published in this round or in the one before.
 
 import { Durations } from '../../../model/time/durations.ts';
 

@@ -20,7 +20,7 @@ export interface Session {
   /** What the hub holds for it. */
   readonly unreadBytes: number;
   receive(message: ArrayBuffer, isBinary: boolean): void;
-  /** Is called when the server has dropped something that was published, since too much waits for the client already. */
+  /** Is called when uWebSockets.js has dropped something that was published, since too much waits for the client already. */
   dropped(): void;
   /** Is called when the client has read. */
   drained(): void;
@@ -38,12 +38,12 @@ export interface Session {
 }
 
 /**
- * A client that is connected, as the server keeps it with its socket. The server copies the fields, so it is no object of a class. `since`
+ * A client that is connected, as uWebSockets.js keeps it with its socket. It copies the fields, so it is no object of a class. `since`
  * is milliseconds since 1970.
  */
 export interface ConnectedClient {
   readonly id: number;
-  readonly address: string;
+  readonly remoteAddress: string;
   readonly protocol: ClientProtocol;
   readonly since: number;
   readonly visitor: Visitor;

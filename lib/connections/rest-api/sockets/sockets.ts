@@ -47,7 +47,7 @@ export interface Sockets {
 }
 
 interface SocketsOptions extends Omit<ProtocolContext, 'fanOut' | 'boundOf'> {
-  readonly originOf: (visitor: Visitor, address: string) => Origin;
+  readonly originOf: (visitor: Visitor, remoteAddress: string) => Origin;
   /** Is called when a socket has come (1) or gone (-1). */
   readonly countSocket: (step: 1 | -1) => void;
 }
@@ -72,7 +72,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       let openSockets = 0;
       app.ws<ConnectedClient>('/ws', {
         maxPayloadLength: limits.frameBytes.default,
-        maxBackpressure: settings.limits.unreadBytes, // the server drops what comes beyond, and tells the session
+        maxBackpressure: settings.limits.unreadBytes, // uWebSockets.js drops what comes beyond, and tells the session
         idleTimeout: limits.idleMs.default / 1000,
         sendPingsAutomatically: false, // it would ping so late that only 16 s are left for the answer
         upgrade(response, request, socketContext) {
@@ -149,7 +149,7 @@ function handlersOf(
       count(-1);
       clients.remove(client);
       const limit = limitOfCut(code, reason);
-      if (limit !== undefined) hits.add(limit, client.address);
+      if (limit !== undefined) hits.add(limit, client.remoteAddress);
       intake.forget(client.session);
       client.session.close();
     },

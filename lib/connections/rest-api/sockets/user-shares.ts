@@ -125,7 +125,7 @@ export class UnreadWatch {
       this.#count++;
       const bytes = value.session.unreadBytes;
       if (bytes === 0) continue;
-      const share = shareOf(value.visitor, value.address);
+      const share = shareOf(value.visitor, value.remoteAddress);
       const held = this.#held.get(share);
       if (held === undefined) this.#held.set(share, [[value, bytes]]);
       else held.push([value, bytes]);
@@ -141,10 +141,10 @@ export class UnreadWatch {
       const held = all.filter(([client]) => this.#clients.has(client)); // a walk takes some time, and the others have gone meanwhile
       let sum = held.reduce((bytes, one) => bytes + one[1], 0);
       if (sum <= this.#most) continue;
-      for (const [{ session, address }, bytes] of held.sort(([, one], [, other]) => other - one)) {
+      for (const [{ session, remoteAddress }, bytes] of held.sort(([, one], [, other]) => other - one)) {
         if (sum <= this.#most) break;
         sum -= bytes;
-        this.#hits.add('unreadBytesPerUser', address);
+        this.#hits.add('unreadBytesPerUser', remoteAddress);
         session.end(closeCodes.stalled, 'the clients of your user do not read');
       }
     }

@@ -6,7 +6,7 @@ import { errorCatalogue, type HubError } from '../../../../model/error.ts';
 import type { HttpResponse } from '../../../../net/uws.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
 import { LimitError } from '../../limits/limit-error.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { matchesTag } from './conditional.ts';
 import { begin, type Header, jsonType, textType } from './headers.ts';
 import { send } from './send.ts';
@@ -41,7 +41,7 @@ export function replyError(
   closes = false,
 ): void {
   const status = httpStatus[error.code];
-  if (error instanceof LimitError) servedHits()?.add(error.limit, remoteAddress(response));
+  if (error instanceof LimitError) servedHits()?.add(error.limit, remoteAddressOf(response));
   begin(response, status).writeHeader('Content-Type', asJson ? 'application/problem+json' : textType);
   response.writeHeader('Cache-Control', 'no-store');
   for (const [name, value] of [...helpingHeaders(error), ...headers]) response.writeHeader(name, value);

@@ -3,7 +3,7 @@
 // no further answer until it has read.
 
 import type { HttpResponse } from '../../../../net/uws.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { servedHits } from './served-hits.ts';
 
 /** To look costs as much as a short answer, so it is done once in so many bytes on average. An answer has its body and a head. */
@@ -31,7 +31,7 @@ export function send(response: HttpResponse, body: string | ArrayBuffer | Uint8A
 
 function sendRest(response: HttpResponse, body: string | ArrayBuffer | Uint8Array, total: number): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : new Uint8Array(body); // a copy, since the body may be used again
-  const client = remoteAddress(response); // empty: it has left already
+  const client = remoteAddressOf(response); // empty: it has left already
   const mayWellLeave = client === '' || total > longBytes;
   const hits = mayWellLeave ? undefined : servedHits();
   response.onAborted(() => hits?.add('unreadAnswers', client));

@@ -13,7 +13,7 @@ import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { LimitHits } from '../../limits/limit-hits.ts';
 import type { Limits } from '../../limits/limit-settings.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { Task, TaskQueue } from '../../pacing/work-queue.ts';
 import { expectPresent } from '../../users/present.ts';
@@ -66,7 +66,7 @@ class ParameterList implements Task {
     const { view } = visitor;
     const query = new URLSearchParams(request.getQuery() ?? '');
     const named = [...new Set(query.getAll('address'))].flatMap((address) => view.find(address) ?? []);
-    this.share = shareOf(visitor, remoteAddress(response));
+    this.share = shareOf(visitor, remoteAddressOf(response));
     this.#context = context;
     this.#visitor = visitor;
     this.#query = query;

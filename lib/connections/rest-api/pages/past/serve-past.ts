@@ -13,7 +13,7 @@ import { cutWith, type Exchange, keepResponse } from '../../http/exchange.ts';
 import { sendPart } from '../../http/send-part.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import type { PastShares } from '../../limits/past-shares.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { shareOf } from '../../limits/share.ts';
 import type { TaskQueue } from '../../pacing/work-queue.ts';
 import type { Visitor } from '../../users/visitor.ts';
@@ -49,7 +49,7 @@ export function servePast(context: PastContext, read: ReadQuestion): Handler {
   return (response, request, visitor) => {
     const past = context.hub.keeping.archive?.past;
     if (past === undefined) throw new HubError('not-found', 'this hub has no store');
-    const share = shareOf(visitor, remoteAddress(response));
+    const share = shareOf(visitor, remoteAddressOf(response));
     const accept = request.getHeader('accept');
     const asJson = wantsJsonErrors(request.getUrl(), accept);
     const ifNoneMatch = request.getHeader('if-none-match');

@@ -8,7 +8,7 @@ import type { Me, SignedIn, SignIn } from '../../../../wire/http/operation/users
 import type { Log } from '../../../connection.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import type { Visitor } from '../../users/visitor.ts';
 
 /** Who asks, and what it may do. What it is denied it is not told: that names what it may not see. */
@@ -29,7 +29,7 @@ const signInSchema = z.strictObject({
 
 /** Errors: `unauthorized`, `too-many-attempts`. */
 export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
-  const address = remoteAddress(response);
+  const address = remoteAddressOf(response);
   const browser = nameOf(request.getHeader('user-agent'));
   answerPost({ response, request, visitor, log }, signInSchema, async ({ user = '', password = '', code }) => {
     if (code === undefined) {
@@ -48,7 +48,7 @@ export function signIn(entry: Entry, log: Log, visitor: Visitor, response: HttpR
 
 /** Ends the device that asks. */
 export function signOut(entry: Entry, log: Log, visitor: Visitor, response: HttpResponse, request: HttpRequest): void {
-  const address = remoteAddress(response);
+  const address = remoteAddressOf(response);
   answerPost({ response, request, visitor, log }, z.strictObject({}), () => {
     const { device } = visitor;
     if (device === undefined) throw new HubError('conflict', 'sign-out: expected somebody who is signed in here');

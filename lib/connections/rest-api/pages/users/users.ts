@@ -8,7 +8,7 @@ import type { Log } from '../../../connection.ts';
 import type { Disk } from '../../files/disk.ts';
 import { answerPost } from '../../http/answer-post.ts';
 import type { Entry } from '../../http/guard/entry.ts';
-import { remoteAddress } from '../../limits/remote-address.ts';
+import { remoteAddressOf } from '../../limits/remote-address.ts';
 import { expectPresent } from '../../users/present.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import { hasDashboard } from '../dashboards.ts';
@@ -45,7 +45,7 @@ export function actOnUsers(
   response: HttpResponse,
   request: HttpRequest,
 ): void {
-  const address = remoteAddress(response);
+  const address = remoteAddressOf(response);
   answerPost({ response, request, visitor, log }, actionSchema, (act) =>
     act.action === 'invite' ? invite(act) : revoke(act),
   );

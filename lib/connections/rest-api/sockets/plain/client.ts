@@ -62,7 +62,7 @@ export class PlainClient implements Session, Task {
   readonly #topic: PlainTopic;
   readonly #origin: Origin;
   readonly #view: View;
-  readonly address: string;
+  readonly remoteAddress: string;
   readonly share: string;
   readonly id = newWriterId();
   #socket!: Socket;
@@ -78,11 +78,11 @@ export class PlainClient implements Session, Task {
   readonly #sent: ClientTally;
   #received = 0;
 
-  constructor(context: PlainContext, { patterns, topic, visitor, origin, address, seen }: Accepted) {
+  constructor(context: PlainContext, { patterns, topic, visitor, origin, remoteAddress, seen }: Accepted) {
     this.#context = context;
     this.#filters = patterns;
-    this.address = address;
-    this.share = shareOf(visitor, address);
+    this.remoteAddress = remoteAddress;
+    this.share = shareOf(visitor, remoteAddress);
     this.#topic = topic;
     this.#origin = origin;
     this.#view = visitor.view;
@@ -122,7 +122,7 @@ export class PlainClient implements Session, Task {
       else hub.writeTo(parameter, value, this.#origin);
       writes.taken++;
     } catch (error) {
-      hits.addError(error, this.address);
+      hits.addError(error, this.remoteAddress);
       writes.refuse(error);
       this.#answerMistake(error, address);
     }
@@ -147,12 +147,12 @@ export class PlainClient implements Session, Task {
 
   dropped(): void {
     if (this.#seen !== undefined) return;
-    this.#context.hits.add('unreadBytes', this.address);
+    this.#context.hits.add('unreadBytes', this.remoteAddress);
     this.#sent.fallBehind();
     this.#firesBefore = this.#topic.group.fires;
     this.#behindSinceMs = performance.now();
     this.#seen = this.#context.rounds.leftUpTo(this.#context.hub.revision);
-    this.#context.outbox.leaving.add(this); // it cannot leave during this call: the server is sending to all members of the topic
+    this.#context.outbox.leaving.add(this); // it cannot leave during this call: uWebSockets.js is sending to all members of the topic
     setImmediate(() => {
       this.leaveTopic();
       if (this.#context.clients.has(this)) this.#context.tasks.add(this);
@@ -219,7 +219,7 @@ export class PlainClient implements Session, Task {
   ponged(): void {}
 
   end(code: CloseCode, reason: string): void {
-    if (this.#context.clients.has(this)) this.#socket.end(code, reason); // else the server would take no call any more
+    if (this.#context.clients.has(this)) this.#socket.end(code, reason); // else uWebSockets.js would take no call any more
   }
 
   #send(frame: string): void {

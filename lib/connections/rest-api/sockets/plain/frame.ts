@@ -1,5 +1,5 @@
 // Encodes the notification of a value: `{"p":"desk/lamp","v":"true"}` (S-09). A frame that is published is written into the same bytes again
-// and again, since the server copies them. It would copy a text twice.
+// and again, since uWebSockets.js copies them. It would copy a text twice.
 
 import { toText, type Value } from '../../../../model/value.ts';
 import { maxDecimalBytes, writeDecimal } from './decimal.ts';

@@ -11,7 +11,7 @@ import { Tally } from '../tally.ts';
 import { framePrefix } from './frame.ts';
 import type { Outbox, Topic } from './outbox.ts';
 
-/** What the server keeps for so many sockets of a topic fits into the cache of a processor. */
+/** What uWebSockets.js keeps for so many sockets of a topic fits into the cache of a processor. */
 const maxTopicMembers = 512;
 
 type PrefixOf = (parameter: Parameter) => Uint8Array;
@@ -53,7 +53,7 @@ class PlainGroup implements Subscriber {
   }
 }
 
-/** Some of the sockets of a group subscribe to this at the server. */
+/** Some of the sockets of a group subscribe to this at uWebSockets.js. */
 export class PlainTopic implements Topic {
   readonly group: PlainGroup;
   readonly text: string;

@@ -36,7 +36,7 @@ export class Client {
   readonly visitor: Visitor;
   readonly origin: Origin;
   /** Where it comes from, as the log names it. */
-  readonly address: string;
+  readonly remoteAddress: string;
   /** Whose share of what the hub does it takes. */
   readonly share: string;
   /** Names this run of the hub, as those see it who may see the same. */
@@ -69,13 +69,13 @@ export class Client {
   readonly #maxUnreadAnswers: number;
   readonly #events: ClientEvents;
 
-  /** `unreadBytes`: how much the server holds for it. */
-  constructor({ visitor, origin, address }: Comer, epoch: string, unreadBytes: number, events: ClientEvents) {
+  /** `unreadBytes`: how much uWebSockets.js holds for it. */
+  constructor({ visitor, origin, remoteAddress }: Comer, epoch: string, unreadBytes: number, events: ClientEvents) {
     this.visitor = visitor;
     this.epoch = epoch;
     this.origin = origin;
-    this.address = address;
-    this.share = shareOf(visitor, address);
+    this.remoteAddress = remoteAddress;
+    this.share = shareOf(visitor, remoteAddress);
     this.#maxUnreadAnswers = unreadBytes / 2;
     this.#events = events;
   }
@@ -187,7 +187,7 @@ export class Client {
     this.#socket?.ping(payload);
   }
 
-  /** Closes the socket; the server cuts it when the close frame is not taken. */
+  /** Closes the socket; uWebSockets.js cuts it when the close frame is not taken. */
   end(code: CloseCode, reason: string): void {
     this.#socket?.end(code, reason);
   }

@@ -45,7 +45,7 @@ export function serveV1({
   const { limits } = settings;
   const sessions = new Set<V1Session>();
   const giveUp = (client: Client) => {
-    hits.add('stallMs', client.address);
+    hits.add('stallMs', client.remoteAddress);
     groups.remove(client);
     stalls.delete(client);
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
@@ -54,7 +54,7 @@ export function serveV1({
   const events: ClientEvents = {
     full: (client) => stalls.add(client),
     waits(client, isWaiting) {
-      if (isWaiting) hits.add('pendingAcks', client.address);
+      if (isWaiting) hits.add('pendingAcks', client.remoteAddress);
       else pace.request();
     },
   };

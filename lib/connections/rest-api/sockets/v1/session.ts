@@ -93,7 +93,7 @@ export class V1Session implements Session, Task {
   }
 
   dropped(): void {
-    this.#shared.hits.add('unreadBytes', this.#client.address);
+    this.#shared.hits.add('unreadBytes', this.#client.remoteAddress);
   }
 
   drained(): void {
@@ -151,7 +151,7 @@ export class V1Session implements Session, Task {
   /** Answers a mistake: at once, or after what waits for other hubs. */
   #answerMistake(error: unknown, subject: Subject): void {
     const { desk, hits } = this.#shared;
-    hits.addError(error, this.#client.address);
+    hits.addError(error, this.#client.remoteAddress);
     const frame = encode({ error: asHubError(error, desk.log).message, ...subject });
     const isLast = ++this.#mistakes >= maxMistakes;
     if (this.#client.pendingAcks === 0) this.#tellMistake(frame, isLast);
@@ -161,7 +161,7 @@ export class V1Session implements Session, Task {
   #tellMistake(frame: string, isLast: boolean): void {
     this.#client.send(frame);
     if (!isLast) return;
-    this.#shared.hits.add('mistakes', this.#client.address);
+    this.#shared.hits.add('mistakes', this.#client.remoteAddress);
     this.#client.end(closeCodes.senseless, 'too many messages made no sense');
   }
 }

@@ -57,7 +57,7 @@ function write(
   let remotes: RemoteItem[] | undefined;
   const { view } = client.visitor;
   const refusal = rates.writes?.(client, items.length);
-  if (refusal !== undefined) hits.addError(refusal, client.address);
+  if (refusal !== undefined) hits.addError(refusal, client.remoteAddress);
   hub.turn(() => {
     for (const [target, value] of items) {
       index++;

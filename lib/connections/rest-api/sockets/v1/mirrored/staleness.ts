@@ -1,5 +1,5 @@
 // Which parameters are stale, as nothing is heard of the hub that owns them, and who is told. One hub may own a hundred thousand: they
-// are looked at in turns, and told as they are by then. Who does not read keeps nothing but the duty to be told all of it.
+// are looked at in slices, and told as they are by then. Who does not read keeps nothing but the duty to be told all of it.
 
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { HubPort } from '../../../../hub-port.ts';
@@ -12,8 +12,8 @@ import type { Stopped } from '../steps.ts';
 import { definitionFrames, knowsAll, type StaleChannels, sendAll, staleFrames } from './stale-frames.ts';
 import { StaleWalk } from './stale-walk.ts';
 
-/** How long a turn is at most, and after how many parameters it looks at the clock. */
-const turnMs = 2;
+/** How long a slice is at most, and after how many parameters it looks at the clock. */
+const sliceMs = 2;
 const lookEvery = 64;
 
 type Audience = Subscriber & Pick<Group, 'flush'> & { readonly members: Pick<Members, 'live' | 'apart'> };
@@ -61,7 +61,7 @@ export class Staleness {
   }
 
   readonly #work = () => {
-    const endMs = performance.now() + turnMs;
+    const endMs = performance.now() + sliceMs;
     const found = new Map<Subscriber, Map<number | undefined, Channel[]>>();
     let looked = 0;
     while (this.#due.length > 0 && (++looked % lookEvery !== 0 || performance.now() < endMs)) {
