@@ -12,6 +12,7 @@ import { anHttpInput } from './fuzz/http-input.ts';
 import { Random } from './fuzz/random.ts';
 import { shrink } from './fuzz/shrink.ts';
 import { aSocketInput } from './fuzz/socket-input.ts';
+import { becomesSo } from './load/deadline.ts';
 
 const usage = `node bench/fuzz.ts [options]
 
@@ -26,6 +27,7 @@ const looks = 10;
 /** What a hub may hold more at the end than after the first look: caches and histories are full by then. */
 const maxGrowthBytes = 16 * 1024 * 1024;
 const endDeadlineMs = 10_000;
+const lookEveryMs = 100;
 
 const { values } = parseArgs({
   options: {
@@ -160,14 +162,13 @@ async function repeat(input: Input, number = Number(values.only)): Promise<numbe
 
 /** Errors: when connections of the fuzzer are still there. */
 async function expectNoConnections(hub: FuzzedHub): Promise<void> {
-  const startMs = performance.now();
-  for (;;) {
-    const count = await hub.connections();
-    if (count <= 0) return;
-    if (performance.now() - startMs > endDeadlineMs)
-      throw new Error(`expected no connection, ${count} are still there`);
-    await after(100);
-  }
+  let count = 0;
+  const isNoneThere = async () => {
+    count = await hub.connections();
+    return count <= 0;
+  };
+  if (!(await becomesSo(isNoneThere, { deadlineMs: endDeadlineMs, everyMs: lookEveryMs })))
+    throw new Error(`expected no connection, ${count} are still there`);
 }
 
 function mebibytes(bytes: number): string {

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { type LogEntry, startHub } from '../harness/process.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { residentBytesOf } from '../load/used-memory.ts';
 import type { AbuseTask } from '../processes/loads/abuse.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from '../processes/loads/neighbours.ts';
@@ -87,11 +88,13 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
 
 /** What a hub holds once that is no more than a tenth above what it held before, or else in the end. */
 async function recoveredBytes(pid: number, bytesBefore: number): Promise<number> {
-  for (let waitedMs = 0; ; waitedMs += lookEveryMs) {
-    const residentBytes = residentBytesOf(pid);
-    if (residentBytes <= bytesBefore * 1.1 || waitedMs >= recoveryMs) return residentBytes;
-    await after(lookEveryMs);
-  }
+  let residentBytes = 0;
+  const hasRecovered = () => {
+    residentBytes = residentBytesOf(pid);
+    return residentBytes <= bytesBefore * 1.1;
+  };
+  await becomesSo(hasRecovered, { deadlineMs: recoveryMs, everyMs: lookEveryMs });
+  return residentBytes;
 }
 
 function startProcess(name: string, task: object): ChildProcess {

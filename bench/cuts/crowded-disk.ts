@@ -3,9 +3,9 @@
 import { rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { setTimeout as after } from 'node:timers/promises';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { diskBytes, type OnSmallDisk, onSmallDisk } from './small-disk.ts';
 
@@ -38,13 +38,13 @@ export function crowdDisk(): Promise<OnSmallDisk> {
     };
     const changeLast = () => hub.write('desk/last', ++number, client);
     const changeUntil = async (what: string, isSo: () => boolean, change: () => unknown = crowd) => {
-      for (const startedAt = performance.now(); !isSo(); await after(lookEveryMs)) {
-        if (performance.now() - startedAt > deadlineMs) {
-          mistakes.push(`expected ${what}, the store is ${JSON.stringify(storeOf(hub))}`);
-          return;
-        }
+      const isSoOrChanges = async () => {
+        if (isSo()) return true;
         await change();
-      }
+        return false;
+      };
+      if (!(await becomesSo(isSoOrChanges, { deadlineMs, everyMs: lookEveryMs })))
+        mistakes.push(`expected ${what}, the store is ${JSON.stringify(storeOf(hub))}`);
     };
     const expectKept = async (when: string) => {
       const last = ++number;

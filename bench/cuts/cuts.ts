@@ -3,10 +3,10 @@
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { whenClosed } from './settled.ts';
 
@@ -105,8 +105,6 @@ function storeOf(hub: Hub) {
 }
 
 /** Waits until the store writes again; returns whether it does. */
-async function isWellSoon(hub: Hub): Promise<boolean> {
-  for (const startedAt = performance.now(); storeOf(hub).reason.includes('cannot write'); await after(pollMs))
-    if (performance.now() - startedAt > repairMs) return false;
-  return true;
+function isWellSoon(hub: Hub): Promise<boolean> {
+  return becomesSo(() => !storeOf(hub).reason.includes('cannot write'), { deadlineMs: repairMs, everyMs: pollMs });
 }

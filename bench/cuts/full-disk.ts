@@ -6,9 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/operation/connections.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { diskBytes, type OnSmallDisk, onSmallDisk } from './small-disk.ts';
 
 const deadlineMs = 60_000;
+const lookEveryMs = 50;
 /** What is written is on the disk after this. */
 const safeMs = 1000;
 
@@ -23,11 +25,8 @@ async function fill(folder: string, disk: string): Promise<readonly string[]> {
   const mistakes: string[] = [];
   let hub: KilledHub | undefined;
   const expect = async (what: string, isAsExpected: () => Promise<boolean>) => {
-    for (const startedAt = performance.now(); !(await isAsExpected()); await after(50))
-      if (performance.now() - startedAt > deadlineMs) {
-        mistakes.push(`expected ${what}, the store is ${JSON.stringify(await storeOf(hub!))}`);
-        return;
-      }
+    if (!(await becomesSo(isAsExpected, { deadlineMs, everyMs: lookEveryMs })))
+      mistakes.push(`expected ${what}, the store is ${JSON.stringify(await storeOf(hub!))}`);
   };
   const start = async () => {
     hub = await startKilledHub(folder);

@@ -10,6 +10,7 @@ import { type Hub, type HubLog, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { AuditPage } from '../../lib/wire/http/past/audit.ts';
 import type { History } from '../../lib/wire/http/past/history.ts';
+import { becomesSo } from '../load/deadline.ts';
 import type { Cuts, Started } from './cuts.ts';
 import { whenClosed, whenOpen } from './settled.ts';
 
@@ -110,22 +111,29 @@ function valuesOf(hub: Hub, changes: number): string[] {
 
 /** Waits until the API tells what was written; returns what it answered instead. */
 async function isRecordedSoon(name: RecordsName, { port }: Running): Promise<string[]> {
+  const path = name === 'audit' ? '/hub/audit?limit=20' : '/hub/history/desk/p0';
   let answer = '';
-  for (const startedAt = performance.now(); performance.now() - startedAt < deadlineMs; await after(pollMs)) {
-    const path = name === 'audit' ? '/hub/audit?limit=20' : '/hub/history/desk/p0';
+  let isRefused = false;
+  const isRecorded = async () => {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { accept: 'application/json' } });
     const text = await response.text();
     answer = `${response.status} ${text.slice(0, 200)}`;
-    if (response.status === 503) continue; // it says that it will know soon
-    if (response.status !== 200) return [`${path} was answered with ${answer}`];
-    if (name === 'audit' && hasEntry(JSON.parse(text))) return [];
-    if (name === 'history' && (JSON.parse(text) as History).values?.includes(written)) return [];
-  }
-  return [`expected what was written to be recorded, got ${answer}`];
+    if (response.status === 503) return false; // it says that it will know soon
+    isRefused = response.status !== 200;
+    if (isRefused) return true;
+    return name === 'audit' ? hasEntry(JSON.parse(text)) : hasValue(JSON.parse(text));
+  };
+  const isInTime = await becomesSo(isRecorded, { deadlineMs, everyMs: pollMs });
+  if (isRefused) return [`${path} was answered with ${answer}`];
+  return isInTime ? [] : [`expected what was written to be recorded, got ${answer}`];
 }
 
 function hasEntry({ entries }: AuditPage): boolean {
   return entries.some(({ address, after }) => address === 'desk/p0' && after === written);
+}
+
+function hasValue({ values }: History): boolean {
+  return values?.includes(written) ?? false;
 }
 
 /** Undefined: the database does not tell. */

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Explanation } from '../../lib/wire/http/explanation.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
+import { becomesSo } from '../load/deadline.ts';
 
 /** What is left to run at the kill. */
 export interface DueTask {
@@ -94,11 +95,14 @@ function flowOf(pt: number): object {
 
 /** Waits until a parameter was set by a rule in this life of the hub. */
 async function untilRestarted(hub: KilledHub, address: string) {
-  for (const startedAt = performance.now(); performance.now() - startedAt < deadlineMs; await after(pollMs)) {
-    const last = await lastOf(hub, address);
-    if (last.kind === 'rule') return last;
-  }
-  throw new Error(`${address}: expected to be set within ${deadlineMs} ms`);
+  let last!: Awaited<ReturnType<typeof lastOf>>;
+  const isSetByRule = async () => {
+    last = await lastOf(hub, address);
+    return last.kind === 'rule';
+  };
+  if (!(await becomesSo(isSetByRule, { deadlineMs, everyMs: pollMs })))
+    throw new Error(`${address}: expected to be set within ${deadlineMs} ms`);
+  return last;
 }
 
 async function lastOf({ port }: KilledHub, address: string) {

@@ -2,13 +2,14 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import type { Explanation } from '../../lib/wire/http/explanation.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { placeholders, roundValues } from './flow.ts';
 import type { KilledHub } from './killed-hub.ts';
 import { takePicture } from './picture.ts';
 
 const fileDeadlineMs = 5000;
+const lookEveryMs = 10;
 /** So many values are asked why they are so. */
 const explained = 20;
 
@@ -101,9 +102,10 @@ async function checkFile(
   const rest = others.map((name) => text(name, known.get(`file/${name}`)!.value)).join('');
   const expected = `<all>${text(first, set)}${rest}</all>`;
   let file = '';
-  for (const startedAt = performance.now(); performance.now() - startedAt < fileDeadlineMs; await after(10)) {
+  const isAsExpected = async () => {
     file = await readFile(join(folder, 'out.xml'), 'utf8');
-    if (file === expected) return [];
-  }
+    return file === expected;
+  };
+  if (await becomesSo(isAsExpected, { deadlineMs: fileDeadlineMs, everyMs: lookEveryMs })) return [];
   return [`out.xml: expected ${expected}, got ${file}`];
 }

@@ -1,8 +1,7 @@
 // The load beside a flow that misbehaves: a neighbour whose every change must come back in order, and the changes that the flow
 // itself hears.
 
-import { setTimeout as after } from 'node:timers/promises';
-import { within } from '../load/deadline.ts';
+import { becomesSo, within } from '../load/deadline.ts';
 import { FrameReader } from '../load/received/frame-reader.ts';
 import { encodeClientFrame, encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { step } from './flow.ts';
@@ -69,8 +68,8 @@ export class Load {
   /** Resolves once all that the neighbour was sent by now has come back. Errors: when something is lost or out of order. */
   async settle(): Promise<void> {
     const sent = this.#sent;
-    const endMs = performance.now() + deadlineMs;
-    while (this.#heard < sent && this.#mistake === undefined && performance.now() < endMs) await after(tickMs);
+    const isOver = () => this.#heard >= sent || this.#mistake !== undefined;
+    await becomesSo(isOver, { deadlineMs, everyMs: tickMs });
     if (this.#mistake !== undefined) throw new Error(this.#mistake);
     if (this.#heard < sent) throw new Error(`the neighbour: expected ${sent} changes, heard ${this.#heard}`);
   }

@@ -2,7 +2,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { Random } from '../fuzz/random.ts';
-import { within } from '../load/deadline.ts';
+import { becomesSo, within } from '../load/deadline.ts';
 import { Client, type Wish } from './client.ts';
 import { Plan } from './plan.ts';
 import { WriteLog } from './write-log.ts';
@@ -120,8 +120,7 @@ export class Trial {
     const response = await fetch(`http://127.0.0.1:${this.#port}/hub/parameters`, { headers: { connection: 'close' } });
     const told = (await response.json()) as readonly Told[];
     const differing = () => told.filter(({ parameter, value }) => this.#client.values.get(parameter) !== value);
-    const endMs = performance.now() + settledMs;
-    while (differing().length > 0 && performance.now() < endMs) await this.#soon(after(10));
+    await this.#soon(becomesSo(() => differing().length === 0, { deadlineMs: settledMs, everyMs: 10 }));
     const stale = differing();
     const [first] = stale;
     if (first === undefined) return;

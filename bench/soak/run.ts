@@ -7,6 +7,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../lib/model/error.ts';
 import { dependent } from '../dependent.ts';
 import { type LogEntry, type ServerProcess, startHub } from '../harness/process.ts';
+import { becomesSo } from '../load/deadline.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { SoakLook, SoakTask } from '../processes/loads/soak.ts';
 import { resultOf, startLoad } from '../store/stored-hub.ts';
@@ -44,6 +45,7 @@ const around = 5;
 const mostSamples = 60;
 const leastBetweenMs = 2500;
 const stateMs = 60_000;
+const lookMs = 100;
 const mostCuts = 10;
 
 export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: SoakOptions): Promise<Soaked> {
@@ -121,14 +123,13 @@ async function watch(
 async function stateMistakes(hub: AskedHub, { hasKeyboard }: SoakedFlow): Promise<string[]> {
   const mistakes: string[] = [];
   const expect = async (what: string, expected: string, read: () => Promise<string>) => {
-    let found = await read();
-    for (
-      const startMs = performance.now();
-      found !== expected && performance.now() - startMs < stateMs;
-      await after(100)
-    )
+    let found = '';
+    const isAsExpected = async () => {
       found = await read();
-    if (found !== expected) mistakes.push(`${what}: expected ${expected}, got ${found}`);
+      return found === expected;
+    };
+    if (!(await becomesSo(isAsExpected, { deadlineMs: stateMs, everyMs: lookMs })))
+      mistakes.push(`${what}: expected ${expected}, got ${found}`);
   };
   await expect('the loop', 'limited', () => hub.ruleState('loop there'));
   await expect('the rule that fails', 'failing', () => hub.ruleState('fails'));

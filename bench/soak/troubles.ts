@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import { becomesSo } from '../load/deadline.ts';
 import type { AskedHub } from './asked-hub.ts';
 import { factors, type SoakedFlow, soakedFlow } from './flow.ts';
 
@@ -113,11 +114,8 @@ export class Troubles {
   }
 
   async #expect(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    for (const startMs = performance.now(); !(await isSo()); await after(lookMs))
-      if (performance.now() - startMs > takenMs) {
-        this.mistakes.push(`expected ${what} within ${takenMs / 1000} s`);
-        return;
-      }
+    if (!(await becomesSo(isSo, { deadlineMs: takenMs, everyMs: lookMs })))
+      this.mistakes.push(`expected ${what} within ${takenMs / 1000} s`);
   }
 }
 

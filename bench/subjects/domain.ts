@@ -2,12 +2,13 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import type { ParameterInfo } from '../../lib/wire/http/parameters.ts';
 import type { Options } from '../harness/options.ts';
 import { type ServerProcess, startHub, startProgram } from '../harness/process.ts';
+import { becomesSo } from '../load/deadline.ts';
 
 const settleDeadlineMs = 30_000;
+const lookEveryMs = 50;
 
 /** The connections of one hub of a flow. */
 export interface Flow {
@@ -25,11 +26,8 @@ export async function valuesOf({ port }: ServerProcess): Promise<string> {
 
 /** Waits until a question is answered with yes. Errors: when that takes too long. */
 export async function waitFor(what: string, ask: () => Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + settleDeadlineMs;
-  while (!(await ask())) {
-    if (performance.now() > endMs) throw new Error(`expected ${what} within ${settleDeadlineMs / 1000} s`);
-    await after(50);
-  }
+  if (!(await becomesSo(ask, { deadlineMs: settleDeadlineMs, everyMs: lookEveryMs })))
+    throw new Error(`expected ${what} within ${settleDeadlineMs / 1000} s`);
 }
 
 /** Runs work with a server of NATS and hubs of one domain, the first of which knows nobody yet, and ends them. */
