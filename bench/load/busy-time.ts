@@ -1,4 +1,4 @@
-// How long another process has been working: what a server needs for an answer does not depend on how fast it is asked.
+// How long a process, this one or another, has been working: what a server needs for an answer does not depend on how fast it is asked.
 
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -1,17 +1,20 @@
-// What it costs a process to make many parameters: time, and the memory that is left taken.
+// What it costs a process to make many parameters: time, and the memory that stays in use.
 
 import { busyMs } from './busy-time.ts';
 import { usedMemory } from './used-memory.ts';
 
 export interface DeclaringCosts {
   readonly declareMs: number;
-  /** How much of that the main thread was working; the rest it waited for the machine. */
+  /** Milliseconds in which the main thread worked; not a number where the system does not tell (see busy-time.ts). */
   readonly declareBusyMs: number;
   readonly heapBytes: number;
   readonly residentBytes: number;
 }
 
-/** Makes the parameters, waits for `settle`, and tells what it took. Errors: those of `declare` and `settle`. */
+/**
+ * Calls `declare`, waits for `settle` if given, and returns what was made with its costs. The time of `settle` is not counted.
+ * Errors: those of both.
+ */
 export async function measureDeclaring<Made>(
   declare: () => Made | Promise<Made>,
   settle?: () => Promise<void>,
