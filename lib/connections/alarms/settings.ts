@@ -26,23 +26,20 @@ const alarm = z.strictObject(
 
 export const settingsSchema = z.strictObject({
   alarms: z
-    .record(z.string(), alarm, { error: 'an object of alarms by name' })
-    .superRefine(checkNames)
+    .record(z.string().superRefine(checkName), alarm, { error: 'an object of alarms by name' })
+    .refine((alarms) => Object.keys(alarms).length <= maxAlarms, {
+      error: ({ input }) => `expected at most ${maxAlarms} alarms, got ${Object.keys(input as object).length}`,
+    })
     .describe('The alarms by name'),
 });
 
 export type AlarmsSettings = z.output<typeof settingsSchema>;
 export type AlarmSettings = z.output<typeof alarm>;
 
-function checkNames(alarms: object, context: z.RefinementCtx): void {
-  const names = Object.keys(alarms);
-  if (names.length > maxAlarms)
-    context.addIssue({ code: 'custom', message: `expected at most ${maxAlarms} alarms, got ${names.length}` });
-  for (const name of names) {
-    const isTaken = name === all || name.startsWith(`${all}/`);
-    const message = isTaken
-      ? `expected another name than "${name}": ${all}/… is of all alarms together`
-      : parameterIdMistake(`${name}/acknowledged`);
-    if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
-  }
+function checkName(name: string, context: z.RefinementCtx): void {
+  const isTaken = name === all || name.startsWith(`${all}/`);
+  const message = isTaken
+    ? `expected another name than "${name}": ${all}/… is of all alarms together`
+    : parameterIdMistake(`${name}/acknowledged`);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 }

@@ -48,8 +48,10 @@ export const settingsSchema = z.strictObject({
     .refine(isZone, { error: ({ input }) => `expected a time zone such as "Europe/Berlin", got ${describe(input)}` })
     .describe('Time zone whose clocks count'),
   entries: z
-    .record(z.string(), entrySetting, { error: 'an object of entries by name' })
-    .superRefine(checkNames)
+    .record(z.string().superRefine(checkName), entrySetting, { error: 'an object of entries by name' })
+    .refine((entries) => Object.keys(entries).length <= maxEntries, {
+      error: ({ input }) => `expected at most ${maxEntries} entries, got ${Object.keys(input as object).length}`,
+    })
     .describe('The parameters by name'),
 });
 
@@ -68,12 +70,8 @@ function text<Result>(expected: string, pattern: string, read: (text: string) =>
     });
 }
 
-function checkNames(entries: object, context: z.RefinementCtx): void {
-  const names = Object.keys(entries);
-  if (names.length > maxEntries)
-    context.addIssue({ code: 'custom', message: `expected at most ${maxEntries} entries, got ${names.length}` });
-  for (const name of names) {
-    const message = parameterIdMistake(name);
-    if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
-  }
+/** The name of an entry is the ID of its parameter. */
+function checkName(name: string, context: z.RefinementCtx): void {
+  const message = parameterIdMistake(name);
+  if (message !== undefined) context.addIssue({ code: 'custom', message });
 }

@@ -176,6 +176,11 @@ test('a reload lets alarms go on, with their delays; only one whose cause is ano
   t.is(states('slow'), 'unacknowledged', 'a restart by hand loses no alarm');
 });
 
+test('a wrong name is told together with what else is wrong', async (t) => {
+  const alarms = { 'a//b': { when: 'desk/a' }, c: { when: 5 } };
+  t.is((await mistakesOf(t, { connections: { alarm: { type: 'alarms', alarms } } })).length, 2);
+});
+
 const mistakes: [alarms: object, mistake: RegExp][] = [
   [{ a: { when: 'desk/d' } }, /^connections\.alarm\.alarms\.a\.when: unknown parameter "desk\/d"/],
   [{ a: { when: 'desk/text' } }, /alarms\.a\.when: expected a parameter of type B, got "desk\/text" \(S\)/],

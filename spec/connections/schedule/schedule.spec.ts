@@ -248,10 +248,10 @@ for (const [entry, mistake] of mistakes)
     t.regex(told[0]!, mistake);
   });
 
-test('a zone that does not exist and a bad name are mistakes', async (t) => {
+test('a zone that does not exist and a bad name are told, together with what else is wrong', async (t) => {
   const told = await mistakesOf(t, {
-    connections: { s: { type: 'schedule', zone: 'Europe/Berln', entries: { 'x//y': {} } } },
+    connections: { s: { type: 'schedule', zone: 'Europe/Berln', entries: { 'x//y': {}, z: { to: '25:00' } } } },
   });
   t.regex(told.join('\n'), /zone: expected a time zone such as "Europe\/Berlin", got "Europe\/Berln"/);
-  t.is(told.length, 2, told.join('\n'));
+  t.is(told.length, 3, told.join('\n'));
 });

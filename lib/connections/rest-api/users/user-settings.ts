@@ -54,19 +54,12 @@ const userSettings = z
   });
 
 /** What a user is called: also in addresses of pages, in the log and in the audit. */
-const userName = /^[\p{L}\p{N}._@-]{1,64}$/u;
+const userName = z.string().refine((name) => /^[\p{L}\p{N}._@-]{1,64}$/u.test(name), {
+  error: ({ input }) => `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(input)}`,
+});
 
 export const usersSetting = z
-  .record(z.string(), userSettings)
-  .superRefine((users, context) => {
-    for (const name of Object.keys(users))
-      if (!userName.test(name))
-        context.addIssue({
-          code: 'custom',
-          path: [name],
-          message: `expected a name of 1 to 64 letters, digits and . _ @ -, got ${describe(name)}`,
-        });
-  })
+  .record(userName, userSettings)
   .default({})
   .describe('Users by name, each with what it may do; once there is one, nothing is open that is not granted');
 
