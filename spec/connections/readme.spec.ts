@@ -29,6 +29,9 @@ test('the example is complete: who does what it shows has a connection type that
   const table = await readFile(join(clone.folder, 'README.md'), 'utf8');
   t.true(table.includes('(lib/connections/udp-text/README.md) | Text over UDP, in both directions. |'));
 
+  const named = ['ava', 'spec/readme-tables.spec.ts', '--match', 'the README of udp-text names its settings'];
+  await run('npx', named, { cwd: clone.folder, env: shellEnvironment });
+
   const [, command] = /`(npx ava .*?)`/.exec(readReadme(readme))!;
   const { stdout } = await run('sh', ['-c', command!], { cwd: clone.folder, env: shellEnvironment });
   t.regex(stdout, /udp-text: when its port is taken it is failed/);

@@ -17,7 +17,12 @@ import { startTestHub, statusOf } from './hub.ts';
 export interface ContractCase {
   /** Settings with which it declares at least one parameter, where it declares any. */
   readonly settings: object;
-  /** What it sets within 200 ms after all that can be written has been written, in the order of the alphabet. */
+  /** Settings beside them with which it claims something; left out: it does with `settings`, or never. */
+  readonly claiming?: object;
+  /**
+   * What it sets within 200 ms after all that can be written has been written, in the order of the alphabet. Left out: nothing, as of a type
+   * whose values come from outside.
+   */
   readonly sets?: readonly string[];
   /** What keeps it from working: at least one for a type that reaches out of the process. */
   readonly troubles?: readonly Trouble[];
@@ -76,12 +81,13 @@ function holdDeclarations(type: AnyConnectionType, { settings }: ContractCase): 
   });
 }
 
-function holdClaims(type: AnyConnectionType, { settings }: ContractCase): void {
+function holdClaims(type: AnyConnectionType, { settings, claiming }: ContractCase): void {
   test(`${type.type}: two connections that claim the same are a mistake, and it says what`, async (t) => {
-    const parsed = connectionSchema(type).parse({ type: type.type, ...settings });
-    const claims = type.claims?.(parsed, resolve) ?? [];
+    const connection = { type: type.type, ...settings, ...claiming };
+    const claims = type.claims?.(connectionSchema(type).parse(connection), resolve) ?? [];
+    t.is(claims.length > 0, type.claims !== undefined || claiming !== undefined, 'what it claims');
     for (const claim of claims) for (const part of [claim.kind, claim.name, claim.scope]) t.not(part, '');
-    const flow = { connections: { one: { type: type.type, ...settings }, other: { type: type.type, ...settings } } };
+    const flow = { connections: { one: connection, other: connection } };
     const loading = loadFlows([await createFolder(t, { 'flow.json5': flow })], withType(type));
     const mistakes = await loading.then(
       () => '',
