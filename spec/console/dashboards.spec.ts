@@ -77,6 +77,7 @@ test('buttons toggle, set, fire, and are true while they are held', async (t) =>
     undefined;`); // it is short, and must not be missed
   await button('Go').click();
   await within(page.evaluate('flash'), 'the flash of the lamp');
+  await page.locator('.push:not(.lit)', { hasText: 'Go' }).waitFor(); // it flashes as well
   await button('Go').click();
   await button('Talk').hover();
   await page.mouse.down();

@@ -3,6 +3,7 @@
 import { Show } from 'solid-js';
 import { isStale } from '../../hub/hub.ts';
 import { whyReadOnly } from '../../hub/me.ts';
+import { createLit } from '../lit.ts';
 import { FitText } from '../readings/fit-text.tsx';
 import { isLit } from '../showing.ts';
 import { Trouble, useWrites, type WidgetProps } from '../widget.tsx';
@@ -29,10 +30,8 @@ export function ButtonWidget(props: WidgetProps<'button'>) {
     release: () => releases.release(address),
   });
   const trouble = () => failure() || (whyNotOff(address) && `not known to be off: ${whyNotOff(address)}`);
-  const lit = () =>
-    mode === 'momentary' && lamp === undefined
-      ? isHeld() || isLit(light.value())
-      : isLit(light.value(), mode === 'set' && lamp === undefined ? value : undefined);
+  const shines = createLit(light, mode === 'set' && lamp === undefined ? value : undefined);
+  const lit = () => shines() || (mode === 'momentary' && lamp === undefined && isHeld());
   const press = () => {
     if (mode === 'toggle') write(!isLit(parameter.value()));
     else if (mode === 'set') write(value!);

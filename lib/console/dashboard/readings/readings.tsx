@@ -1,13 +1,10 @@
 // Widgets that show: a label, a value, a lamp, a meter.
 
-import { createEffect, createSignal, on } from 'solid-js';
-import { useDelay } from '../../page/timers.ts';
-import { isLit, shareOf, showValue, toneAt } from '../showing.ts';
+import { createLit } from '../lit.ts';
+import { shareOf, showValue, toneAt } from '../showing.ts';
 import { Trouble, type WidgetProps } from '../widget.tsx';
 import { FitText } from './fit-text.tsx';
 
-/** How long a fire of its trigger lights a lamp. */
-const flashMs = 400;
 /** How many characters of a text are shown. */
 const longestText = 300;
 
@@ -46,20 +43,7 @@ export function Reading(props: WidgetProps<'value'>) {
 export function Lamp(props: WidgetProps<'lamp'>) {
   const { address, label, tone, equals, blink } = props.widget;
   const parameter = props.values.of(address);
-  const [hasFired, setFired] = createSignal(false);
-  const flashing = useDelay();
-  createEffect(
-    on(
-      parameter.moves,
-      () => {
-        if (parameter.kind()?.type !== 'T') return;
-        setFired(true);
-        flashing.start(flashMs, () => setFired(false));
-      },
-      { defer: true },
-    ),
-  );
-  const lit = () => (parameter.kind()?.type === 'T' ? hasFired() : isLit(parameter.value(), equals));
+  const lit = createLit(parameter, equals);
   const state = () => {
     if (parameter.value() === undefined && parameter.kind()?.type !== 'T') return 'unknown';
     return lit() ? 'on' : 'off';

@@ -1,0 +1,24 @@
+// Whether what shows a parameter is lit: a lamp or a button.
+
+import { createEffect, createSignal, on } from 'solid-js';
+import type { Value } from '../../client/index.ts';
+import type { LiveParameter } from '../hub/live-cells.ts';
+import { useDelay } from '../page/timers.ts';
+import { isLit } from './showing.ts';
+
+/** How long a fire of its trigger lights it. */
+const flashMs = 400;
+
+/** A trigger flashes at each fire. All else is lit at the value `equals`, or at what D-02 converts to true. */
+export function createLit(parameter: LiveParameter, equals?: Value): () => boolean {
+  const [hasFired, setFired] = createSignal(false);
+  const flashing = useDelay();
+  const isTrigger = () => parameter.kind()?.type === 'T';
+  const flash = () => {
+    if (!isTrigger()) return;
+    setFired(true);
+    flashing.start(flashMs, () => setFired(false));
+  };
+  createEffect(on(parameter.moves, flash, { defer: true }));
+  return () => (isTrigger() ? hasFired() : isLit(parameter.value(), equals));
+}
