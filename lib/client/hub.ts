@@ -2,9 +2,8 @@
 
 import type { Value } from '../model/value.ts';
 import type { Delivery } from '../wire/v1/client-messages.ts';
-import type { ReceivedMessage } from '../wire/v1/hub-messages.ts';
 import type { Endpoint } from './link/endpoint.ts';
-import { type HubState, Link, type LinkTimes } from './link/link.ts';
+import { type HubState, Link, type LinkEvents, type LinkTimes } from './link/link.ts';
 import type { Platform } from './link/platform.ts';
 import { createParameter, type Parameter, watchFires } from './param.ts';
 import { Replica } from './replica/replica.ts';
@@ -66,7 +65,7 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   const defaults = { rate, delivery };
   const replica = new Replica();
   const states = new Emitter<HubState>();
-  const staleness = new Emitter<boolean>();
+  const staleness = new Staleness();
   const losses = new Emitter<Loss>();
   const wholes = new Emitter<void>();
   const writes = new Writes();
@@ -80,42 +79,13 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
   });
   const pool = new Pool({ replica, subscriptions, defaults });
   const selections = new Selections({ replica, subscriptions, defaults });
-
-  let isStale = true;
-  const tellState = (state: HubState) => {
-    if (state.name !== 'live' && state.name !== 'resuming') {
-      subscriptions.down();
-      writes.down();
-    }
-    states.next(state);
-    if (isStale === (state.name !== 'live')) return;
-    isStale = !isStale;
-    staleness.next(isStale);
-  };
-
-  const take = (message: ReceivedMessage) => {
-    replica.apply(message, platform.clock());
-    subscriptions.take(message);
-    if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
-    if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
-    for (const [id, count] of Object.entries(message.lost ?? {})) {
-      const address = replica.findById(Number(id))?.address;
-      if (address !== undefined) losses.next({ address, count });
-    }
-  };
-
-  const link = new Link(endpoints, { ...defaultTimes, ...times }, platform, {
-    state: tellState,
-    hello(hello) {
-      pool.fit(hello.limits.patterns);
-      subscriptions.hello(hello);
-    },
-    message: take,
-  });
+  const parts = { platform, replica, states, staleness, losses, wholes, writes, subscriptions, pool };
+  const link = new Link(endpoints, { ...defaultTimes, ...times }, platform, eventsFor(parts));
 
   const batch = (entries: Entries) => writes.write(link, entries);
   const set = (address: string, value: Value) => batch([[address, value]]);
-  const stale$ = createStream<boolean>((observer) => staleness.add(observer, isStale));
+  const isStale = () => staleness.isStale;
+  const stale$ = createStream<boolean>((observer) => staleness.emitter.add(observer, isStale()));
 
   return {
     get state() {
@@ -123,31 +93,90 @@ export function createHub(endpoints: readonly Endpoint[], settings: HubSettings,
     },
     state$: createStream((observer) => states.add(observer, link.state)),
     get stale() {
-      return isStale;
+      return isStale();
     },
     stale$,
     lost$: createStream((observer) => losses.add(observer)),
-    whenLive: () =>
-      new Promise((resolve, reject) => {
-        const settle = () => {
-          const { state } = link;
-          if (state.name === 'live' && subscriptions.areWhole) resolve();
-          else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
-          else return;
-          for (const stop of stops) stop();
-        };
-        const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
-        queueMicrotask(settle); // by then what was subscribed to by addresses has been asked for
-      }),
-    param: (address) => createParameter(address, { replica, pool, set, isStale: () => isStale, stale$ }),
+    whenLive: () => untilLive(link, parts),
+    param: (address) => createParameter(address, { replica, pool, set, isStale, stale$ }),
     fired: (address) => createStream((observer) => watchFires(pool, address, observer)),
     select: (request = {}) => selections.select(request),
     set,
     batch,
     close() {
       link.close('by this program');
-      for (const emitter of [states, staleness, losses]) emitter.complete();
+      for (const emitter of [states, staleness.emitter, losses]) emitter.complete();
       replica.close();
     },
   };
+}
+
+/** What hears of the link, and whom it tells. */
+interface Parts {
+  readonly platform: Platform;
+  readonly replica: Replica;
+  readonly states: Emitter<HubState>;
+  readonly staleness: Staleness;
+  readonly losses: Emitter<Loss>;
+  /** Tells whenever everything of all subscriptions has come. */
+  readonly wholes: Emitter<void>;
+  readonly writes: Writes;
+  readonly subscriptions: Subscriptions;
+  readonly pool: Pool;
+}
+
+/** Whether what is shown may be old, and who is told when that changes. */
+class Staleness {
+  readonly emitter = new Emitter<boolean>();
+  isStale = true;
+
+  /** Goes by how things stand with the link. */
+  follow({ name }: HubState): void {
+    if (this.isStale === (name !== 'live')) return;
+    this.isStale = !this.isStale;
+    this.emitter.next(this.isStale);
+  }
+}
+
+/** What becomes of all that the link tells. */
+function eventsFor({ platform, replica, states, staleness, losses, writes, subscriptions, pool }: Parts): LinkEvents {
+  return {
+    state(state) {
+      if (state.name !== 'live' && state.name !== 'resuming') {
+        subscriptions.down();
+        writes.down();
+      }
+      states.next(state);
+      staleness.follow(state);
+    },
+    hello(hello) {
+      pool.fit(hello.limits.patterns);
+      subscriptions.hello(hello);
+    },
+    message(message) {
+      replica.apply(message, platform.clock());
+      subscriptions.take(message);
+      if (message.ack !== undefined && message.errors) writes.acknowledged(message.ack, message.errors);
+      if (message.ack !== undefined && message.error) writes.refused(message.ack, message.error);
+      for (const [id, count] of Object.entries(message.lost ?? {})) {
+        const address = replica.findById(Number(id))?.address;
+        if (address !== undefined) losses.next({ address, count });
+      }
+    },
+  };
+}
+
+/** Resolves when all that is subscribed to is there; rejects when the link is closed for good. */
+function untilLive(link: Link, { states, wholes, subscriptions }: Parts): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      const { state } = link;
+      if (state.name === 'live' && subscriptions.areWhole) resolve();
+      else if (state.name === 'closed') reject(new Error(`the link to the hub is closed: ${state.reason}`));
+      else return;
+      for (const stop of stops) stop();
+    };
+    const stops = [states.add({ next: settle }), wholes.add({ next: settle })];
+    queueMicrotask(settle); // by then what was subscribed to by addresses has been asked for
+  });
 }
