@@ -16,7 +16,7 @@ import { PostponedRequests } from './http/postponed-requests.ts';
 import { createRouter } from './http/router.ts';
 import { WriteCounts } from './input/write-counts.ts';
 import { createConnectionCount } from './limits/connection-count.ts';
-import { createLimitHits } from './limits/limit-hits.ts';
+import { createLimitHits, type LimitHits } from './limits/limit-hits.ts';
 import { createRates } from './limits/rates.ts';
 import { Pace } from './pacing/pace.ts';
 import { createTaskQueue } from './pacing/work-queue.ts';
@@ -26,7 +26,7 @@ import type { Settings } from './settings.ts';
 import { type Sockets, serveSockets } from './sockets/sockets.ts';
 import type { AccountSettings } from './users/accounts.ts';
 import { Devices, noteMs } from './users/devices.ts';
-import { Directory } from './users/directory.ts';
+import { type Departure, Directory } from './users/directory.ts';
 import type { Visitor } from './users/visitor.ts';
 
 /** How long clients have to take the close frame, or the answer to their handshake, before their connections are cut. */
@@ -43,63 +43,32 @@ export interface Server {
 }
 
 /** Starts the server of a connection. Errors: `cannot-start`. */
-export function startServer(
-  { id, settings, log, withoutSecrets, scheduler, resolvePath }: ConnectionContext<Settings>,
-  hub: HubPort,
-  consoleFolder: string,
-): Server {
-  const directory = new Directory(settings, hub);
-  const attempts = new Attempts(settings.limits.wrongCredentials);
-  const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
-  const devices = new Devices(directory, deviceFile, log, (departures) => sockets.dismiss(departures));
+export function startServer(context: ConnectionContext<Settings>, hub: HubPort, consoleFolder: string): Server {
+  const { id, settings, log, scheduler, resolvePath } = context;
   const hits = createLimitHits(log);
-  const entry = new Entry({
-    ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
-    cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${entrance.port}`,
-    isSecure: settings.tls !== undefined,
+  const { directory, devices, entry, guard } = createReception(context, hub, {
+    hits,
+    dismiss: (departures) => sockets.dismiss(departures),
+    portOf: () => entrance.port,
   });
-  const guard = createGuard(settings, entry, attempts);
   const writes = new WriteCounts();
   const rates = createRates(settings.limits);
   const pace = new Pace();
   const openAnswer = createOpenAnswer(settings);
-  const prefix = `${id} `; // one for all clients
-  const originOf = ({ name }: Visitor, address: string): Origin => ({
-    kind: 'client',
-    name: prefix + (name === '' ? address : `${name} ${address}`),
-  });
   const tasks = createTaskQueue();
   const apps = new Apps();
   const { filter, countSocket, requesting } = createConnectionCount(settings.limits, hits, () => entrance.port);
   const postponed = new PostponedRequests(pace, hits, requesting);
-  const sockets = serveSockets({ countSocket, apps, hub, settings, log, hits, writes, rates, pace, tasks, originOf });
+  const shared = { hub, settings, log, hits, writes, rates, tasks, originOf: createOrigins(id) };
+  const sockets = serveSockets({ ...shared, countSocket, apps, pace });
   const reader = new ParameterReader();
   let isStopping = false;
-  const routes = routesOf({
-    id,
-    hub,
-    settings,
-    log,
-    tasks,
-    hits,
-    writes,
-    rates,
-    sockets,
-    entry,
-    reader,
-    resolvePath,
-    isStopping: () => isStopping,
-    originOf,
-    consoleFolder,
-  });
+  const stopping = { isStopping: () => isStopping };
+  const routes = routesOf({ ...shared, ...stopping, id, sockets, entry, reader, resolvePath, consoleFolder });
   const { bindIp, port, tls } = settings;
   const entrance = openEntrance({
-    bindIp,
-    port,
+    ...{ bindIp, port, log, scheduler, apps },
     tls: tls && { certFile: resolvePath(tls.certFile), keyFile: resolvePath(tls.keyFile) },
-    log,
-    scheduler,
-    apps,
     furnish(app) {
       const router = createRouter({ app, guard, openAnswer, log, hits, rates, postponed });
       app.filter(filter);
@@ -108,13 +77,7 @@ export function startServer(
     },
   });
   const noting = interval(noteMs, scheduler).subscribe(() => entry.forget());
-  const scheme = tls ? 'https' : 'http';
-  log.info({ port: entrance.port }, `listens on ${scheme}://${urlHost(bindIp)}:${entrance.port}/`);
-  if (isEveryInterface(bindIp) && directory.everybody !== undefined)
-    log.warn(
-      {},
-      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set users, username, token or bindIp',
-    );
+  tellWhere(context, entrance.port, directory.everybody !== undefined);
   return {
     sockets,
     state$: entrance.state$,
@@ -137,6 +100,50 @@ export function startServer(
       await devices.saved();
     },
   };
+}
+
+interface ReceptionOptions {
+  readonly hits: LimitHits;
+  /** Closes the sockets of who has left. */
+  readonly dismiss: (departures: readonly Departure[]) => void;
+  /** The port of the entrance, once that is open. */
+  readonly portOf: () => number;
+}
+
+/** Creates what decides who may come in. Errors: `cannot-start`. */
+function createReception(
+  { id, settings, log, withoutSecrets, resolvePath }: ConnectionContext<Settings>,
+  hub: HubPort,
+  { hits, dismiss, portOf }: ReceptionOptions,
+) {
+  const directory = new Directory(settings, hub);
+  const attempts = new Attempts(settings.limits.wrongCredentials);
+  const deviceFile = settings.deviceFile === '' ? undefined : resolvePath(settings.deviceFile);
+  const devices = new Devices(directory, deviceFile, log, dismiss);
+  const entry = new Entry({
+    ...{ directory, devices, attempts, witness: new Witness({ id, log, withoutSecrets }, hub), hits },
+    cookieName: () => `${settings.tls ? '__Host-' : ''}patchbay-${portOf()}`,
+    isSecure: settings.tls !== undefined,
+  });
+  return { directory, devices, entry, guard: createGuard(settings, entry, attempts) };
+}
+
+/** Tells of a visitor who it is, for those who see what it has written. */
+function createOrigins(id: string): (visitor: Visitor, address: string) => Origin {
+  const prefix = `${id} `; // one for all clients
+  return ({ name }, address) => ({ kind: 'client', name: prefix + (name === '' ? address : `${name} ${address}`) });
+}
+
+/** Tells the operator where the server listens, and whether everybody may come in. */
+function tellWhere({ settings, log }: ConnectionContext<Settings>, port: number, isOpenToAll: boolean): void {
+  const { bindIp, tls } = settings;
+  const scheme = tls ? 'https' : 'http';
+  log.info({ port }, `listens on ${scheme}://${urlHost(bindIp)}:${port}/`);
+  if (isEveryInterface(bindIp) && isOpenToAll)
+    log.warn(
+      {},
+      'OPEN TO THE NETWORK: everyone who reaches this machine can read and write; set users, username, token or bindIp',
+    );
 }
 
 function urlHost(bindIp: string): string {
