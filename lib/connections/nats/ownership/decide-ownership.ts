@@ -14,11 +14,12 @@ import type { LinkState, Session } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
-import { followAlone, hasMetRival } from './follow-alone.ts';
+import { followAlone } from './follow-alone.ts';
 import { followPair } from './follow-pair.ts';
 import { Namesake } from './namesake.ts';
 import type { Ownership } from './ownership.ts';
 import { refuseConnections } from './refused-connections.ts';
+import { hasMetRival } from './rival.ts';
 import type { Deciding, Following, Standing } from './standing.ts';
 import { createWanted } from './wanted.ts';
 

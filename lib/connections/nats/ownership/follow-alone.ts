@@ -4,66 +4,34 @@
 import { combineLatest, NEVER, Subscription, timer } from 'rxjs';
 import { switchMap, takeWhile } from 'rxjs/operators';
 import type { LeaseState } from '../lease/lease.ts';
-import { leaseTimes } from '../lease/times.ts';
 import type { LinkState } from '../link/link.ts';
 import { longestWaitMs } from './claims.ts';
 import type { NamesakeTold } from './namesake.ts';
+import { Rival } from './rival.ts';
 import type { Following } from './standing.ts';
 
-/** An earlier run of this hub, whose lease nobody renews, is over by then. */
-const rivalMs = leaseTimes.expiryMs + leaseTimes.graceMs;
 /** How often it is looked whether one of the name is still heard of, while nobody says who has the lease. */
 const lookMs = 500;
-/** So long another one of the name that is there may take to end. */
-const endingMs = 1000;
-
-/** Hubs that have found another one of their name when they last looked: when they start again it is no news. */
-const rivalled = new WeakSet<object>();
-
-/** Whether a hub has found another one of its name when it last looked. */
-export function hasMetRival(hub: object): boolean {
-  return rivalled.has(hub);
-}
 
 export function followAlone(all: Following): Subscription {
-  const { context, hub, link, lease, claims, standing, trouble$, fail } = all;
-  const { settings, scheduler } = context;
+  const { context, hub, link, lease, claims, standing, trouble$ } = all;
+  const { scheduler } = context;
   const following = new Subscription();
   const begin = () => {
     if (hub.duty.watch !== undefined) return;
     if (claims.refusals === undefined) all.refused.holdBack();
     hub.duty.begin({ term: standing.term, goesOn: false });
   };
-  let rival = Subscription.EMPTY;
-  let hasRival = false;
-  const meet = (name: string) => {
-    if (hasRival) return;
-    hasRival = true;
-    standing.hasName = false;
-    const reason = `hub "${settings.hub}" of domain "${settings.domain}" is there already, on ${name}`;
-    const isNews = standing.term === 0 && !rivalled.has(hub);
-    rivalled.add(hub);
-    if (isNews) trouble$.next(reason);
-    const yielded = claims.yield(reason);
-    const giveUp = () => {
-      if (rival.closed) return;
-      begin();
-      fail(reason);
-    };
-    rival.unsubscribe();
-    rival = new Subscription();
-    rival.add(scheduler.schedule(() => void yielded.then(giveUp), isNews ? endingMs : 0));
-  };
+  const rival = new Rival(all, begin);
   const enter = (state: LeaseState) => {
     if (state.is === 'taken') {
-      if (state.isThere || standing.term > 0) meet(state.name);
-      else if (!hasRival) wait(state.name);
+      if (state.isThere || standing.term > 0) rival.meet(state.name);
+      else if (!rival.isMet) rival.waitFor(state.name);
       return;
     }
-    rival.unsubscribe();
+    rival.stopWaiting();
     if (state.is !== 'held') return;
-    hasRival = false;
-    rivalled.delete(hub);
+    rival.forget();
     standing.term = state.term;
     haveName();
   };
@@ -78,16 +46,11 @@ export function followAlone(all: Following): Subscription {
     standing.hasName = false;
     standing.tell();
   };
-  const wait = (name: string) => {
-    rival.unsubscribe();
-    const look = () => (lease.isAnswered && lease.isRenewed ? meet(name) : wait(name));
-    rival = scheduler.schedule(look, rivalMs);
-  };
   const tell = ([why, { is }]: readonly [string, LeaseState]) => {
     if (why !== '') trouble$.next(`no lease: ${why}`);
-    else if (is !== 'unknown' && !hasRival) trouble$.next('');
+    else if (is !== 'unknown' && !rival.isMet) trouble$.next('');
   };
-  const isWaiting = () => standing.term === 0 && !hasRival;
+  const isWaiting = () => standing.term === 0 && !rival.isMet;
   const waiting$ = timer(longestWaitMs, lookMs, scheduler).pipe(takeWhile(isWaiting, true));
   const waited$ = link.state$.pipe(switchMap(({ session }) => (session ? waiting$ : NEVER)));
   const goOn = () => {
@@ -104,6 +67,6 @@ export function followAlone(all: Following): Subscription {
   following.add(link.state$.subscribe({ next: (state) => isCutOff(state) && begin(), error: () => {} }));
   following.add(scheduler.schedule(begin, longestWaitMs));
   following.add(combineLatest([lease.trouble$, lease.state$]).subscribe({ next: tell, error: () => {} }));
-  following.add(() => rival.unsubscribe());
+  following.add(() => rival.stopWaiting());
   return following;
 }
