@@ -3,14 +3,16 @@
 
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
+import type { NatsConnection } from '@nats-io/transport-node';
 import { BehaviorSubject, type Observable, Subject, Subscription } from 'rxjs';
 import { JointLease, readJointly } from '../lease/joint-lease.ts';
 import { answerForLife, lifeOf } from '../lease/life.ts';
 import { claimsPlace, leasePlace, pairParts } from '../lease/names.ts';
+import type { Holder } from '../lease/parties.ts';
 import { parseLease } from '../lease/record.ts';
 import { spreadLeaders } from '../lease/spread-leaders.ts';
 import { Creations, createStreamCell } from '../lease/stream-cell.ts';
-import type { LinkState, Session } from '../link/link.ts';
+import type { Link, LinkState, Session } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims } from './claims.ts';
 import { Confirmation } from './confirmation.ts';
@@ -37,45 +39,15 @@ export interface DecidedOwnership extends Ownership {
 }
 
 export function decideOwnership(deciding: Deciding): DecidedOwnership {
-  const { context, hub, link, isShared } = deciding;
+  const { context, hub, link } = deciding;
   const { settings, scheduler: clock } = context;
-  const { domain, pair: isPair } = settings;
+  const { pair: isPair } = settings;
   const mustHold = isPair && settings.isolated === 'stop';
   const connection = () => link.state.session?.connection;
-  const creations = new Creations();
-  const cellOf = (name: string, part: number) =>
-    createStreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
-  const me = { id: randomUUID(), name: hostname() };
-  const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
-  const lease = new JointLease(cells, me, clock, {
-    async lifeOf(id) {
-      const life = await lifeOf(link.state.session, settings, id);
-      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
-    },
-    isExclusive: isPair,
-    goesFirst: () => !isPair && standing.term === 0 && !standing.hasName && namesake.waitsForLease,
-  });
-  const namesake = new Namesake(clock);
-  const changed$ = new Subject<void>();
-  const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
-  const wanted = createWanted(hub, isShared, () => claims.hurry());
-  const claims = new Claims({
-    hub: settings.hub,
-    cell: createStreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
-    leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
-    clock,
-    wanted: wanted.ids,
-    mayClaim: () => isHolder() && standing.hasName,
-    heard: deciding.heard,
-  });
-  const standing: Standing = {
-    isHolder: !isPair,
-    hasName: false,
-    answers: !isPair,
-    term: 0,
-    tell: () => changed$.next(),
-  };
   const isHolder = () => standing.isHolder && (!mustHold || lease.isHeld());
+  const me = { id: randomUUID(), name: hostname() };
+  const { lease, namesake, wanted, claims, standing, changed$ } = createParts(deciding, me, connection, isHolder);
+  const trouble$ = new BehaviorSubject(isPair ? '' : undefined);
   const running = new Subscription();
   const confirmation = new Confirmation(lease, deciding.tellAll, clock);
   const confirm = mustHold ? () => confirmation.confirm() : undefined;
@@ -86,17 +58,7 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
   running.add(isPair ? followPair(following) : followAlone(following));
   const streams = partsOf(settings).map((part) => leasePlace(settings, part).stream);
   running.add(spreadLeaders({ connection, streams, isCalm: () => lease.isHeldByAll, clock }));
-  let session = Subscription.EMPTY;
-  const enter = ({ session: present }: LinkState) => {
-    session.unsubscribe();
-    if (present === undefined) return;
-    session = listen(present, settings, me.id, lease, claims);
-    lease.forgetTrouble();
-    lease.start();
-    lease.hurry();
-    claims.read();
-  };
-  running.add(link.state$.subscribe({ next: enter, error: () => {} }));
+  running.add(followSessions(link, settings, me.id, lease, claims));
   const knowsItsOwn = () => standing.hasName && claims.refusals !== undefined;
   return {
     get term() {
@@ -121,13 +83,79 @@ export function decideOwnership(deciding: Deciding): DecidedOwnership {
     },
     async close() {
       running.unsubscribe();
-      session.unsubscribe();
       wanted.stop();
       claims.stop();
       if (isPair) await hub.duty.end('the connection that shares the work was stopped');
       await lease.release();
     },
   };
+}
+
+/** Creates what decides: the lease on the name of this hub, the claims, and what they have come to so far. */
+function createParts(
+  { context, hub, link, isShared, heard }: Deciding,
+  me: Holder,
+  connection: () => NatsConnection | undefined,
+  isHolder: () => boolean,
+) {
+  const { settings, scheduler: clock } = context;
+  const { domain, pair: isPair } = settings;
+  const creations = new Creations();
+  const cellOf = (name: string, part: number) =>
+    createStreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
+  const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
+  const lease = new JointLease(cells, me, clock, {
+    async lifeOf(id) {
+      const life = await lifeOf(link.state.session, settings, id);
+      return life === 'gone' && hasMetRival(hub) ? 'silent' : life; // it may come back, as this hub does, when servers were gone
+    },
+    isExclusive: isPair,
+    goesFirst: () => !isPair && standing.term === 0 && !standing.hasName && namesake.waitsForLease,
+  });
+  const namesake = new Namesake(clock);
+  const changed$ = new Subject<void>();
+  const wanted = createWanted(hub, isShared, () => claims.hurry());
+  const claims = new Claims({
+    hub: settings.hub,
+    cell: createStreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
+    leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
+    clock,
+    wanted: wanted.ids,
+    mayClaim: () => isHolder() && standing.hasName,
+    heard,
+  });
+  const standing: Standing = {
+    isHolder: !isPair,
+    hasName: false,
+    answers: !isPair,
+    term: 0,
+    tell: () => changed$.next(),
+  };
+  return { lease, namesake, wanted, claims, standing, changed$ };
+}
+
+/** Asks for the lease and the claims in each session of the link, and listens in it. Returns what ends that. */
+function followSessions(
+  link: Link,
+  settings: NatsSettings,
+  id: string,
+  lease: JointLease,
+  claims: Claims,
+): Subscription {
+  const following = new Subscription();
+  let session = Subscription.EMPTY;
+  const enter = ({ session: present }: LinkState) => {
+    session.unsubscribe();
+    if (present === undefined) return;
+    session = listen(present, settings, id, lease, claims);
+    lease.forgetTrouble();
+    lease.start();
+    lease.hurry();
+    claims.read();
+  };
+  following.add(link.state$.subscribe({ next: enter, error: () => {} }));
+  following.add(() => session.unsubscribe());
+  return following;
 }
 
 /** Hears at once of what becomes of the lease and of claims that change, which otherwise the next look would find. */
