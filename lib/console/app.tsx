@@ -37,48 +37,8 @@ export function App() {
       <button type="button" class="skip" onClick={() => main.focus()}>
         To the content
       </button>
-      <header>
-        <p class="host">{location.host}</p>
-        <small class="version">{health() ? `Patchbay ${health()!.version}` : ''}</small>
-        <Show when={me()?.maySignIn && me()?.user === ''}>
-          <button type="button" class="quiet" onClick={signInAgain}>
-            Sign in
-          </button>
-        </Show>
-        <Show when={me()?.user}>
-          {(user) => (
-            <button type="button" class="quiet" onClick={leave} title={`Sign ${user()} out`}>
-              {user()}
-            </button>
-          )}
-        </Show>
-        <button type="button" class="quiet" onClick={() => help.showModal()} aria-label="Help: keys" title="Keys (?)">
-          <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          onClick={switchTheme}
-          aria-label={`Colours: ${theme()}`}
-          title={`Colours: ${theme()}`}
-        >
-          <Icon path={theme() === 'light' ? sun : theme() === 'dark' ? moon : half} />
-        </button>
-      </header>
-      <nav aria-label="Views">
-        <For each={me() && offeredViews()}>
-          {({ name, title, icon, key }) => (
-            <a
-              href={linkTo(name)}
-              aria-current={view().name === name ? 'page' : undefined}
-              title={`${title} (g ${key})`}
-            >
-              <Icon path={icon} />
-              <span>{title}</span>
-            </a>
-          )}
-        </For>
-      </nav>
+      <Header version={health()?.version} leave={leave} showHelp={() => help.showModal()} />
+      <Navigation view={view().name} />
       <main ref={main} id="main" tabIndex={-1}>
         <LinkBanner />
         <Show when={whySignedIn()}>
@@ -102,6 +62,59 @@ export function App() {
       </main>
       <Help ref={(dialog) => (help = dialog)} />
     </div>
+  );
+}
+
+function Header(props: {
+  readonly version: string | undefined;
+  readonly leave: () => void;
+  readonly showHelp: () => void;
+}) {
+  return (
+    <header>
+      <p class="host">{location.host}</p>
+      <small class="version">{props.version === undefined ? '' : `Patchbay ${props.version}`}</small>
+      <Show when={me()?.maySignIn && me()?.user === ''}>
+        <button type="button" class="quiet" onClick={signInAgain}>
+          Sign in
+        </button>
+      </Show>
+      <Show when={me()?.user}>
+        {(user) => (
+          <button type="button" class="quiet" onClick={() => props.leave()} title={`Sign ${user()} out`}>
+            {user()}
+          </button>
+        )}
+      </Show>
+      <button type="button" class="quiet" onClick={() => props.showHelp()} aria-label="Help: keys" title="Keys (?)">
+        <Icon path="M3 7h18v10H3zM7 10.5h.01M12 10.5h.01M17 10.5h.01M8 14h8" />
+      </button>
+      <button
+        type="button"
+        class="quiet"
+        onClick={switchTheme}
+        aria-label={`Colours: ${theme()}`}
+        title={`Colours: ${theme()}`}
+      >
+        <Icon path={theme() === 'light' ? sun : theme() === 'dark' ? moon : half} />
+      </button>
+    </header>
+  );
+}
+
+/** The links to all views; `view` is the name of the present one. */
+function Navigation(props: { readonly view: string }) {
+  return (
+    <nav aria-label="Views">
+      <For each={me() && offeredViews()}>
+        {({ name, title, icon, key }) => (
+          <a href={linkTo(name)} aria-current={props.view === name ? 'page' : undefined} title={`${title} (g ${key})`}>
+            <Icon path={icon} />
+            <span>{title}</span>
+          </a>
+        )}
+      </For>
+    </nav>
   );
 }
 
