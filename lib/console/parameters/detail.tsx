@@ -3,6 +3,7 @@
 import { createSignal, lazy, Show, Suspense } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
+import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
 import { readableRate } from '../hub/hub.ts';
 import { ownAccess } from '../hub/me.ts';
@@ -50,24 +51,7 @@ export function Detail(props: {
       aria-label={props.address}
       onKeyDown={(event) => event.key === 'Escape' && props.onClose()}
     >
-      <header>
-        <h2 class="mono">{props.address}</h2>
-        <Show when={isPlottable()}>
-          <button
-            type="button"
-            class="quiet"
-            aria-pressed={isPinned(props.address)}
-            aria-label="Pin"
-            title="Pin: keep it in sight and record it"
-            onClick={() => switchPin(props.address)}
-          >
-            <Icon path="M9 4h6l-.5 6 3.5 3.5H6L9.5 10zM12 13.5V20" />
-          </button>
-        </Show>
-        <button type="button" class="quiet" aria-label="Close" title="Close (Esc)" onClick={() => props.onClose()}>
-          <Icon path="M6 6l12 12M18 6L6 18" />
-        </button>
-      </header>
+      <Heading address={props.address} isPlottable={isPlottable()} onClose={props.onClose} />
       <p class="muted">
         {typeNames[props.type]}, {ownAccess(props.address, props.access)}
       </p>
@@ -76,32 +60,12 @@ export function Detail(props: {
           <LiveText text={text()} />
         </output>
       </Show>
-      <Show when={info()?.time}>
-        {(time) => (
-          <p class="muted">
-            <time datetime={time()} title={formatDate(time())}>
-              {formatClock(time())}
-            </time>{' '}
-            {info()?.origin?.kind === 'restored' ? 'restored by' : `by ${info()?.origin?.kind}`}{' '}
-            <strong>{info()?.origin?.name}</strong>
-          </p>
-        )}
-      </Show>
+      <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
       <p>
         <a href={linkTo('why', { address: props.address })}>Why is it so?</a>{' '}
         <a href={linkTo('history', { address: props.address, ...(frame() !== home && paramsOf(frame())) })}>History</a>
       </p>
-      <Show when={find(props.address)?.staleSince()}>
-        {(since) => (
-          <p role="status" class="stale-note">
-            <strong>
-              Stale
-              <Since time={since()} />:
-            </strong>{' '}
-            no news of it from hub {info()?.hub}, which owns it. The value may be old, and nobody can set it here.
-          </p>
-        )}
-      </Show>
+      <Show when={find(props.address)?.staleSince()}>{(since) => <StaleNote since={since()} hub={info()?.hub} />}</Show>
       <Editor address={props.address} type={props.type} access={props.access} value={value()} />
       <Show when={isPlottable()}>
         <div class="plot">
@@ -125,5 +89,53 @@ export function Detail(props: {
         value={value()}
       />
     </aside>
+  );
+}
+
+function Heading(props: { readonly address: string; readonly isPlottable: boolean; readonly onClose: () => void }) {
+  return (
+    <header>
+      <h2 class="mono">{props.address}</h2>
+      <Show when={props.isPlottable}>
+        <button
+          type="button"
+          class="quiet"
+          aria-pressed={isPinned(props.address)}
+          aria-label="Pin"
+          title="Pin: keep it in sight and record it"
+          onClick={() => switchPin(props.address)}
+        >
+          <Icon path="M9 4h6l-.5 6 3.5 3.5H6L9.5 10zM12 13.5V20" />
+        </button>
+      </Show>
+      <button type="button" class="quiet" aria-label="Close" title="Close (Esc)" onClick={() => props.onClose()}>
+        <Icon path="M6 6l12 12M18 6L6 18" />
+      </button>
+    </header>
+  );
+}
+
+/** When the value was changed last, and by whom. */
+function LastChange(props: { readonly time: string; readonly origin: ParameterInfo['origin'] }) {
+  return (
+    <p class="muted">
+      <time datetime={props.time} title={formatDate(props.time)}>
+        {formatClock(props.time)}
+      </time>{' '}
+      {props.origin?.kind === 'restored' ? 'restored by' : `by ${props.origin?.kind}`}{' '}
+      <strong>{props.origin?.name}</strong>
+    </p>
+  );
+}
+
+function StaleNote(props: { readonly since: number; readonly hub: ParameterInfo['hub'] }) {
+  return (
+    <p role="status" class="stale-note">
+      <strong>
+        Stale
+        <Since time={props.since} />:
+      </strong>{' '}
+      no news of it from hub {props.hub}, which owns it. The value may be old, and nobody can set it here.
+    </p>
   );
 }
