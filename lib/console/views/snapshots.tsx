@@ -67,30 +67,13 @@ function Selection(props: {
     setBusy(false);
     props.refresh();
   };
+  const askFirst = (verb: Verb, wanted: string) =>
+    props.ask({ ...questionOf(verb, wanted, props.selection.name), act: () => act(verb, wanted) });
   const save = () => {
     const wanted = name().trim();
-    if (!isThere(wanted)) return void act('save', wanted);
-    props.ask({
-      title: `Save ${wanted} again?`,
-      text: 'What was saved under this name is replaced.',
-      verb: 'Save',
-      act: () => act('save', wanted),
-    });
+    if (isThere(wanted)) askFirst('save', wanted);
+    else void act('save', wanted);
   };
-  const recall = (wanted: string) =>
-    props.ask({
-      title: `Recall ${wanted}?`,
-      text: `Every parameter of ${props.selection.name} that differs is set to what was saved, at once.`,
-      verb: 'Recall',
-      act: () => act('recall', wanted),
-    });
-  const forget = (wanted: string) =>
-    props.ask({
-      title: `Forget ${wanted}?`,
-      text: 'Nobody can recall it any more.',
-      verb: 'Forget',
-      act: () => act('forget', wanted),
-    });
   return (
     <section class="panel" aria-label={`Snapshots of ${props.selection.name}`}>
       <form
@@ -105,16 +88,7 @@ function Selection(props: {
           when={may('save')}
           fallback={<small>{may('recall') ? 'You may not save it.' : 'You may only look at it.'}</small>}
         >
-          <input
-            type="text"
-            aria-label={`Name of a new snapshot of ${props.selection.name}`}
-            placeholder="Name"
-            value={name()}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-          <button type="submit" disabled={!isPossible() || name().trim() === ''}>
-            Save
-          </button>
+          <NewName selection={props.selection.name} name={name()} isPossible={isPossible()} setName={setName} />
         </Show>
       </form>
       <Show when={failure()}>
@@ -130,13 +104,49 @@ function Selection(props: {
               selection={props.selection}
               isPossible={isPossible()}
               may={may}
-              recall={() => recall(saved.name)}
-              forget={() => forget(saved.name)}
+              recall={() => askFirst('recall', saved.name)}
+              forget={() => askFirst('forget', saved.name)}
             />
           )}
         </For>
       </ul>
     </section>
+  );
+}
+
+/** What people are asked before it is done. */
+function questionOf(verb: Verb, wanted: string, selection: string) {
+  switch (verb) {
+    case 'save':
+      return { title: `Save ${wanted} again?`, text: 'What was saved under this name is replaced.', verb: 'Save' };
+    case 'recall': {
+      const text = `Every parameter of ${selection} that differs is set to what was saved, at once.`;
+      return { title: `Recall ${wanted}?`, text, verb: 'Recall' };
+    }
+    case 'forget':
+      return { title: `Forget ${wanted}?`, text: 'Nobody can recall it any more.', verb: 'Forget' };
+  }
+}
+
+function NewName(props: {
+  readonly selection: string;
+  readonly name: string;
+  readonly isPossible: boolean;
+  setName(name: string): void;
+}) {
+  return (
+    <>
+      <input
+        type="text"
+        aria-label={`Name of a new snapshot of ${props.selection}`}
+        placeholder="Name"
+        value={props.name}
+        onInput={(event) => props.setName(event.currentTarget.value)}
+      />
+      <button type="submit" disabled={!props.isPossible || props.name.trim() === ''}>
+        Save
+      </button>
+    </>
   );
 }
 
