@@ -46,25 +46,16 @@ export function TimePlot(props: TimePlotProps) {
   let curves: readonly Curve[] = [];
   let drawnAt = 0;
   const size = useSize(() => box);
-  const range = () => rangeOf(props.frame, hubNow());
   const widthPx = () => Math.max(1, size().width - labelsPx - marginPx);
 
-  const curvesNow = (): readonly Curve[] => {
-    const { history, other } = props;
-    const past = history ? curveOf(history) : nothing;
-    if (history && isMarks(history)) return [past];
-    const present = isFollowing(props.frame) && props.shape !== 'marks' ? goOn(past, props.seen()) : past;
-    if (props.earlierMs === 0) return [present];
-    return [present, other ? shift(curveOf(other), props.earlierMs) : nothing];
-  };
   const draw = () => {
     if (!plot) return;
     drawnAt = performance.now();
-    curves = curvesNow();
+    curves = curvesNow(props);
     const [times = [], ...columns] = props.shape === 'marks' ? columnsOfMarks(curves) : columnsOf(curves);
     const seconds = times.map((time) => time! / 1000);
     plot.setData([seconds, ...columns.slice(0, plot.series.length - 1)] as uPlot.AlignedData, false);
-    const { from, to } = range();
+    const { from, to } = rangeOf(props.frame, hubNow());
     plot.setScale('x', { min: from / 1000, max: to / 1000 });
   };
   const create = () => {
@@ -79,12 +70,6 @@ export function TimePlot(props: TimePlotProps) {
     const options = optionsOf(box, look);
     plot = new uPlot(options, options.series.map(() => []) as unknown as uPlot.AlignedData, box);
     draw();
-  };
-  const zoomBy = (factor: number) =>
-    props.move(zoom(props.frame, hubNow(), isFollowing(props.frame) ? 1 : 0.5, factor));
-  const panBy = (share: number) => {
-    const { from, to } = range();
-    props.move(pan(props.frame, hubNow(), share * (to - from)));
   };
 
   onMount(() => {
@@ -103,20 +88,7 @@ export function TimePlot(props: TimePlotProps) {
       const intervalMs = Math.min(mostIntervalMs, Math.max(leastIntervalMs, halfPixelMs));
       if (performance.now() - drawnAt >= intervalMs - 20) draw();
     }, leastIntervalMs);
-    listenToPointers(box, {
-      pan: (dx) => dx !== 0 && panBy(-dx / widthPx()),
-      zoomAt: ({ x }, factor) => {
-        const share = Math.min(1, Math.max(0, (x - labelsPx) / widthPx()));
-        props.move(zoom(props.frame, hubNow(), share, factor));
-      },
-    });
-    listenToKeys(box, {
-      ArrowLeft: () => panBy(-keyPan),
-      ArrowRight: () => panBy(keyPan),
-      '+': () => zoomBy(keyZoom),
-      '-': () => zoomBy(1 / keyZoom),
-      '0': props.reset,
-    });
+    listenToMoves(box, props, widthPx);
     onCleanup(() => plot?.destroy());
   });
   return (
@@ -130,6 +102,39 @@ export function TimePlot(props: TimePlotProps) {
       onDblClick={() => props.reset()}
     />
   );
+}
+
+function curvesNow(props: TimePlotProps): readonly Curve[] {
+  const { history, other } = props;
+  const past = history ? curveOf(history) : nothing;
+  if (history && isMarks(history)) return [past];
+  const present = isFollowing(props.frame) && props.shape !== 'marks' ? goOn(past, props.seen()) : past;
+  if (props.earlierMs === 0) return [present];
+  return [present, other ? shift(curveOf(other), props.earlierMs) : nothing];
+}
+
+/** Listens to how people move the plot, for the scope that calls it. */
+function listenToMoves(box: HTMLElement, props: TimePlotProps, widthPx: () => number): void {
+  const zoomBy = (factor: number) =>
+    props.move(zoom(props.frame, hubNow(), isFollowing(props.frame) ? 1 : 0.5, factor));
+  const panBy = (share: number) => {
+    const { from, to } = rangeOf(props.frame, hubNow());
+    props.move(pan(props.frame, hubNow(), share * (to - from)));
+  };
+  listenToPointers(box, {
+    pan: (dx) => dx !== 0 && panBy(-dx / widthPx()),
+    zoomAt: ({ x }, factor) => {
+      const share = Math.min(1, Math.max(0, (x - labelsPx) / widthPx()));
+      props.move(zoom(props.frame, hubNow(), share, factor));
+    },
+  });
+  listenToKeys(box, {
+    ArrowLeft: () => panBy(-keyPan),
+    ArrowRight: () => panBy(keyPan),
+    '+': () => zoomBy(keyZoom),
+    '-': () => zoomBy(1 / keyZoom),
+    '0': props.reset,
+  });
 }
 
 function columnsOfMarks([curve = nothing]: readonly Curve[]): (number | null)[][] {
