@@ -43,7 +43,7 @@ const furtherRoomsOfType: Readonly<Record<string, readonly string[]>> = {
 const arrows: readonly (readonly [room: string, allowed: readonly string[]])[] = [
   ['model/', []],
   ['wire/', ['model/']],
-  ['backup/', ['model/']],
+  ['backup/', ['model/', 'zod']],
   ['graph/', ['model/', 'rxjs']],
   ['expression/', ['model/', 'json5/', '@marcbachmann/cel-js', 're2js']],
   ['json5/', ['model/', 'json5', 'zod', 'fastest-levenshtein']],
