@@ -47,7 +47,7 @@ export class FanOut {
   /** Tells a change to the subscribers that match its parameter. */
   readonly tell = (change: Change): void => {
     const isTimed = this.rounds.note(change.revision);
-    this.changes[change.origin.kind]++;
+    this.#count(change.origin);
     if (this.#subscribers.size === 0) return;
     const channel = this.channelOf(change.parameter);
     if (channel.matched !== this.#came || channel.left !== this.#left) this.#match(channel);
@@ -56,6 +56,14 @@ export class FanOut {
     channel.revision = change.revision;
     if (isTimed) this.rounds.time();
   };
+
+  /** Each kind is named, since V8 takes longer to find what a variable names. */
+  #count({ kind }: Origin): void {
+    if (kind === 'client') this.changes.client++;
+    else if (kind === 'rule') this.changes.rule++;
+    else if (kind === 'connection') this.changes.connection++;
+    else this.changes.restored++;
+  }
 
   /** Who observes a parameter. */
   observersOf(parameter: Parameter): readonly Observer[] {
