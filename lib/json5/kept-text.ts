@@ -7,7 +7,7 @@ import { brotliCompress, brotliDecompressSync, constants } from 'node:zlib';
 /** Characters from which on it is worth it. */
 const minPacked = 65_536;
 const compress = promisify(brotliCompress);
-const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 2 } };
+const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 2, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 
 export class KeptText {
   /** Undefined once it is packed. */
@@ -25,12 +25,12 @@ export class KeptText {
     return this.#text ?? this.#unpack();
   }
 
-  /** Packs a long text, in another thread, and tells when that is done. */
-  async pack(): Promise<void> {
+  /** Packs a long text, in another thread, and tells when that is done; `bytes` has it in UTF-8. */
+  async pack(bytes: Uint8Array): Promise<void> {
     if (this.#isPacking || this.#text === undefined || this.#text.length < minPacked) return;
     this.#isPacking = true;
     try {
-      this.#packed = await compress(this.#text, options);
+      this.#packed = await compress(bytes, options);
       this.#text = undefined;
     } catch {
       // such as for want of memory: it stays as it is

@@ -57,7 +57,7 @@ async function readFlowFile(
   }
   const version = versionOf(content);
   const file = { name, folder: dirname(resolve(name)), version };
-  if (!programPattern.test(name)) return parseFlowFile(file, content.toString(), mistakes, kept);
+  if (!programPattern.test(name)) return parseFlowFile(file, content, mistakes, kept);
   const program = await programs.read(name, version, mistakes);
   if (program === undefined) return [];
   const { exported: data } = program;
@@ -69,10 +69,11 @@ async function readFlowFile(
 
 function parseFlowFile(
   named: Omit<FlowFile, 'data' | 'positionOf'>,
-  text: string,
+  content: Buffer,
   mistakes: MistakeList,
   kept: KeptFiles,
 ): FlowFile[] {
+  const text = content.toString();
   const before = kept.get(named.name);
   try {
     const json = before === undefined ? readJson5(text) : rereadJson5(text, before.json);
@@ -85,7 +86,7 @@ function parseFlowFile(
     }
     const files = expandFlowFile(file, text, mistakes).map((one) => withPartsOf(before, one));
     kept.set(named.name, { json, files: new Map(files.map((one) => [one.instance, one])) });
-    void json.source.pack();
+    void json.source.pack(content);
     return files;
   } catch (error) {
     mistakes.addFile(named.name, messageOf(error), error instanceof Json5Error ? error.position : undefined);
