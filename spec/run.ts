@@ -28,8 +28,8 @@ async function runSpecs(): Promise<number> {
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
   const atOnce = `--concurrency=${3 * availableParallelism()}`; // most of their time they wait
   const env = {
-    NODE_COMPILE_CACHE: compiledModules(),
     ...process.env,
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compiledModules(), // a run within a run throws nothing away
     NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} ${await prepare()}`.trim(),
   };
   return runAva({ folder: root, args: [atOnce, ...options, ...files], env, isCi });
