@@ -4,8 +4,9 @@ import { setTimeout as after } from 'node:timers/promises';
 import type { Options } from '../harness/options.ts';
 import { performTask, type ServerProcess } from '../harness/process.ts';
 import type { Case, Measurement, Subject } from '../harness/subject.ts';
+import { busyMsOfAll } from '../load/busy-time.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
-import { type Measured, MeasuringWindow } from '../load/measuring-window.ts';
+import type { Measured } from '../load/measuring-window.ts';
 import type { LatencyResult } from '../processes/loads/latency.ts';
 import { inDomain, valuesOf, waitFor } from './domain.ts';
 import { deskFlow, levelAddress } from './fan-out.ts';
@@ -131,12 +132,15 @@ async function measureFor(
   hub: ServerProcess,
   done: () => number | Promise<number> = () => 0,
 ): Promise<Measured> {
-  // the first look opens it, the second one closes it
-  const window = new MeasuringWindow({ serverPid: hub.pid, warmUpMs: 0, measureMs: 0 });
-  window.look(await done());
+  const look = async () => ({ done: await done(), elapsedMs: performance.now(), serverBusyMs: busyMsOfAll(hub.pid) });
+  const start = await look();
   await after(lengthMs);
-  window.look(await done());
-  return window.measured!;
+  const end = await look();
+  return {
+    done: end.done - start.done,
+    elapsedMs: end.elapsedMs - start.elapsedMs,
+    serverBusyMs: end.serverBusyMs - start.serverBusyMs,
+  };
 }
 
 /** One counter of a hub, over all of its labels. */

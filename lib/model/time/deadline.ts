@@ -1,12 +1,18 @@
 // Waiting that comes to an end, whatever happens.
 
+import { asyncScheduler, type SchedulerLike } from 'rxjs';
+
 /** What a promise resolves with, or undefined once this much time has passed; the work behind it goes on. Errors: its own. */
-export async function within<T>(promise: Promise<T>, limitMs: number): Promise<T | undefined> {
+export async function within<T>(
+  promise: Promise<T>,
+  limitMs: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => late.resolve(undefined), limitMs);
+  const deadline = scheduler.schedule(() => late.resolve(undefined), limitMs);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {
-    clearTimeout(timer);
+    deadline.unsubscribe();
   }
 }

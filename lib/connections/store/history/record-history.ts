@@ -3,6 +3,7 @@
 
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
+import { within } from '../../../model/time/deadline.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -85,12 +86,11 @@ class HistoryKeeper implements RecordedArchive {
     return { perSecond, lagMs, lost: this.#recorder.queue.lost, oldest: this.#oldest };
   }
 
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#flushing.push(resolve);
-    const late = this.#options.scheduler.schedule(() => resolve(), flushDeadlineMs);
     this.#wake();
-    return promise.finally(() => late.unsubscribe());
+    await within(promise, flushDeadlineMs, this.#options.scheduler);
   }
 
   async check(): Promise<void> {

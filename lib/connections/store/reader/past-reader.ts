@@ -147,23 +147,13 @@ export class PastReader implements PastArchive {
       return [{ failure: 'the disk does not answer, and the threads that wait for it do not end' }];
     try {
       this.#thread ??= new StoreThread('reader-thread', 'reads the past');
-      const answers = await this.#unlessHung(this.#thread.ask(requests));
+      const answers = await within(this.#thread.ask(requests), hungMs, this.#options.scheduler);
       if (answers !== undefined) return answers;
       this.#giveUp();
       return [{ failure: `the disk did not answer within ${hungMs / 1000} s` }];
     } catch (error) {
       this.#giveUp();
       return [{ failure: messageOf(error) }];
-    }
-  }
-
-  async #unlessHung<T>(answer: Promise<T>): Promise<T | undefined> {
-    const late = Promise.withResolvers<undefined>();
-    const deadline = this.#options.scheduler.schedule(() => late.resolve(undefined), hungMs);
-    try {
-      return await Promise.race([answer, late.promise]);
-    } finally {
-      deadline.unsubscribe();
     }
   }
 
