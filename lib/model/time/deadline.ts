@@ -1,15 +1,21 @@
 // Waiting that comes to an end, whatever happens.
 
-import { asyncScheduler, type SchedulerLike } from 'rxjs';
+/** Tells once a time is over, unless it is unsubscribed before; a scheduler of rxjs does. */
+export interface Alarm {
+  schedule(work: () => void, delayMs: number): { unsubscribe(): void };
+}
+
+const wallClock: Alarm = {
+  schedule(work, delayMs) {
+    const timer = setTimeout(work, delayMs);
+    return { unsubscribe: () => clearTimeout(timer) };
+  },
+};
 
 /** What a promise resolves with, or undefined once this much time has passed; the work behind it goes on. Errors: its own. */
-export async function within<T>(
-  promise: Promise<T>,
-  limitMs: number,
-  scheduler: SchedulerLike = asyncScheduler,
-): Promise<T | undefined> {
+export async function within<T>(promise: Promise<T>, limitMs: number, alarm = wallClock): Promise<T | undefined> {
   const late = Promise.withResolvers<undefined>();
-  const deadline = scheduler.schedule(() => late.resolve(undefined), limitMs);
+  const deadline = alarm.schedule(() => late.resolve(undefined), limitMs);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {
