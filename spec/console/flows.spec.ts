@@ -122,6 +122,7 @@ test('keys, wheel and pointer move over the graph; only what is seen and readabl
   const canvas = page.getByRole('application');
   const transform = () =>
     page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
+  await page.getByText('no mistakes').waitFor(); // the bar that says so takes some of the height
   const first = await transform();
 
   await canvas.focus();

@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { startKilledHub } from '../../bench/kills/killed-hub.ts';
 import { explain } from '../../lib/command/remote/why.ts';
-import { eventually } from '../support/deadline.ts';
+import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
 import { root } from '../support/readme.ts';
 import { call } from '../support/system/process.ts';
@@ -47,7 +47,7 @@ test('the demo that is killed has its red light on again, and explains it back t
 });
 
 function isKept(path: string, address: string): boolean {
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: deadlineMs });
   try {
     return database.prepare('SELECT 1 FROM parameter WHERE address = ?').get(address) !== undefined;
   } finally {

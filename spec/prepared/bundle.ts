@@ -12,6 +12,7 @@ const names = [
   'rxjs/testing',
   'zod',
   '@marcbachmann/cel-js',
+  '@opentelemetry/api',
   'ava',
   'ava/lib/worker/base.js',
 ];

@@ -159,8 +159,10 @@ function holdTrouble(type: AnyConnectionType, { what, state, reason, cause }: Tr
     t.is(status.state, state);
     t.is(statusOf(hub, 'desk').state, 'running');
     if (end === undefined) return;
+    const running = /^connection "it" is running$/;
+    const before = hub.lines.filter(({ message }) => running.test(message)).length;
     await end();
-    await hub.logged(/^connection "it" is running$/);
+    await hub.logged(running, before + 1);
     t.is(statusOf(hub, 'it').reason, '');
   });
 }

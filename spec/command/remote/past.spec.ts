@@ -9,7 +9,7 @@ import { history } from '../../../lib/command/remote/history.ts';
 import type { AuditPage } from '../../../lib/wire/http/past/audit.ts';
 import type { EventList } from '../../../lib/wire/http/past/events.ts';
 import type { History } from '../../../lib/wire/http/past/history.ts';
-import { eventually } from '../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, startTestHub, writer } from '../../support/hub.ts';
@@ -91,7 +91,7 @@ test('the commands print what was, what happened and who did it; a NUL cuts no t
     ['history', "SELECT CAST(value AS BLOB) AS value FROM event WHERE address = 'desk/text'"],
     ['audit', "SELECT CAST(after AS BLOB) AS value FROM entry WHERE address = 'desk/text'"],
   ]) {
-    const database = new DatabaseSync(join(folder, `${file}.db`), { readOnly: true });
+    const database = new DatabaseSync(join(folder, `${file}.db`), { readOnly: true, timeout: deadlineMs });
     const rows = database.prepare(query!).all() as { value: Uint8Array }[];
     t.true(
       rows.some(({ value }) => Buffer.from(value).toString() === nul),

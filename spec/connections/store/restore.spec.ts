@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { eventually } from '../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
 import { install, type StoredHub } from '../../support/store/store.ts';
 
@@ -85,7 +85,7 @@ test('what is computed, status and triggers are never kept', async (t) => {
   await before.stop();
   await eventually(() => !existsSync(`${path}-wal`)); // now it is closed
   const { DatabaseSync } = await import('node:sqlite');
-  const database = new DatabaseSync(path, { readOnly: true });
+  const database = new DatabaseSync(path, { readOnly: true, timeout: deadlineMs });
   t.teardown(() => database.close());
   t.deepEqual(
     database

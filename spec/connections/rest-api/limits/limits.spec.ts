@@ -195,8 +195,13 @@ test('D-15: 1000 mistakes of one client are 1000 answers to that client', async 
 
 test('D-17: two hundred clients at once all hear every change, in order', async (t) => {
   const { hub } = await startDesk(t);
+  hub.write('desk/s', 'before', writer);
   const clients = await Promise.all(
-    Array.from({ length: 200 }, (_, index) => openClient(t, hub.port, index % 2 ? '' : '?snapshot=true')),
+    Array.from({ length: 200 }, async (_, index) => {
+      const client = await openClient(t, hub.port, index % 2 ? '' : '?snapshot=true');
+      if (index % 2 === 0) t.deepEqual(await client.next(), { p: 'desk/s', v: 'before' });
+      return client;
+    }),
   );
   for (let value = 1; value <= 50; value++) hub.write('desk/i', value, writer);
   clients[17]!.send({ p: 'desk/i', v: 'last' });

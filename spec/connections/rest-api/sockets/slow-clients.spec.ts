@@ -16,21 +16,25 @@ const startDesk = (t: ExecutionContext, names: string[]) =>
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `p${index}`);
 
-const parse = (payload: Buffer): Frame => JSON.parse(payload.toString());
-
 /** How much the hub holds for each of its clients, without what the buffers of the system have taken. */
 async function unreadOf(t: ExecutionContext, port: number): Promise<number[]> {
   const { clients } = JSON.parse((await ask(t, port, 'GET /hub/clients')).text);
   return clients.map(({ unreadBytes }: { unreadBytes: number }) => unreadBytes);
 }
 
+/** The next frame that tells something: a heartbeat does not. */
+async function nextText({ frames }: RawClient, what?: string): Promise<Frame> {
+  for (;;) {
+    const { opcode, payload } = await frames.next(what);
+    if (opcode === opcodes.text) return JSON.parse(payload.toString());
+  }
+}
+
 /** Reads up to the notification of this value and returns what was told, in order. */
 async function readUntil(client: RawClient, address: string, value: string): Promise<Frame[]> {
   const told: Frame[] = [];
   for (;;) {
-    const { opcode, payload } = await client.frames.next(`${address} = ${value}`);
-    if (opcode !== opcodes.text) continue;
-    const frame = parse(payload);
+    const frame = await nextText(client, `${address} = ${value}`);
     told.push(frame);
     if (frame.p === address && frame.v === value) return told;
   }
@@ -91,7 +95,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     );
     for (let live = 0; live < 300; live++) t.is((await reader.next()).v, `${count + live} live`);
     hub.write('desk/go', 1, writer);
-    t.deepEqual(parse((await stalled.frames.next()).payload), { p: 'desk/go', v: '1' });
+    t.deepEqual(await nextText(stalled), { p: 'desk/go', v: '1' });
     t.is((await reader.next()).p, 'desk/go');
     count += 300;
     const { text } = await ask(t, hub.port, 'GET /hub/metrics');
@@ -130,15 +134,15 @@ test('D-06: a snapshot of more than 10,000 parameters ends with the right pictur
       hub.write(`desk/p${(count * 7919) % 12_000}`, `${count++} ${padding}`, writer);
       if (count === 20_000) hub.write('desk/mark', 1, writer);
     }
-    told.push(parse((await client.frames.next()).payload));
-    while (client.frames.length > 0 && told.at(-1)?.v !== '1') told.push(parse((await client.frames.next()).payload));
+    told.push(await nextText(client));
+    while (client.frames.length > 0 && told.at(-1)?.v !== '1') told.push(await nextText(client));
   }
   t.is(told.at(-1)?.v, '1');
   expectForward(t, told);
   const picture = new Map(told.map(({ p, v }) => [p, v]));
   for (const name of names) t.is(picture.get(`desk/${name}`), hub.find(`desk/${name}`)?.value as string, name);
   hub.write('desk/p0', 'live', writer);
-  t.deepEqual(parse((await client.frames.next()).payload), { p: 'desk/p0', v: 'live' });
+  t.deepEqual(await nextText(client), { p: 'desk/p0', v: 'live' });
 });
 
 test('D-06: a client that does not read its snapshot costs a bounded amount, and has the right picture when it does', async (t) => {
@@ -184,6 +188,6 @@ test('D-28: a client that does not read the answers to its mistakes loses some o
   hub.write('desk/mark', 1, writer);
   await readUntil(client, 'desk/mark', '1');
   hub.write('desk/a', 'live', writer);
-  t.deepEqual(parse((await client.frames.next()).payload), { p: 'desk/a', v: 'live' });
+  t.deepEqual(await nextText(client), { p: 'desk/a', v: 'live' });
   expectQuietLog(t, hub);
 });

@@ -5,9 +5,11 @@ import test from 'ava';
 import { HubError } from '../../../../lib/model/error.ts';
 import type { Change } from '../../../../lib/model/parameter.ts';
 import type { Snapshot, SnapshotList } from '../../../../lib/wire/http/past/snapshots.ts';
+import { deadlineMs } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, portsOf, writer } from '../../../support/hub.ts';
 import { install, type StoredHub } from '../../../support/store/store.ts';
+import { processorTimeOf } from '../../../support/system/machine.ts';
 
 const desk = { type: 'dummy', parameters: ['router,I,1', 'fader,F,0', 'title,S', 'far,B', 'go,T'] };
 const snapshots = { 'studio-1': { include: ['desk/fader', 'desk/**', 'store/**'], exclude: ['desk/title2'] } };
@@ -88,13 +90,14 @@ test('a turn with many saves and recalls looks at the parameters once: the last 
   hub.write(at.save, 'two', writer);
   set(hub, { 'desk/router': 3 });
   const changes = recordOf(hub);
-  const before = performance.now();
-  hub.turn(() => {
-    for (let n = 0; n < 2000; n++) {
-      set(hub, { 'desk/fader': n, [at.recall]: 'one' });
-      set(hub, { 'desk/far': n % 2 === 1, [at.recall]: 'two' });
-    }
-  });
+  let tookMs = await processorTimeOf(() =>
+    hub.turn(() => {
+      for (let n = 0; n < 2000; n++) {
+        set(hub, { 'desk/fader': n, [at.recall]: 'one' });
+        set(hub, { 'desk/far': n % 2 === 1, [at.recall]: 'two' });
+      }
+    }),
+  );
   t.deepEqual(valuesOf(hub).slice(0, 2), [2, 0.2]);
   t.true(matches(hub));
   const last = changes.findLast(({ parameter }) => parameter.address === at.recall)!;
@@ -103,10 +106,12 @@ test('a turn with many saves and recalls looks at the parameters once: the last 
     router.map(({ value, cause }) => [value, cause === last]),
     [[2, true]],
   );
-  hub.turn(() => {
-    for (let n = 0; n < 4000; n++) set(hub, { 'desk/fader': n, [at.save]: `n${n % 50}`, [at.forget]: 'one' });
-  });
-  t.true(performance.now() - before < 5000, 'a turn holds up everybody else');
+  tookMs += await processorTimeOf(() =>
+    hub.turn(() => {
+      for (let n = 0; n < 4000; n++) set(hub, { 'desk/fader': n, [at.save]: `n${n % 50}`, [at.forget]: 'one' });
+    }),
+  );
+  t.true(tookMs < 5000, 'a turn holds up everybody else');
   const [list] = hub.keeping.archive!.snapshots!.list();
   t.deepEqual([list!.saved.length, list!.matches], [51, 'n49']);
   const { values } = hub.keeping.archive!.snapshots!.compare('studio-1', 'n7');
@@ -179,7 +184,7 @@ test('snapshots are there after a restart, and the database shows them', async (
   before.write(at.recall, 'evening', writer);
   set(before, { 'desk/router': 5 });
   await before.stop();
-  const database = new DatabaseSync(values, { readOnly: true });
+  const database = new DatabaseSync(values, { readOnly: true, timeout: deadlineMs });
   t.teardown(() => database.close());
   const query = "SELECT address, type, value FROM snapshot_value WHERE selection = 'studio-1' AND name = 'evening'";
   t.deepEqual(
