@@ -3,9 +3,10 @@
 import type { Log } from '../connections/connection.ts';
 import type { RuleStates } from '../flow/run/rules/rule-states.ts';
 import { type DroppedWrite, maxHops, maxWritesPerTurn } from '../graph/turn-limits.ts';
+import { groupDigits } from '../model/digits.ts';
 import type { Change, Origin, Parameter } from '../model/parameter.ts';
 
-const mostWrites = maxWritesPerTurn.toLocaleString('en');
+const mostWrites = groupDigits(maxWritesPerTurn);
 
 /**
  * Returns what logs a dropped write, and shows the rules of this hub that led to it as limited; `ownHub` tells its name in its

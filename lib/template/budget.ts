@@ -1,5 +1,7 @@
 // How much the templates of one file may make.
 
+import { groupDigits } from '../model/digits.ts';
+
 /** Rules, tests, connections, widgets and instances. */
 const maxItems = 100_000;
 const maxCharacters = 64 * 1024 * 1024;
@@ -16,7 +18,7 @@ export class Budget {
     if (!this.isSpent || this.#isTold) return undefined;
     this.#isTold = true;
     return this.#items < 0
-      ? `expected at most ${maxItems.toLocaleString('en')} items that each and instances make in one file, got more`
+      ? `expected at most ${groupDigits(maxItems)} items that each and instances make in one file, got more`
       : `expected at most ${maxCharacters / 1024 / 1024} MB of texts that each and instances make in one file, got more`;
   }
 

@@ -13,6 +13,10 @@ const names = [
   'zod',
   '@marcbachmann/cel-js',
   '@opentelemetry/api',
+  'chokidar',
+  'fastest-levenshtein',
+  'json5',
+  're2js',
   'ava',
   'ava/lib/worker/base.js',
 ];

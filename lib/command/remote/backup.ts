@@ -5,6 +5,7 @@ import { mkdir, open, readdir, rename, rm, rmdir, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path';
 import type { Manifest } from '../../backup/manifest.ts';
 import { type BackupTarget, readBackup } from '../../backup/read-backup.ts';
+import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import type { Console } from '../console.ts';
 import { type RemoteOptions, respond } from './request.ts';
@@ -104,7 +105,7 @@ function createTarget(folder: string): BackupTarget {
 
 function describe({ files, time }: Manifest): string {
   const bytes = files.reduce((sum, { size }) => sum + size, 0);
-  return `${files.length} files, ${bytes.toLocaleString('en')} bytes, of ${time}`;
+  return `${files.length} files, ${groupDigits(bytes)} bytes, of ${time}`;
 }
 
 /** An answer that was cut is told as `terminated`, with the reason as its cause. */

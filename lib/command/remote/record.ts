@@ -3,6 +3,7 @@
 
 import { open } from 'node:fs/promises';
 import { loadFlows } from '../../hub.ts';
+import { groupDigits } from '../../model/digits.ts';
 import { messageOf } from '../../model/error.ts';
 import { readDurationMs } from '../../model/time/duration.ts';
 import { openRecording } from '../../replay/read-recording.ts';
@@ -85,7 +86,7 @@ export async function replay(
   const kept = deviations.list();
   const shown = kept.slice(0, Number(limit));
   const [lost, more] = [deviations.count - kept.length, kept.length - shown.length];
-  const asText = (count: number) => count.toLocaleString('en');
+  const asText = (count: number) => groupDigits(count);
   if (lost > 0)
     console.print(`the first ${asText(lost)} deviations are left out: ${asText(kept.length)} are kept, the newest`);
   for (const { time, address, ...rest } of shown)

@@ -7,13 +7,16 @@ import { isFound } from './regex.ts';
 /** Lists within lists are walked for each other: more parts could hold up the hub for seconds. */
 const maxParts = 1000;
 
-const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/** There once a text needs it: to make it takes some milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII without the returns that belong to a line feed
 const plainText = /^[\0-\x0c\x0e-\x7f]*$/;
 
 /** A text cut into the characters that people see. */
 function charactersOf(text: string): readonly string[] {
-  return plainText.test(text) ? text.split('') : Array.from(segmenter.segment(text), ({ segment }) => segment);
+  if (plainText.test(text)) return text.split('');
+  segmenter ??= new Intl.Segmenter('en', { granularity: 'grapheme' });
+  return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
 function lengthOf(text: string): number {

@@ -2,6 +2,7 @@
 
 import { concat, NEVER, Observable, of, type SchedulerLike, Subscription, switchMap } from 'rxjs';
 import { z } from 'zod';
+import { groupDigits } from '../../model/digits.ts';
 import type { Value } from '../../model/value.ts';
 import { atLeast, define, type NamedStep, ofNumbers, stepList } from './define-step.ts';
 import { createMean } from './mean-over-time.ts';
@@ -70,7 +71,7 @@ function overEvery(form: string, usual: (over: number) => number) {
       return { over, every: every ?? Math.min(over, usual(over)) };
     })
     .refine(({ over, every }) => every <= over && over <= every * mostInGrid, {
-      error: `expected over at least every, and at most ${mostInGrid.toLocaleString('en')} times as long`,
+      error: `expected over at least every, and at most ${groupDigits(mostInGrid)} times as long`,
     });
 }
 

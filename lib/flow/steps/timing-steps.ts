@@ -2,12 +2,13 @@
 
 import { auditTime, debounceTime, defer, delay, filter, sampleTime, tap, throttleTime } from 'rxjs';
 import { z } from 'zod';
+import { groupDigits } from '../../model/digits.ts';
 import { define, durationMs, type NamedStep, timed } from './define-step.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
 /** A delay holds at most this many values. What comes while it is full is dropped, and the rule is shown as limited. */
 const maxDelayed = 10_000;
-const delayIsFull = `a delay holds ${maxDelayed.toLocaleString('en')} values at most, the next was dropped`;
+const delayIsFull = `a delay holds ${groupDigits(maxDelayed)} values at most, the next was dropped`;
 
 export const timingSteps: readonly NamedStep[] = [
   timed('debounceTime', 'passes the newest value on when none has come for this long', debounceTime),

@@ -2,6 +2,7 @@
 
 import { defer, map, Observable, type SchedulerLike, Subscription, scan } from 'rxjs';
 import { z } from 'zod';
+import { groupDigits } from '../../model/digits.ts';
 import type { Value } from '../../model/value.ts';
 import { atLeast, define, type NamedStep, ofNumbers } from './define-step.ts';
 import { SlidingWindow } from './sliding-window.ts';
@@ -9,8 +10,7 @@ import type { Operator, StepRuntime } from './step.ts';
 
 /** A window holds at most this many values. Past it the oldest leaves too early, and the rule is shown as limited. */
 const maxInWindow = 10_000;
-const isFull = (step: string) =>
-  `a ${step} holds ${maxInWindow.toLocaleString('en')} values at most, the oldest was dropped`;
+const isFull = (step: string) => `a ${step} holds ${groupDigits(maxInWindow)} values at most, the oldest was dropped`;
 const windowForm = "{ of: 'max', over: '10s' } or { of: 'mean', count: 5 }";
 const countForm = `integer 1..${maxInWindow}`;
 

@@ -17,11 +17,8 @@ interface Zone {
 
 const zones = new Map<string, Zone>();
 
-/** The time zone of the machine. */
-const ownZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-
 /** A date whose UTC fields are the local time of a zone; without a zone, of the machine. Errors: an unknown zone. */
-export function localTime(timeMs: number, zoneName = ownZone): Date {
+export function localTime(timeMs: number, zoneName = ownZone()): Date {
   const zone = zoneOf(zoneName);
   const quarter = Math.floor(timeMs / quarterMs);
   if (zone.quarter !== quarter) {
@@ -70,6 +67,14 @@ function shiftBetween(format: Intl.DateTimeFormat, fromMs: number, untilMs: numb
     else low = middle + 1;
   }
   return high * 1000;
+}
+
+let knownOwnZone: string | undefined;
+
+/** The time zone of the machine; the first answer takes some milliseconds. */
+function ownZone(): string {
+  knownOwnZone ??= new Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return knownOwnZone;
 }
 
 /** The names of all time zones. */

@@ -2,6 +2,7 @@
 // are those of the one that was last saved or recalled.
 
 import { unknownName } from '../../../json5/nearest-name.ts';
+import { groupDigits } from '../../../model/digits.ts';
 import { describe, HubError, messageOf } from '../../../model/error.ts';
 import type { Change, Origin } from '../../../model/parameter.ts';
 import type { Snapshot, SnapshotSelection } from '../../../model/reports/snapshot.ts';
@@ -233,5 +234,5 @@ function listOf(leftOut: readonly string[]): string {
 }
 
 function count(number: number): string {
-  return number.toLocaleString('en');
+  return groupDigits(number);
 }

@@ -4,12 +4,13 @@ import { concat, type Observable, Subscription } from 'rxjs';
 import type { Log } from '../../../connections/connection.ts';
 import type { Graph } from '../../../graph/graph.ts';
 import { formatAddress, parseAddress } from '../../../model/address.ts';
+import { groupDigits } from '../../../model/digits.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
 
 /** How many writes to one parameter are held; the newest stay. */
 const maxHeldWrites = 1024;
-const heldTooMany = `more than ${maxHeldWrites.toLocaleString('en')} writes wait for the connection to start, the oldest was dropped`;
+const heldTooMany = `more than ${groupDigits(maxHeldWrites)} writes wait for the connection to start, the oldest was dropped`;
 
 export class HeldWrites {
   readonly #graph: Graph;

@@ -3,6 +3,7 @@
 
 import { resolve } from 'node:path';
 import { Subscription } from 'rxjs';
+import { groupDigits } from '../../../../model/digits.ts';
 import type { Sources, StreamBody } from '../../../plan.ts';
 import { ownName } from '../../../programs/flow-code.ts';
 import { formatPlace, placeIn } from '../../../programs/stack.ts';
@@ -11,7 +12,7 @@ import type { StreamCauses } from './stream-causes.ts';
 
 /** How often the streams of a rule may be subscribed to at the same time. */
 export const maxSubscriptions = 1000;
-const tooMany = `its streams are subscribed to ${maxSubscriptions.toLocaleString('en')} times at most, the next was not`;
+const tooMany = `its streams are subscribed to ${groupDigits(maxSubscriptions)} times at most, the next was not`;
 
 /** The sources of a rule for its stream; all that is subscribed to ends with the subscription. */
 export function streamSources(
