@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { importsOf, lib, libFiles, readLib } from './support/imports.ts';
+import { importsOf, lib, libFiles, readLib } from './support/repository/imports.ts';
 
 const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(lib, '../package.json'), 'utf8'));
 const packages = Object.keys({ ...dependencies, ...optionalDependencies });

@@ -1,7 +1,7 @@
 // No circle of imports in lib, neither of what runs nor of types: each file can be read, and tested, before those that import it.
 
 import test from 'ava';
-import { circlesOf, importsOf, libFiles } from './support/imports.ts';
+import { circlesOf, importsOf, libFiles } from './support/repository/imports.ts';
 
 const rows: readonly (readonly [text: string, circles: string])[] = [
   ['a-b b-c', ''],

@@ -3,8 +3,8 @@
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import test from 'ava';
-import { packedFiles } from './support/package.ts';
-import { anchorsOf, linksOf, readmes, readReadme, root } from './support/readme.ts';
+import { packedFiles } from './support/repository/package.ts';
+import { anchorsOf, linksOf, readmes, readReadme, root } from './support/repository/readme.ts';
 
 for (const readme of readmes)
   test(`${readme}: each of its links leads to what is there, in the package as well`, async (t) => {

@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { browser } from './support/browser/own-browser.ts';
-import { blocksOf, type Clone, createClone, save } from './support/readme.ts';
+import { blocksOf, type Clone, createClone, save } from './support/repository/readme.ts';
 import { freePort } from './support/system/port.ts';
 import { start } from './support/system/process.ts';
 

@@ -11,9 +11,9 @@ import { commonSettings } from '../lib/connections/setting.ts';
 import { documentedFunctions } from '../lib/expression/functions/functions.ts';
 import { stepTypes } from '../lib/flow/steps/steps.ts';
 import { api, startTestHub } from './support/hub.ts';
-import { readReadme, root } from './support/readme.ts';
+import { readReadme, root } from './support/repository/readme.ts';
+import { withTypeTable } from './support/repository/type-table.ts';
 import { runToEnd } from './support/system/process.ts';
-import { withTypeTable } from './support/type-table.ts';
 
 /** The names in backticks in the first cells of all tables of a text. */
 const rowsOf = (text: string) =>

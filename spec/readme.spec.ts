@@ -19,7 +19,7 @@ import {
   readReadme,
   save,
   shellEnvironment,
-} from './support/readme.ts';
+} from './support/repository/readme.ts';
 import { openClient } from './support/sockets/socket.ts';
 import { freePort } from './support/system/port.ts';
 import { start } from './support/system/process.ts';

@@ -3,8 +3,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import test from 'ava';
-import { digestOfLook, screenshots } from './support/look.ts';
-import { linksOf, readReadme, root } from './support/readme.ts';
+import { digestOfLook, screenshots } from './support/repository/look.ts';
+import { linksOf, readReadme, root } from './support/repository/readme.ts';
 
 for (const name of ['console.png', 'dashboard.png'])
   test(`${name} is a picture of at most 200 kB, and the README shows it`, (t) => {

@@ -10,8 +10,8 @@ import { type Hub, startHub } from '../lib/hub.ts';
 import { launchBrowser } from './support/browser/browser.ts';
 import { createLogRecorder } from './support/connection.ts';
 import { portsOf } from './support/hub.ts';
-import { digestOfLook, screenshots } from './support/look.ts';
-import { root } from './support/readme.ts';
+import { digestOfLook, screenshots } from './support/repository/look.ts';
+import { root } from './support/repository/readme.ts';
 
 const origin = { kind: 'client', name: '127.0.0.1' } as const;
 

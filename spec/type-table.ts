@@ -2,7 +2,7 @@
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readReadme, root } from './support/readme.ts';
-import { withTypeTable } from './support/type-table.ts';
+import { readReadme, root } from './support/repository/readme.ts';
+import { withTypeTable } from './support/repository/type-table.ts';
 
 writeFileSync(join(root, 'README.md'), withTypeTable(readReadme('README.md')));

@@ -6,7 +6,7 @@ import test from 'ava';
 import JSON5 from 'json5';
 import { testFlow } from '../../lib/testing/test-flow.ts';
 import { startTestHub, writer } from '../support/hub.ts';
-import { blocksOf, readReadme } from '../support/readme.ts';
+import { blocksOf, readReadme } from '../support/repository/readme.ts';
 
 /** The flow file that the README of a type shows. */
 const exampleOf = (type: string) =>

@@ -6,7 +6,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { blocksOf, change, createClone, readReadme, save, shellEnvironment } from '../support/readme.ts';
+import { blocksOf, change, createClone, readReadme, save, shellEnvironment } from '../support/repository/readme.ts';
 
 const run = promisify(execFile);
 const readme = 'lib/connections/README.md';

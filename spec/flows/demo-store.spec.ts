@@ -9,7 +9,7 @@ import { startKilledHub } from '../../bench/kills/killed-hub.ts';
 import { explain } from '../../lib/command/remote/why.ts';
 import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
-import { root } from '../support/readme.ts';
+import { root } from '../support/repository/readme.ts';
 import { call } from '../support/system/process.ts';
 
 test('the demo that is killed has its red light on again, and explains it back to the client', async (t) => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineConnectionType, defineGatewayType } from '../../lib/connections/connection.ts';
 import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import type { Duty } from '../../lib/connections/duty.ts';
-import { createDecider } from '../support/decider.ts';
+import { createDecider } from '../support/flow/decider.ts';
 import { startTestHub, statusOf, writer } from '../support/hub.ts';
 
 const flow = {

@@ -4,7 +4,7 @@
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
-import { readReadme, root } from '../support/readme.ts';
+import { readReadme, root } from '../support/repository/readme.ts';
 
 interface Instruction {
   readonly name: string;

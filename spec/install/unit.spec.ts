@@ -11,7 +11,7 @@ import { unitOfPackage } from '../../install/debian/unit.ts';
 import { check } from '../../lib/command/check.ts';
 import { createFolder } from '../support/folder.ts';
 import { needs, pathOf } from '../support/programs.ts';
-import { readReadme, root } from '../support/readme.ts';
+import { readReadme, root } from '../support/repository/readme.ts';
 import { call } from '../support/system/process.ts';
 
 needs('systemd-analyze');

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { defineConnectionType } from '../../lib/connections/connection.ts';
 import { type FlowTestResult, runFlowTests } from '../../lib/testing/run-tests.ts';
 import { maxLinesOfParameter, maxTimelineLines } from '../../lib/testing/timeline.ts';
-import { connections, ring, rules, runSteps, types } from '../support/flow-test.ts';
+import { connections, ring, rules, runSteps, types } from '../support/flow/flow-test.ts';
 import { createFolder } from '../support/folder.ts';
 import { processorTimeOf } from '../support/system/machine.ts';
 

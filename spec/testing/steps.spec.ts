@@ -1,7 +1,7 @@
 // What each kind of step of a test means, and how it fails.
 
 import test from 'ava';
-import { ring, runSteps } from '../support/flow-test.ts';
+import { ring, runSteps } from '../support/flow/flow-test.ts';
 
 const passing: Record<string, [steps: object[], given?: object]> = {
   'timers of a step’s time run before it, and what it sets at once before it expects': [

@@ -14,7 +14,7 @@ import { ask } from '../../support/http.ts';
 import { api, portsOf, startTestHub, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
-import { blocksOf, readReadme } from '../../support/readme.ts';
+import { blocksOf, readReadme } from '../../support/repository/readme.ts';
 import { openV1 } from '../../support/sockets/v1.ts';
 import { start } from '../../support/system/process.ts';
 

@@ -4,7 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
 import { Vacancy } from '../../../lib/connections/nats/ownership/vacancy.ts';
-import { createDecider } from '../../support/decider.ts';
+import { createDecider } from '../../support/flow/decider.ts';
 import { api, type HubUnderTest, startTestHub } from '../../support/hub.ts';
 import { openClient } from '../../support/sockets/socket.ts';
 import { openV1 } from '../../support/sockets/v1.ts';

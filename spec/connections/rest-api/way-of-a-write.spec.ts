@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { api, startTestHub } from '../../support/hub.ts';
-import { lib } from '../../support/imports.ts';
+import { lib } from '../../support/repository/imports.ts';
+import { traceCalls } from '../../support/repository/trace-calls.ts';
 import { openClient } from '../../support/sockets/socket.ts';
 import { openV1 } from '../../support/sockets/v1.ts';
-import { traceCalls } from '../../support/trace-calls.ts';
 
 const room = 'connections/rest-api';
 const readme = await readFile(join(lib, room, 'README.md'), 'utf8');

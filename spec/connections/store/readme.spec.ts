@@ -7,7 +7,7 @@ import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
 import { needs } from '../../support/programs.ts';
-import { blocksOf, readReadme } from '../../support/readme.ts';
+import { blocksOf, readReadme } from '../../support/repository/readme.ts';
 import { installText } from '../../support/store/store.ts';
 
 needs('sqlite3');

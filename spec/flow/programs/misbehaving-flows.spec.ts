@@ -7,7 +7,7 @@ import test from 'ava';
 import { atImport } from '../../../bench/misbehave/at-import.ts';
 import { step } from '../../../bench/misbehave/flow.ts';
 import { eventually } from '../../support/deadline.ts';
-import { startMisbehaving } from '../../support/misbehaving.ts';
+import { startMisbehaving } from '../../support/flow/misbehaving.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 4;

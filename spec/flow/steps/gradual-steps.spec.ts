@@ -3,7 +3,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { testFlow } from '../../../lib/index.ts';
-import { runStep, type Timed } from '../../support/step.ts';
+import { runStep, type Timed } from '../../support/flow/step.ts';
 
 const overMs = 1000;
 const everyMs = 100;

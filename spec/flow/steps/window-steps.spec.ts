@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import fc from 'fast-check';
-import { runStep, type Timed } from '../../support/step.ts';
+import { runStep, type Timed } from '../../support/flow/step.ts';
 
 const overMs = 100;
 const results: Readonly<Record<string, (numbers: readonly number[]) => number>> = {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { step } from '../../../../bench/misbehave/flow.ts';
 import { whileRunning } from '../../../../bench/misbehave/while-running.ts';
-import { flow, messagesOf, startMisbehaving } from '../../../support/misbehaving.ts';
+import { flow, messagesOf, startMisbehaving } from '../../../support/flow/misbehaving.ts';
 import { start } from '../../../support/system/process.ts';
 
 /** After so many that are reported, a good one is saved. */

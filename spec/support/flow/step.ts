@@ -1,11 +1,11 @@
 // Runs one step by itself in virtual time: what comes in at which time, and what comes out of it.
 
 import { Subject } from 'rxjs';
-import type { StepRuntime } from '../../lib/flow/steps/step.ts';
-import { stepTypes } from '../../lib/flow/steps/steps.ts';
-import { HubError } from '../../lib/model/error.ts';
-import type { Value } from '../../lib/model/value.ts';
-import { VirtualClock } from '../../lib/testing/virtual-clock.ts';
+import type { StepRuntime } from '../../../lib/flow/steps/step.ts';
+import { stepTypes } from '../../../lib/flow/steps/steps.ts';
+import { HubError } from '../../../lib/model/error.ts';
+import type { Value } from '../../../lib/model/value.ts';
+import { VirtualClock } from '../../../lib/testing/virtual-clock.ts';
 
 export type Timed = readonly [atMs: number, value: Value];
 

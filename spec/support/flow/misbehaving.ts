@@ -5,16 +5,16 @@ import { join, resolve } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { ExecutionContext } from 'ava';
 import { filter, Subject } from 'rxjs';
-import { flowOf, furtherFiles, type Parts, step } from '../../bench/misbehave/flow.ts';
-import { first } from './deadline.ts';
-import { api } from './hub.ts';
-import { openClient } from './sockets/socket.ts';
-import { startHubProcess } from './system/hub-process.ts';
-import { slowness } from './system/machine.ts';
+import { flowOf, furtherFiles, type Parts, step } from '../../../bench/misbehave/flow.ts';
+import { first } from '../deadline.ts';
+import { api } from '../hub.ts';
+import { openClient } from '../sockets/socket.ts';
+import { startHubProcess } from '../system/hub-process.ts';
+import { slowness } from '../system/machine.ts';
 
 /** The pace at which the neighbour is asked. */
 const askEveryMs = 5;
-const root = resolve(import.meta.dirname, '../..');
+const root = resolve(import.meta.dirname, '../../..');
 
 const desk = {
   connections: { api, desk: { type: 'dummy', parameters: ['in,I', 'out,I', 'x,I', 'y,I', 'many,I'] } },

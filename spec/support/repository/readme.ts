@@ -4,9 +4,9 @@ import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { ExecutionContext } from 'ava';
-import { createFolder } from './folder.ts';
+import { createFolder } from '../folder.ts';
 
-export const root = resolve(import.meta.dirname, '../..');
+export const root = resolve(import.meta.dirname, '../../..');
 
 /** The paths of all READMEs from the root: `['README.md', 'bench/README.md', …]`. */
 export const readmes: readonly string[] = globSync('**/README.md', {

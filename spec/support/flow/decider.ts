@@ -2,8 +2,8 @@
 
 import { NEVER, Observable } from 'rxjs';
 import { z } from 'zod';
-import { defineGatewayType } from '../../lib/connections/connection.ts';
-import type { HubPort } from '../../lib/connections/hub-port.ts';
+import { defineGatewayType } from '../../../lib/connections/connection.ts';
+import type { HubPort } from '../../../lib/connections/hub-port.ts';
 
 /** The type `decider`; `take` gets the port of the hub, by which it is decided. */
 export function createDecider(take: (port: HubPort) => void) {

@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
-export const lib = resolve(import.meta.dirname, '../../lib');
+export const lib = resolve(import.meta.dirname, '../../../lib');
 
 const importPattern = /(?:^|\n)(?:import|export)\b[^;]*?\bfrom '([^']+)'|\bimport\('([^']+)'\)/g;
 

@@ -1,6 +1,6 @@
 // The table of connection types in README.md: each type with the first sentence of its own README, in the order of the registry.
 
-import { connectionTypes } from '../../lib/connections/connection-types.ts';
+import { connectionTypes } from '../../../lib/connections/connection-types.ts';
 import { readReadme } from './readme.ts';
 
 const tablePattern = /(?<=\| connection type \| \|\n\|---\|---\|\n)(?:\|.*\n)+/;
