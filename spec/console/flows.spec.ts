@@ -123,9 +123,10 @@ test('keys, wheel and pointer move over the graph; only what is seen and readabl
   const transform = () =>
     page.locator('.plane').evaluate(({ style }: { style: { transform: string } }) => style.transform);
   await page.getByText('no mistakes').waitFor(); // the bar that says so takes some of the height
+  await canvas.focus();
+  await page.keyboard.press('0');
   const first = await transform();
 
-  await canvas.focus();
   await page.keyboard.press('ArrowRight');
   t.not(await transform(), first);
   for (let count = 0; count < 6; count++) await page.keyboard.press('-');
