@@ -52,7 +52,7 @@ export const usage = `npm run bench -- [subjects…] [options]
 npm run bench:compare -- <git ref> [subjects…] [options]
 
   --cases <text>             only cases whose name has this text
-  --rounds <n>               rounds per contender (a subject's own number unless said; compare: 9)
+  --rounds <n>               rounds per contender (a subject's own number unless said; compare: 7)
   --quick                    one short round of everything, small: shows that all of it works, measures nothing
   --hub <folder>             the source tree whose hub is measured (this one)
   --into <folder>            where results are kept (bench/results)
