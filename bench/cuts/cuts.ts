@@ -72,10 +72,10 @@ export async function prepareCuts(parameters: number): Promise<Cuts> {
       const next = await start(place);
       if (next.find('desk/p0')!.value !== written) mistakes.push('what was written afterwards is not there');
       await next.stop();
-      await rm(place, { recursive: true, force: true });
+      await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost };
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
   };
 }
 

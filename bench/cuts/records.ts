@@ -66,10 +66,10 @@ export async function prepareRecords(name: RecordsName, changes: number): Promis
       const lost = Math.max(0, recorded - (countIn(path, name) ?? recorded));
       const told = [...damaged.told, ...next.told].join('; ');
       if (lost > 0 && !told.includes(`${name}.db`)) mistakes.push(`${lost} rows are lost, and it was told: ${told}`);
-      await rm(place, { recursive: true, force: true });
+      await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost } satisfies Started;
     },
-    remove: () => rm(folder, { recursive: true, force: true }),
+    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
   };
 }
 
