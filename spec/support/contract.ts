@@ -10,6 +10,7 @@ import { connectionSchema, flowFileJsonSchema } from '../../lib/flow/check/schem
 import { loadFlows } from '../../lib/hub.ts';
 import { parameterIdMistake } from '../../lib/model/address.ts';
 import { connect } from './connection.ts';
+import { deadlineMs } from './deadline.ts';
 import { createFolder } from './folder.ts';
 import { startTestHub, statusOf } from './hub.ts';
 
@@ -38,7 +39,6 @@ export interface Trouble {
   cause(t: ExecutionContext): Promise<{ readonly settings: object; end?(): Promise<unknown> }>;
 }
 
-const deadlineMs = 30_000;
 const accesses = ['read-only', 'write-only', 'read-write'];
 
 /** Holds the contract against a type. */
