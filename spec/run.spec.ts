@@ -7,7 +7,7 @@ import { createFolder } from './support/folder.ts';
 import { start } from './support/system/process.ts';
 
 const specs = ['spec/console/why.spec.ts', 'spec/model/address.spec.ts'];
-const missing = /^Not run.*: for want of chromium: console\/why$/m;
+const missing = /^Not run.*: for want of chromium-headless-shell: console\/why$/m;
 
 /** Where nothing is found, apt-get neither: so nothing is installed. */
 const nowhere = '/nowhere';

@@ -1,5 +1,6 @@
 // How the views look, light and dark, on a desk and on a phone: none fails, none is wider than the page, and axe finds nothing
-// serious; in the dark, where all but the colours is as in the light, it looks at contrasts alone. With SCREENSHOTS=<folder> the spec keeps pictures for people to look at.
+// serious; in the dark, where all but the colours is as in the light, it looks at contrasts alone. With SCREENSHOTS=<folder> the
+// spec keeps pictures for people to look at.
 
 import { join } from 'node:path';
 import test from 'ava';

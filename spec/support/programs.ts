@@ -12,11 +12,13 @@ interface Program {
   readonly isThere: () => boolean;
 }
 
-/** Chromium without windows takes half of the time, and half of the room. */
-const chromiumNames = ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome'];
+const chromiumNames = ['chromium', 'chromium-browser', 'google-chrome'];
+/** Chromium without windows takes half of the time. */
+const headlessNames = ['chromium-headless-shell', ...chromiumNames];
 
 export const programs = {
-  chromium: { packages: ['chromium-headless-shell'], isThere: () => chromiumNames.some(pathOf) },
+  chromium: { packages: ['chromium'], isThere: () => chromiumNames.some(pathOf) },
+  'chromium-headless-shell': { packages: ['chromium-headless-shell'], isThere: () => headlessNames.some(pathOf) },
   curl: command('curl'),
   git: command('git'),
   keyboard: { packages: ['libxtst6', 'libxt6', 'libxrandr2'], isThere: loadsKeyboard },
@@ -50,10 +52,20 @@ export function needs(...names: readonly ProgramName[]): void {
     throw new Error(`needs ${missing.join(', ')}; on Debian: apt-get install ${packages.join(' ')}`);
 }
 
-/** Where Chromium is. Errors: when it is not there. */
+/** Where Chromium is, with all that people can set. Errors: when it is not there. */
 export function chromiumPath(): string {
   needs('chromium');
-  return chromiumNames.map(pathOf).find((path) => path !== undefined)!;
+  return firstOf(chromiumNames);
+}
+
+/** Where a Chromium is that shows pages to programs. Errors: when there is none. */
+export function headlessPath(): string {
+  needs('chromium-headless-shell');
+  return firstOf(headlessNames);
+}
+
+function firstOf(names: readonly string[]): string {
+  return names.map(pathOf).find((path) => path !== undefined)!;
 }
 
 /** Where a program is, in the folders of PATH and those of administrators; undefined: nowhere. */

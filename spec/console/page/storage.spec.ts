@@ -1,26 +1,25 @@
-// The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies"): Chromium then throws
-// a SecurityError wherever a page asks for a storage, and keeps no cookie.
+// The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies").
 
 import test from 'ava';
+import { chromium } from 'playwright-core';
 import { waitUntil } from '../../support/browser/console.ts';
-import { browser } from '../../support/browser/own-browser.ts';
+import { createFolder } from '../../support/folder.ts';
 import { api, startTestHub } from '../../support/hub.ts';
+import { chromiumPath, needs } from '../../support/programs.ts';
 
-const denyAll = `
-  const deny = (name, owner = window) => Object.defineProperty(owner, name, {
-    get() { throw new DOMException(\`Failed to read the '\${name}' property from 'Window': Access is denied for this document.\`, 'SecurityError'); },
-  });
-  for (const name of ['localStorage', 'sessionStorage', 'indexedDB', 'caches']) deny(name);
-  Object.defineProperty(Document.prototype, 'cookie', { get: () => '', set() {} });
-`;
+needs('chromium');
 
 test('the console works wholly: values, colours, keys and pins last as long as the page', async (t) => {
+  const blockAll = { profile: { default_content_setting_values: { cookies: 2 } } };
+  const folder = await createFolder(t, { 'Default/Preferences': JSON.stringify(blockAll) });
   const hub = await startTestHub(t, {
     connections: { api, desk: { type: 'dummy', parameters: ['level,F,0.5'] } },
   });
-  const context = await browser.newContext();
+  const context = await chromium.launchPersistentContext(folder, {
+    executablePath: chromiumPath(),
+    args: ['--no-sandbox', '--disable-gpu'],
+  });
   t.teardown(() => context.close());
-  await context.addInitScript(denyAll);
   const faults: string[] = [];
   const page = await context.newPage();
   page.on('pageerror', (error) => faults.push(String(error.stack)));

@@ -2,9 +2,9 @@
 
 import { type Browser, chromium } from 'playwright-core';
 import { deadlineMs } from '../deadline.ts';
-import { chromiumPath, needs } from '../programs.ts';
+import { headlessPath, needs } from '../programs.ts';
 
-needs('chromium');
+needs('chromium-headless-shell');
 
 /** Many files of specs share the processors: threads that compile and collect garbage beside a page gain nothing, and take a tenth more. */
 const singleThreaded = '--js-flags=--single-threaded';
@@ -12,7 +12,7 @@ const singleThreaded = '--js-flags=--single-threaded';
 /** Starts Chromium without a screen; `args` are further switches of its command line. Its pages wait as long as all specs do. */
 export async function launchBrowser(...args: readonly string[]): Promise<Browser> {
   const browser = await chromium.launch({
-    executablePath: chromiumPath(),
+    executablePath: headlessPath(),
     args: ['--no-sandbox', '--disable-gpu', singleThreaded, ...args],
   });
   const newContext = browser.newContext.bind(browser);
