@@ -1,6 +1,8 @@
 // The lines of the log as they are written. What clients send may be in them, but it cannot begin a line or control a terminal.
 
-import pretty from 'pino-pretty';
+import { createRequire } from 'node:module';
+
+const require = createRequire(import.meta.url);
 
 export const logFormats = ['pretty', 'json'] as const;
 
@@ -14,7 +16,8 @@ const escapes = /\\n(?= {4}at )|\\(u[\da-f]{4}|.)/gi;
 /** Creates the function that formats an entry in JSON as a line of the log, with its line break. */
 export function createLogFormat(format: LogFormat): (entry: string) => string {
   if (format === 'json') return (entry) => entry.replace(spoken, escapeOf);
-  const print = pretty.prettyFactory({
+  const { prettyFactory } = require('pino-pretty') as typeof import('pino-pretty'); // some 40 modules that JSON can do without
+  const print = prettyFactory({
     colorize: true,
     translateTime: 'SYS:HH:MM:ss.l',
     singleLine: true,
