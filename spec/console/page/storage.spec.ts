@@ -1,7 +1,7 @@
 // The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies").
 
 import test from 'ava';
-import { chromium } from 'playwright-core';
+import { chromium } from '../../support/browser/chromium.ts';
 import { waitUntil } from '../../support/browser/console.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api, startTestHub } from '../../support/hub.ts';

@@ -1,8 +1,9 @@
 // Chromium without windows, as Debian has it.
 
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { deadlineMs } from '../deadline.ts';
 import { headlessPath, needs } from '../programs.ts';
+import { chromium } from './chromium.ts';
 
 needs('chromium-headless-shell');
 
