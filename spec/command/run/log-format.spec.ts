@@ -5,6 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { createLogFormat, type LogFormat } from '../../../lib/command/run/log-format.ts';
+import { codePoint } from '../../support/any-text.ts';
 
 /** What is written when this is logged. */
 function lineOf(format: LogFormat, data: object, message: string): string {
@@ -41,7 +42,7 @@ test('json is one line with the same data', (t) => {
 });
 
 test('no text makes more than one line, or says anything to a terminal', (t) => {
-  const text = fc.string({ unit: 'binary' });
+  const text = fc.string({ unit: codePoint });
   fc.assert(
     fc.property(text, text, (message, value) => {
       for (const format of ['json', 'pretty'] as const) {

@@ -1,9 +1,10 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { buffersOf, packRows, unpackRows } from '../../../lib/connections/store/packed-rows.ts';
+import { codePoint } from '../../support/any-text.ts';
 
 const cell = fc.oneof(
-  fc.string({ unit: 'binary' }),
+  fc.string({ unit: codePoint }),
   fc.constantFrom('', '\0', '\ud800', '🎚'),
   fc.double(),
   fc.boolean(),

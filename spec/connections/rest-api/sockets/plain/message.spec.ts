@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { PlainReader } from '../../../../../lib/connections/rest-api/sockets/plain/message.ts';
 import { HubError } from '../../../../../lib/model/error.ts';
 import { convert, type ValueType, valueTypes } from '../../../../../lib/model/value.ts';
+import { codePoint } from '../../../../support/any-text.ts';
 
 /** An address and a value, or the code of an error. */
 type Outcome = { p: string; v: unknown } | { p?: string; error: string };
@@ -145,18 +146,18 @@ test('S-10: whatever comes is read as JSON says, whatever came before', (t) => {
       'true',
       ',',
     ),
-    fc.string({ unit: 'binary', maxLength: 8 }),
+    fc.string({ unit: codePoint, maxLength: 8 }),
   );
   const value = fc.oneof(
     fc.double({ noNaN: true, noDefaultInfinity: true }).map(String),
     fc.stringMatching(/^-?[0-9]{1,17}(\.[0-9]{1,6})?$/),
     fc.stringMatching(/^-?[0-9]{1,17}(\.[0-9]{1,6})?$/).map((text) => `"${text}"`),
-    fc.string({ unit: 'binary', maxLength: 8 }).map((text) => `"${text}"`),
+    fc.string({ unit: codePoint, maxLength: 8 }).map((text) => `"${text}"`),
     fc.jsonValue().map((json) => JSON.stringify(json)),
   );
   const address = fc.oneof(
     fc.constantFrom('"desk/level"', '"desk/lamp"'),
-    fc.string({ unit: 'binary', maxLength: 12 }).map((text) => JSON.stringify(text)),
+    fc.string({ unit: codePoint, maxLength: 12 }).map((text) => JSON.stringify(text)),
   );
   const space = fc.oneof(
     { weight: 12, arbitrary: fc.constant('') },
@@ -165,7 +166,7 @@ test('S-10: whatever comes is read as JSON says, whatever came before', (t) => {
   const message = fc
     .tuple(space, address, space, space, value, space)
     .map(([a, p, b, c, v, d]) => `{"p":${a}${p}${b},"v":${c}${v}${d}}`);
-  const cut = fc.tuple(message, fc.nat(50), fc.string({ unit: 'binary', maxLength: 2 })).map(([text, at, other]) => {
+  const cut = fc.tuple(message, fc.nat(50), fc.string({ unit: codePoint, maxLength: 2 })).map(([text, at, other]) => {
     return text.slice(0, at) + other + text.slice(at + other.length);
   });
   const reader = new PlainReader();
