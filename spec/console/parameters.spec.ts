@@ -82,28 +82,30 @@ test('what goes on changing is drawn ever more calmly, a change after a pause at
   await page.locator('[data-address="desk/level"] .value', { hasText: '0.5' }).waitFor();
   let level = 1;
   const change = () => hub.write('desk/level', ++level, writer);
-  /** How often a second it is drawn. */
-  const drawnIn = async (ms: number) => {
-    const startMs = performance.now();
+  /** When it is drawn, in ms from the first time on, on the clock of the page: until `ms`. */
+  const drawnUntil = async (ms: number) => {
     await page.evaluate(`
       globalThis.drawn?.disconnect();
       globalThis.times = [];
       globalThis.drawn = new MutationObserver(() => times.push(performance.now()));
       drawn.observe(document.querySelector('[data-address="desk/level"] .value'), { characterData: true, subtree: true });`);
-    await page.waitForTimeout(ms);
-    const times = (await page.evaluate('times.length')) as number;
-    return times / ((performance.now() - startMs) / 1000);
+    const changing = setInterval(change, 50);
+    t.teardown(() => clearInterval(changing));
+    await waitUntil(page, `performance.now() > times[0] + ${ms}`);
+    clearInterval(changing);
+    const times = (await page.evaluate('times')) as number[];
+    return times.map((time) => time - times[0]!);
   };
-  let changing = setInterval(change, 50);
-  t.teardown(() => clearInterval(changing));
-  const lively = await drawnIn(2000);
-  await page.waitForTimeout(3000);
-  const calm = await drawnIn(4000);
+  /** How often a second it is drawn in a span. */
+  const rateOf = (times: readonly number[], fromMs: number, toMs: number) =>
+    times.filter((ms) => ms >= fromMs && ms < toMs).length / ((toMs - fromMs) / 1000);
+  const first = await drawnUntil(9000);
+  const lively = rateOf(first, 0, 2000);
+  const calm = rateOf(first, 5000, 9000);
   t.true(lively <= livelyRate + 1, `${lively} times a second at first`);
   t.true(calm > 0 && calm <= calmRate + 0.25, `${calm} times a second when it went on`);
   t.true(lively > 1.5 * calm, `${lively} times a second at first, then ${calm}`);
 
-  clearInterval(changing);
   await page.locator('[data-address="desk/level"] .value', { hasText: String(level) }).waitFor();
   await page.waitForTimeout(2500);
   change();
@@ -111,8 +113,8 @@ test('what goes on changing is drawn ever more calmly, a change after a pause at
     page.locator('[data-address="desk/level"] .value', { hasText: String(level) }).waitFor(),
   );
   t.true(seenMs < 500, `${seenMs} ms after a pause`);
-  changing = setInterval(change, 50);
-  t.true((await drawnIn(2000)) > 1.5 * calm, 'lively again');
+  await page.waitForTimeout(2500);
+  t.true(rateOf(await drawnUntil(2000), 0, 2000) > 1.5 * calm, 'lively again');
 });
 
 test('an address that names no parameter is said to be none', async (t) => {

@@ -23,14 +23,16 @@ export class QuestionQueue<Item extends Waiting> {
     this.#size++;
   }
 
-  /** Puts those back, of those that were taken last, that have not had their turn after all. */
+  /** Puts those back, of those that were taken last, that have not had their turn after all: they are the next ones. */
   putBack(items: readonly Item[]): void {
-    for (const item of items.toReversed()) {
-      const waiting = this.#byAsker.get(item.asker);
-      if (waiting === undefined) this.#byAsker.set(item.asker, [item]);
-      else waiting.unshift(item);
-      this.#size++;
+    const later = new Map(this.#byAsker);
+    this.#byAsker.clear();
+    for (const [asker, back] of Map.groupBy(items, (item) => item.asker)) {
+      this.#byAsker.set(asker, [...back, ...(later.get(asker) ?? [])]);
+      later.delete(asker);
     }
+    for (const [asker, waiting] of later) this.#byAsker.set(asker, waiting);
+    this.#size += items.length;
   }
 
   /** Takes the next ones that are still wanted, so many at most. */
