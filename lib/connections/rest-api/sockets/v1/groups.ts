@@ -21,7 +21,7 @@ const catchUpRoundMs = 2;
  * A client that has just come is told no end, and so no revision, until it answers a ping: by then all has arrived that it sent in one
  * go, and the revision must hold for that as well. It waits for no longer than this.
  */
-const moreMayComeMs = 20;
+const moreMayComeMs = 250;
 
 const newcomer: Handover = { has: 'nothing', sinceMs: undefined, snapshots: [], ends: [] };
 
@@ -137,7 +137,8 @@ export class Groups {
   #awaitMore(client: Client): void {
     client.isNew = true;
     client.ping();
-    setTimeout(() => this.settle(client), this.#newMs).unref();
+    const settle = () => this.settle(client);
+    setTimeout(() => setImmediate(settle), this.#newMs).unref(); // after the hub has read what came while it had no time
   }
 
   /** Works for a client until then; returns whether there is more to do at once. */
