@@ -87,7 +87,7 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: Soa
     load?.disconnect();
     await troubles?.end();
     display?.kill();
-    await hub?.stop();
+    await hub?.stop(true);
   }
 }
 
