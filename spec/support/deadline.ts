@@ -6,7 +6,8 @@ import { firstValueFrom, type Observable } from 'rxjs';
 
 /** How long anything may take that has to happen; what has to be quicker is measured (`machine.ts`). */
 export const deadlineMs = 180_000;
-const lookEveryMs = 10;
+/** What nobody tells is looked at again after a tenth of the time that it has taken, within these bounds. */
+const lookAgainMs = { min: 5, max: 100 };
 
 /** The promise, or an error that says what did not happen in time. */
 export async function within<T>(promise: Promise<T>, what: string, limitMs = deadlineMs): Promise<T> {
@@ -28,10 +29,11 @@ export function first<T>(stream$: Observable<T>, what = 'an emission'): Promise<
 
 /** Waits until something is so that nobody tells, such as what a file or another process holds; it is looked at again and again. */
 export async function eventually(isSo: () => boolean | Promise<boolean>, what = `${isSo}`): Promise<void> {
-  const endMs = performance.now() + deadlineMs;
+  const startMs = performance.now();
   while (!(await isSo())) {
-    if (performance.now() > endMs) throw new Error(`${what}: not within ${deadlineMs} ms`);
-    await after(lookEveryMs);
+    const takenMs = performance.now() - startMs;
+    if (takenMs > deadlineMs) throw new Error(`${what}: not within ${deadlineMs} ms`);
+    await after(Math.min(Math.max(takenMs / 10, lookAgainMs.min), lookAgainMs.max));
   }
 }
 

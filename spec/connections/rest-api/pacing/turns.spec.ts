@@ -8,7 +8,7 @@ import { openV1, type V1Client } from '../../../support/sockets/v1.ts';
 
 const parameters = Array.from({ length: 2000 }, (_, index) => `group-${index % 10}/sensor-${index}/value,I,${index}`);
 const worst = '(?i)(.*){1,60}~';
-const longList = Array.from({ length: 1500 }, (_, index) => `*e*${index}*s*a*e*o*a*u*~`);
+const longList = Array.from({ length: 500 }, (_, index) => `*e*${index}*s*a*e*o*a*u*~`);
 
 const startPlant = (t: ExecutionContext, limits = {}) =>
   startTestHub(t, {
@@ -25,7 +25,7 @@ const rows: [what: string, work: (t: ExecutionContext, hub: HubUnderTest, client
     (t, { port }) => openClient(t, port, `?filter=${encodeURIComponent(worst)}`),
   ],
   ['a subscription to the worst regex', (_, __, client) => client.subscribe({ sub: 1, include: [{ regex: worst }] })],
-  ['a subscription to 1,500 globs', (_, __, client) => client.subscribe({ sub: 1, include: longList })],
+  ['a subscription to 500 globs', (_, __, client) => client.subscribe({ sub: 1, include: longList })],
   ['fifty lists', (t, { port }) => Promise.all(Array.from({ length: 50 }, () => ask(t, port, 'GET /hub/parameters')))],
 ];
 for (const [what, work] of rows)

@@ -14,11 +14,8 @@ const goodEvery = 4;
 /** Some of them, so that it does not take long; all of them are for `node bench/misbehave.ts`. */
 const names = [
   'throws-later',
-  'throws-in-a-microtask',
   'rejects-with-nothing',
-  'throws-null-later',
   'is-refused',
-  'throws-in-the-stream',
   'throws-hostile-in-the-stream',
   'recurses-in-the-stream',
   'exits-in-the-stream',
