@@ -1,6 +1,7 @@
 // The backlog of a WebSocket client: its messages that wait for the hub, in their order. They are kept in a few large pieces of memory.
 
-/** The system takes back pieces of this size as soon as they are free. */
+/** Many clients at once have one short message each that waits, as when all come back; who has more gets larger pieces. */
+const firstPieceBytes = 1024;
 const pieceBytes = 256 * 1024;
 /** The head of a frame of a client has at least so many bytes. */
 export const headBytes = 6;
@@ -29,7 +30,7 @@ export class Backlog {
     const length = message.byteLength;
     let last = this.#pieces.at(-1);
     if (last === undefined || this.#used + length > last.length) {
-      last = new Uint8Array(Math.max(pieceBytes, length));
+      last = new Uint8Array(Math.max(last === undefined ? firstPieceBytes : pieceBytes, length));
       this.#pieces.push(last);
       this.#used = 0;
     }

@@ -37,6 +37,8 @@ const lookEvery = 8;
 interface Waiting {
   readonly socket: Socket;
   readonly backlog: Backlog;
+  /** Whether it has answered a ping meanwhile. */
+  hasPonged: boolean;
 }
 
 export class Intake {
@@ -79,9 +81,14 @@ export class Intake {
     if (this.#isTooMuch(sum, sum / headBytes)) this.#end(socket);
   }
 
-  /** Whether messages of a session wait. */
-  isBehind(session: Session): boolean {
-    return this.#waiting.has(session);
+  /** Counts a pong, and tells the session once all that came before it has been received. */
+  pong(socket: Socket, bytes: number): void {
+    this.control(socket, bytes);
+    if (bytes > 0) return;
+    const { session } = socket.getUserData();
+    const waiting = this.#waiting.get(session);
+    if (waiting === undefined) session.ponged();
+    else waiting.hasPonged = true;
   }
 
   /** Forgets the backlog of a session that is over. */
@@ -96,7 +103,7 @@ export class Intake {
     const { session } = socket.getUserData();
     let waiting = this.#waiting.get(session);
     if (waiting === undefined) {
-      waiting = { socket, backlog: new Backlog() };
+      waiting = { socket, backlog: new Backlog(), hasPonged: false };
       this.#waiting.set(session, waiting);
       this.#pace.request();
     }
@@ -157,6 +164,7 @@ export class Intake {
       if (count % lookEvery === 0 && performance.now() >= endMs) return;
     }
     this.#waiting.delete(session);
+    if (waiting.hasPonged) session.ponged();
   }
 }
 

@@ -137,11 +137,7 @@ function handlersOf(
     },
     message: (socket, message, isBinary) => intake.message(socket, message, isBinary),
     ping: (socket, message) => intake.control(socket, message.byteLength),
-    pong(socket, message) {
-      intake.control(socket, message.byteLength);
-      const { session } = socket.getUserData();
-      if (message.byteLength === 0 && !intake.isBehind(session)) session.ponged();
-    },
+    pong: (socket, message) => intake.pong(socket, message.byteLength),
     dropped: (socket) => socket.getUserData().session.dropped(),
     drain: (socket) => socket.getUserData().session.drained(),
     close(socket, code, reason) {

@@ -1,0 +1,90 @@
+// What the intake keeps of clients while a round of the event loop lasts long, and how it is handed over afterwards.
+
+import test from 'ava';
+import type { LimitHits } from '../../../../lib/connections/rest-api/limits/limit-hits.ts';
+import type { LaterWork, Pace } from '../../../../lib/connections/rest-api/pacing/pace.ts';
+import type { Settings } from '../../../../lib/connections/rest-api/settings.ts';
+import { Backlog } from '../../../../lib/connections/rest-api/sockets/backlog.ts';
+import { Intake } from '../../../../lib/connections/rest-api/sockets/intake.ts';
+import { heartbeatPayload, type Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+
+const encode = (text: string) => new TextEncoder().encode(text).buffer;
+const decode = (message: ArrayBuffer) => new TextDecoder().decode(message);
+
+/** An intake in a round that has lasted long, and a client whose session notes what it is handed. */
+function startLate() {
+  let later: LaterWork | undefined;
+  const pace: Pick<Pace, 'hasTime' | 'add' | 'request'> = {
+    hasTime: () => false,
+    add: (work) => {
+      later = work;
+    },
+    request: () => {},
+  };
+  const settings = { limits: { backlogBytes: 1_000_000 } };
+  const intake = new Intake(pace as Pace, {} as LimitHits, settings as Settings);
+  const handed: string[] = [];
+  const session = {
+    isBusy: false,
+    receive: (message: ArrayBuffer) => void handed.push(decode(message)),
+    ponged: () => void handed.push('pong'),
+  };
+  const user = { session, visitor: {}, remoteAddress: '127.0.0.1' };
+  const socket = { getUserData: () => user, cork: (work: () => void) => work() } as unknown as Socket;
+  return { intake, socket, session, handed, nextRound: () => later!(performance.now() + 1000) };
+}
+
+test('the answer to a ping that comes while messages wait counts once they have been received', (t) => {
+  const { intake, socket, handed, nextRound } = startLate();
+  for (const text of ['one', 'two']) intake.message(socket, encode(text), false);
+  intake.pong(socket, 0);
+  t.deepEqual(handed, []);
+  nextRound();
+  t.deepEqual(handed, ['one', 'two', 'pong']);
+  intake.pong(socket, 0);
+  t.deepEqual(handed.splice(0), ['one', 'two', 'pong', 'pong'], 'nothing waits any more');
+  intake.pong(socket, heartbeatPayload.length);
+  intake.message(socket, encode('three'), false);
+  nextRound();
+  t.deepEqual(handed, ['three'], 'no heartbeat counts, and no answer twice');
+});
+
+test('the answer of a client whose last message takes long counts once that is done', (t) => {
+  const { intake, socket, session, handed, nextRound } = startLate();
+  intake.message(socket, encode('long'), false);
+  session.receive = (message) => {
+    handed.push(decode(message));
+    session.isBusy = true;
+  };
+  nextRound();
+  intake.pong(socket, 0);
+  nextRound();
+  t.deepEqual(handed, ['long']);
+  session.isBusy = false;
+  nextRound();
+  t.deepEqual(handed, ['long', 'pong']);
+});
+
+test('messages of all lengths come out of a backlog as they went in', (t) => {
+  const backlog = new Backlog();
+  const lengths = [0, 1, 40, 1000, 1024, 1025, 5000, 70_000, 262_144, 300_000, 3];
+  const texts = lengths.map((length, index) => String.fromCharCode(97 + index).repeat(length));
+  for (let round = 0; round < 3; round++) {
+    for (const [index, text] of texts.entries()) backlog.put(encode(text), index % 2 === 1);
+    t.is(backlog.length, texts.length);
+    for (const [index, text] of texts.entries()) {
+      const { message, isBinary } = backlog.take()!;
+      t.true(decode(message) === text && isBinary === (index % 2 === 1), `${text.length} bytes`);
+    }
+    t.is(backlog.take(), undefined);
+    t.is(backlog.bytes, 0);
+  }
+});
+
+test('many clients with a short message each take little memory', (t) => {
+  const before = process.memoryUsage().arrayBuffers;
+  const backlogs = Array.from({ length: 1000 }, () => new Backlog());
+  for (const backlog of backlogs) backlog.put(encode('{"sub":1,"include":["**"]}'), false);
+  const bytes = (process.memoryUsage().arrayBuffers - before) / backlogs.length;
+  t.true(bytes < 4096, `${bytes} bytes each`);
+});
