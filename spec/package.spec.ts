@@ -31,7 +31,7 @@ test('the packed package runs a hub, and its types check', async (t) => {
       '// @ts-expect-error the same of what the hub tells\n' +
       "export const state: ConnectionStatus['state'] = 'none';\n",
   });
-  await run('npm', ['run', 'build'], { cwd: root }); // as `npm pack` does, after the pages, which are there already
+  await run('npm', ['run', 'prepack'], { cwd: root }); // as `npm pack` does after `prepare`, whose pages are there already
   await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
   const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
   await mkdir(join(folder, 'app/node_modules'));

@@ -2,6 +2,7 @@
 
 /** Many clients at once have one short message each that waits, as when all come back; who has more gets larger pieces. */
 const firstPieceBytes = 1024;
+/** The system takes back pieces of this size as soon as they are free. */
 const pieceBytes = 256 * 1024;
 /** The head of a frame of a client has at least so many bytes. */
 export const headBytes = 6;
