@@ -3,7 +3,7 @@
 
 import { dirname, relative, resolve, sep } from 'node:path';
 import { watch } from 'chokidar';
-import { auditTime, type Observable, Subject } from 'rxjs';
+import { auditTime, type Observable, ReplaySubject, Subject } from 'rxjs';
 import type { Log } from '../../connections/connection.ts';
 import { messageOf } from '../../model/error.ts';
 import { isFlowFile, isFolder, isSkipped } from './find.ts';
@@ -12,7 +12,10 @@ import { isFlowFile, isFolder, isSkipped } from './find.ts';
 const settleMs = 60;
 
 export interface FlowWatcher {
-  /** Emits when something was saved, added or deleted. Hot, replays nothing, never errors; completes when closed. */
+  /**
+   * Emits when something was saved, added or deleted, since it is watched: who subscribes later hears of the last save at once. Never
+   * errors; completes when closed.
+   */
   readonly changes$: Observable<unknown>;
   /** Sets the further files to watch, in place of those of the call before. */
   alsoWatch(files: readonly string[]): void;
@@ -38,8 +41,10 @@ export async function watchFlowFiles(paths: readonly string[], log: Log): Promis
   });
   watcher.on('error', (error) => log.warn({}, `flow files are not watched as they should be: ${messageOf(error)}`));
   await new Promise<void>((resolve) => watcher.once('ready', resolve));
+  const changes$ = new ReplaySubject<unknown>(1);
+  events.pipe(auditTime(settleMs)).subscribe(changes$);
   return {
-    changes$: events.pipe(auditTime(settleMs)),
+    changes$,
     alsoWatch: (files) => void watcher.add(watched.setFurther(files)),
     async close() {
       events.complete();

@@ -2,12 +2,13 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { firstValueFrom, merge } from 'rxjs';
 import { filter, map, timeout } from 'rxjs/operators';
 import { startHub } from '../../../lib/hub.ts';
 import { createLogRecorder } from '../../support/connection.ts';
-import { deadlineMs } from '../../support/deadline.ts';
+import { deadlineMs, eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startReloading } from '../../support/reload.ts';
 import { bestOf, slowness } from '../../support/system/machine.ts';
@@ -16,6 +17,8 @@ const dummy = (...parameters: string[]) => ({ connections: { desk: { type: 'dumm
 const limitMs = 300;
 /** A machine that tests everything at once is slower than one that runs a hub: the best of some saves counts. */
 const attempts = 5;
+/** When all events of a save have come. */
+const longAfterMs = 200;
 
 type Reloading = Awaited<ReturnType<typeof startReloading>>;
 
@@ -88,6 +91,17 @@ test.serial('a single file is watched, its folder is not', async (t) => {
     t.is((await change).parameter.address, `desk/a${round}`);
   }
   t.false(log.lines.some(({ message }) => /[bc]\.json5/.test(message)));
+});
+
+test.serial('a save while the hub starts, and its files have been read, takes effect', async (t) => {
+  const folder = await createFolder(t, { 'a.json5': dummy('a') });
+  const warmUp = async () => {
+    await writeFile(join(folder, 'a.json5'), JSON.stringify(dummy('b')));
+    await setTimeout(longAfterMs);
+  };
+  const hub = await startHub({ paths: [folder], log: createLogRecorder(), watch: true, warmUp });
+  t.teardown(() => hub.stop());
+  await t.notThrowsAsync(eventually(() => hub.find('desk/b') !== undefined, 'what was saved meanwhile'));
 });
 
 test.serial('files that the hub writes itself, hidden ones and installed packages start no reload', async (t) => {
