@@ -23,9 +23,11 @@ export interface ProgramOptions {
 
 /** What this process has imported last of each content of a file. Node.js keeps it, so it need not be tried again. */
 const imported = new Map<string, ImportedCode>();
+/** How many loads of a flow have failed, by its path: what Node.js has imported then, it would import again by the same URLs. */
+const failures = new Map<string, number>();
 
 interface ImportedCode extends FlowCode {
-  /** The version in which each of its files is imported. */
+  /** The version in which each of its files is imported, by full path. */
   readonly versions: ReadonlyMap<string, string>;
 }
 
@@ -66,8 +68,10 @@ export class FlowPrograms {
       }
       const { version } = code;
       this.#protectFrom(code);
+      const isNew = imported.get(key) !== code;
       imported.set(key, code);
-      const exported = await importFlow(path, code);
+      const exported = await importFlow(code);
+      if (isNew && !isAsItWas(code)) throw new TrialError('cannot be loaded: it has been saved again meanwhile');
       if (typeof exported === 'object' && exported !== null) return { exported, version };
       mistakes.addFile(name, `expected export default defineFlow({ … }), got ${describe(exported)}`, {
         line: 1,
@@ -77,6 +81,8 @@ export class FlowPrograms {
       if (error instanceof TrialError) this.#watch(path, error.imports);
       addMistake(mistakes, name, asTrialError(error, code));
     }
+    imported.delete(key);
+    failures.set(path, failuresOf(path) + 1);
     return undefined;
   }
 
@@ -118,9 +124,9 @@ export class FlowPrograms {
 }
 
 /** What a flow file exports. Errors: `TrialError` when the import does not settle, and whatever the flow throws. */
-async function importFlow(path: string, { name, version, versions }: ImportedCode): Promise<unknown> {
+async function importFlow({ path, name, versions }: ImportedCode): Promise<unknown> {
   importVersions(versions);
-  const href = `${pathToFileURL(path)}?${version}`;
+  const href = `${pathToFileURL(path)}?${versions.get(path)}`;
   const importing = inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>);
   const module = await withinTicks(importing, () => importDeadlineMs);
   if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
@@ -143,8 +149,12 @@ function codeOf(name: string, path: string, imports: Imports): ImportedCode {
   for (const file of filesOf(path, imports))
     files.set(file, { name: shownName(file, { path, name }), version: versionOfFile(file) });
   const versions = versionsOf(path, imports);
-  return { name, path, files, version: versions.get(path)!, versions };
+  const version = versions.get(path)!;
+  for (const [file, known] of versions) versions.set(file, `${known}-${failuresOf(path)}`);
+  return { name, path, files, version, versions };
 }
+
+const failuresOf = (path: string) => failures.get(path) ?? 0;
 
 /** Whether no file of a flow was saved with another content. */
 function isAsItWas({ files }: FlowCode): boolean {

@@ -19,7 +19,7 @@ export function filesOf(path: string, imports: Imports, found = new Set<string>(
 }
 
 /** The version of each file of a flow: it names the content of the file and of all that it imports. */
-export function versionsOf(path: string, imports: Imports): ReadonlyMap<string, string> {
+export function versionsOf(path: string, imports: Imports): Map<string, string> {
   const files = [...filesOf(path, imports)];
   const contents = new Map(files.map((file) => [file, versionOfFile(file)]));
   return new Map(
