@@ -89,8 +89,16 @@ export async function startMisbehaving(t: ExecutionContext) {
       let x = 0;
       const setting = beats$.subscribe(() => client.send({ p: 'desk/x', v: ++x }));
       const isAdded = () => Math.floor((values.get('desk/y') ?? 0) / step) * step === plus;
-      await first(beats$.pipe(filter(isAdded)), `the saved flow, after ${after}`);
-      setting.unsubscribe();
+      try {
+        await first(beats$.pipe(filter(isAdded)), `the saved flow, after ${after}`);
+      } catch (error) {
+        const messages = await hub.finds((output) => messagesOf(output, hub.folder), 'its log');
+        t.log(`desk/y is ${values.get('desk/y')}; the neighbour has answered ${heard.length} of ${sent}`);
+        t.log(messages.slice(-8).join('\n'));
+        throw error;
+      } finally {
+        setting.unsubscribe();
+      }
       return performance.now() - start;
     },
   };
