@@ -7,7 +7,7 @@ import { DatabaseSync } from 'node:sqlite';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
-import { type Installation, install } from '../../support/store/store.ts';
+import { type Installation, install, type StoredHub } from '../../support/store/store.ts';
 
 const count = 200;
 const desk = { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) };
@@ -152,21 +152,73 @@ test('a folder that cannot be used for a while costs nothing', async (t) => {
   t.is(next.find('desk/p0')!.value, 8);
 });
 
-test('a database that is full says so, forgets what no flow file has any more, and goes on', async (t) => {
-  const text = 'x'.repeat(60_000);
-  const ids = Array.from({ length: 60 }, (_, index) => `p${index}`);
-  const parts = { many: { type: 'dummy', parameters: ids } };
-  const installation = await install(t, parts, { store: { maxSize: '80MB' } });
+const text = 'x'.repeat(60_000);
+const ids = Array.from({ length: 60 }, (_, index) => `p${index}`);
+const texts = { type: 'dummy', parameters: ids };
+
+/** A hub whose database is full of values of a connection that is no longer there. */
+async function startWithoutRoom(t: ExecutionContext) {
+  const installation = await install(t, { many: texts }, { store: { maxSize: '80MB' } });
   const before = await installation.start();
   for (const id of ids) before.write(`many/${id}`, text, writer);
   await before.stop();
-  await installation.change({ others: { type: 'dummy', parameters: ids } });
+  await installation.closed();
+  await installation.change({ others: texts });
   const hub = await installation.start();
-  for (const id of ids) hub.write(`others/${id}`, text, writer);
-  await eventually(() => valueIn(installation.values, 'others/p59') === text);
-  await eventually(() => statusOf(hub, 'store').state === 'running');
-  t.is(valueIn(installation.values, 'many/p0'), undefined);
+  return {
+    installation,
+    hub,
+    write() {
+      for (const id of ids) hub.write(`others/${id}`, text, writer);
+    },
+    async goesOn() {
+      const { values } = installation;
+      await eventually(() => valueIn(values, 'others/p59') === text, 'the values are written');
+      await isRunning(hub);
+      t.is(valueIn(values, 'many/p0'), undefined);
+    },
+  };
+}
+
+test('a database that is full forgets what no flow file has any more, and goes on', async (t) => {
+  const { write, goesOn } = await startWithoutRoom(t);
+  write();
+  await goesOn();
 });
+
+test('one that is full once somebody else has let go of it does so as well', async (t) => {
+  const { installation, hub, write, goesOn } = await startWithoutRoom(t);
+  const other = new DatabaseSync(installation.values);
+  other.exec('BEGIN IMMEDIATE');
+  write();
+  await hub.logged(/values are not written: database is locked/);
+  other.exec('ROLLBACK');
+  other.close();
+  await goesOn();
+});
+
+test('a database that is full of what is there says so, and goes on once some of that is removed', async (t) => {
+  const installation = await install(t, { many: texts, others: texts }, { store: { maxSize: '80MB' } });
+  const { values } = installation;
+  const hub = await installation.start();
+  for (const id of ids) hub.write(`many/${id}`, text, writer);
+  await eventually(() => valueIn(values, 'many/p59') === text, 'there is room for these');
+  for (const id of ids) hub.write(`others/${id}`, text, writer);
+  await hub.logged(/values are not written: database or disk is full/);
+  await installation.change({ others: texts });
+  await hub.reload();
+  await eventually(() => valueIn(values, 'others/p59') === text, 'the values are written');
+  await isRunning(hub);
+  t.is(valueIn(values, 'many/p0'), undefined);
+});
+
+/** Waits until nothing is wrong with the store; what is wrong is in the error. */
+async function isRunning(hub: StoredHub): Promise<void> {
+  const status = () => statusOf(hub, 'store');
+  await eventually(() => status().state === 'running').catch((error) => {
+    throw new Error(`${error.message}: ${status().reason}`);
+  });
+}
 
 function valueIn(path: string, address: string): unknown {
   try {

@@ -1,7 +1,7 @@
 // Keeps the values on the disk those of the hub: 100 ms after a change what has changed is written in one transaction. What
 // cannot be written stays in the hub, which knows the newest anyhow, and is written once that is possible again.
 
-import { Observable, type SchedulerLike } from 'rxjs';
+import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
 import type { ValuesArchive } from '../../archive.ts';
@@ -72,6 +72,9 @@ class ValuesKeeper {
   #written: number;
   readonly #progress: Progress;
   #isOpen = false;
+  /** Whether what belongs to no parameter any more has been forgotten, since something was written or a parameter was removed. */
+  #hasMadeRoom = false;
+  readonly #removals: Subscription;
   /** Whether there was nothing to write. */
   #isIdle = false;
   #isEnding = false;
@@ -85,6 +88,9 @@ class ValuesKeeper {
     this.#pause = new Pause(options.scheduler);
     this.#written = options.hub.revision;
     this.#progress = new Progress(options.hub, () => options.scheduler.now());
+    this.#removals = options.hub.removed$.subscribe(() => {
+      this.#hasMadeRoom = false;
+    });
   }
 
   get archive(): ValuesArchive {
@@ -113,6 +119,7 @@ class ValuesKeeper {
   /** Writes what has changed up to now, and ends the thread. */
   async end(kept: Promise<unknown>): Promise<void> {
     const wasOpen = this.#isOpen; // what another hub frees meanwhile is not ours
+    this.#removals.unsubscribe();
     this.#isEnding = true;
     this.#pause.wake();
     await kept;
@@ -132,6 +139,7 @@ class ValuesKeeper {
   /** Has the database opened again, and written anew. */
   #openAnew(): void {
     this.#isOpen = false;
+    this.#hasMadeRoom = false;
     this.#renew();
   }
 
@@ -186,6 +194,7 @@ class ValuesKeeper {
     this.#trouble = written.state === 'written' ? undefined : `values are not written: ${written.reason}`;
     if (written.state === 'written') {
       this.#backoff.reset();
+      this.#hasMadeRoom = false;
       return true;
     }
     if (written.state === 'full') this.#memories.renew();
@@ -197,8 +206,9 @@ class ValuesKeeper {
   async #attempt(batch: Batch): Promise<Written> {
     const { writer, hub } = this.#options;
     const written = await writer.write(batch);
-    if (written.state !== 'full' || this.#trouble !== undefined) return written;
-    await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
+    if (written.state !== 'full' || this.#hasMadeRoom) return written;
+    const made = await writer.makeRoom([...hub.parameters()].map(({ address }) => address));
+    this.#hasMadeRoom = made.state === 'written';
     return writer.write(batch);
   }
 
