@@ -128,7 +128,7 @@ async function importFlow({ path, name, versions }: ImportedCode): Promise<unkno
   importVersions(versions);
   const href = `${pathToFileURL(path)}?${versions.get(path)}`;
   const importing = inFlow.run(name, () => import(href) as Promise<{ default?: unknown }>);
-  const module = await withinTicks(importing, () => importDeadlineMs);
+  const module = await withinTicks(importing, (ms) => ms >= importDeadlineMs);
   if (module === undefined) throw new TrialError('cannot be loaded: its import does not settle');
   return module.default;
 }

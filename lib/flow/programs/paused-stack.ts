@@ -35,8 +35,11 @@ export function stackOfMainThread(): Promise<string | undefined> {
   });
 }
 
-/** Where a thread is that this thread has started, as `stackOfMainThread`. */
-export function stackOfThread(threadId: number): Promise<string | undefined> {
+/**
+ * Where a thread is that this thread has started, as `stackOfMainThread`. Who is to end the thread, or the process, aborts this first:
+ * a thread that is interrupted when nobody is there any more waits for ever, and the process for it.
+ */
+export function stackOfThread(threadId: number, signal?: AbortSignal): Promise<string | undefined> {
   return pause((tell) => {
     const session = new Session();
     session.connect();
@@ -58,10 +61,10 @@ export function stackOfThread(threadId: number): Promise<string | undefined> {
     });
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
     return { send, close: () => session.disconnect() };
-  });
+  }, signal);
 }
 
-async function pause(connect: (tell: (said: Said) => void) => Line): Promise<string | undefined> {
+async function pause(connect: (tell: (said: Said) => void) => Line, signal?: AbortSignal): Promise<string | undefined> {
   const urls = new Map<string, string>();
   const paused = Promise.withResolvers<string | undefined>();
   const line = connect(({ method, params }) => {
@@ -69,6 +72,7 @@ async function pause(connect: (tell: (said: Said) => void) => Line): Promise<str
     if (method === 'Debugger.paused') paused.resolve(formatFrames(params as Paused, urls));
   });
   const late = setTimeout(() => paused.resolve(undefined), deadlineMs);
+  signal?.addEventListener('abort', () => paused.resolve(undefined));
   line.send('Debugger.enable');
   line.send('Debugger.pause');
   const stack = await paused.promise;

@@ -2,12 +2,12 @@
 
 const tickMs = 50;
 
-/** What a promise comes to, or undefined once so much time has passed; `limitMs` may change meanwhile. Errors: its own. */
-export async function withinTicks<T>(promise: Promise<T>, limitMs: () => number): Promise<T | undefined> {
+/** What a promise comes to, or undefined once `isLate` says so, which is asked at each tick with the time that has passed. Errors: its own. */
+export async function withinTicks<T>(promise: Promise<T>, isLate: (ms: number) => boolean): Promise<T | undefined> {
   let ticks = 0;
   const late = Promise.withResolvers<undefined>();
   const timer = setInterval(() => {
-    if (++ticks * tickMs >= limitMs()) late.resolve(undefined);
+    if (isLate(++ticks * tickMs)) late.resolve(undefined);
   }, tickMs);
   try {
     return await Promise.race([promise, late.promise]);

@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
+import { cpuUsage } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
@@ -16,8 +17,12 @@ import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
 /** How long the import of a flow, and its `rules(on)`, may take. */
 export const importDeadlineMs = 2000;
+/** On a machine so busy that the process has not worked for that long, it may take so long. */
+const starvedDeadlineMs = 10_000;
 /** The same while a newer save waits. */
 const hurriedDeadlineMs = 300;
+/** A thread waits that is busy for less than this share of its time. */
+const waitingShare = 0.5;
 const memoryMb = 512;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
@@ -58,6 +63,7 @@ export class Trial {
     resourceLimits: { maxOldGenerationSizeMb: memoryMb },
   });
   readonly #ready: Promise<TrialAnswer>;
+  readonly #ending = new AbortController();
   #isHurried = false;
 
   constructor() {
@@ -97,10 +103,17 @@ export class Trial {
   async #ask(path: string, nameOf: (path: string) => string | undefined): Promise<TrialAnswer> {
     const answer = this.#answer();
     const before = this.#worker.performance.eventLoopUtilization();
+    const used = cpuUsage();
+    const waits = () => this.#worker.performance.eventLoopUtilization(before).utilization < waitingShare;
+    const isLate = (ms: number) => {
+      if (this.#isHurried) return ms >= hurriedDeadlineMs;
+      if (ms < importDeadlineMs) return false;
+      return ms >= starvedDeadlineMs || waits() || workedMs(used) >= importDeadlineMs;
+    };
     this.#worker.postMessage({ href: pathToFileURL(path).href } satisfies TrialRequest);
-    const tried = await withinTicks(answer, () => (this.#isHurried ? hurriedDeadlineMs : importDeadlineMs));
+    const tried = await withinTicks(answer, isLate);
     if (tried !== undefined) return tried;
-    throw await this.#lateness(nameOf, this.#worker.performance.eventLoopUtilization(before).utilization);
+    throw await this.#lateness(nameOf, waits());
   }
 
   /** A newer save waits: the flow has less time, which only a faulty one needs. */
@@ -109,15 +122,15 @@ export class Trial {
   }
 
   end(): void {
+    this.#ending.abort();
     void this.#worker.terminate();
   }
 
-  /** `busy` is the share of its time in which the thread did not wait, from 0 to 1. */
-  async #lateness(nameOf: (path: string) => string | undefined, busy: number): Promise<TrialError> {
+  async #lateness(nameOf: (path: string) => string | undefined, waits: boolean): Promise<TrialError> {
     if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
     const expected = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
-    if (busy < 0.5) return new TrialError(`${expected}, it still waits for an await at its top level`);
-    const stack = await stackOfThread(this.#worker.threadId).catch(() => '');
+    if (waits) return new TrialError(`${expected}, it still waits for an await at its top level`);
+    const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
     return new TrialError(`${expected}, it still runs, as in a loop without end`, placeIn(stack ?? '', nameOf));
   }
 
@@ -131,4 +144,10 @@ export class Trial {
       this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
     });
   }
+}
+
+/** How long this process has worked, all threads together. */
+function workedMs(since: NodeJS.CpuUsage): number {
+  const { user, system } = cpuUsage(since);
+  return (user + system) / 1000;
 }

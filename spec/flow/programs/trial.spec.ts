@@ -2,8 +2,9 @@
 
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
-import type { Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 import test, { type ExecutionContext } from 'ava';
+import { stackOfThread } from '../../../lib/flow/programs/paused-stack.ts';
 import { Trial } from '../../../lib/flow/programs/trial.ts';
 import { within } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
@@ -43,6 +44,28 @@ test('a name that the hub does not have is a mistake with its place', async (t) 
   const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\nimport { defineFlaw } from ${hub};` }));
   t.regex(error!.message, /^cannot be loaded: .* does not provide an export named 'defineFlaw'$/);
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
+});
+
+test.serial('a thread that gets no time is not late', async (t) => {
+  const { tried } = await tryFlow(t, {
+    'flow.ts': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+      export default { connections: {} };`,
+  });
+  t.deepEqual(tried.connections, {});
+});
+
+test.serial('a thread that is asked where it is, and of which nobody wants to know any more, goes on', async (t) => {
+  const program = `const { parentPort } = require('node:worker_threads');
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1000);
+    parentPort.postMessage([1, 2].map((n) => n + 1).join());`;
+  const thread = new Worker(program, { eval: true });
+  t.teardown(() => thread.terminate());
+  const ending = new AbortController();
+  await once(thread, 'online');
+  const stack = stackOfThread(thread.threadId, ending.signal);
+  ending.abort();
+  t.is(await stack, undefined);
+  t.deepEqual(await within(once(thread, 'message'), 'what it does next'), ['2,3']);
 });
 
 test.serial('a flow that takes all memory once it was tried ends its thread alone', async (t) => {
