@@ -2,13 +2,13 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { firstValueFrom, merge } from 'rxjs';
 import { filter, map, timeout } from 'rxjs/operators';
+import { watchFlowFiles } from '../../../lib/flow/files/watch.ts';
 import { startHub } from '../../../lib/hub.ts';
 import { createLogRecorder } from '../../support/connection.ts';
-import { deadlineMs, eventually } from '../../support/deadline.ts';
+import { deadlineMs, eventually, first } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startReloading } from '../../support/reload.ts';
 import { bestOf, slowness } from '../../support/system/machine.ts';
@@ -17,8 +17,6 @@ const dummy = (...parameters: string[]) => ({ connections: { desk: { type: 'dumm
 const limitMs = 300;
 /** A machine that tests everything at once is slower than one that runs a hub: the best of some saves counts. */
 const attempts = 5;
-/** When all events of a save have come. */
-const longAfterMs = 200;
 
 type Reloading = Awaited<ReturnType<typeof startReloading>>;
 
@@ -95,9 +93,12 @@ test.serial('a single file is watched, its folder is not', async (t) => {
 
 test.serial('a save while the hub starts, and its files have been read, takes effect', async (t) => {
   const folder = await createFolder(t, { 'a.json5': dummy('a') });
+  const { changes$, close } = await watchFlowFiles([folder], createLogRecorder());
+  t.teardown(close);
   const warmUp = async () => {
+    const told = first(changes$, 'what a watcher says of the save');
     await writeFile(join(folder, 'a.json5'), JSON.stringify(dummy('b')));
-    await setTimeout(longAfterMs);
+    await told;
   };
   const hub = await startHub({ paths: [folder], log: createLogRecorder(), watch: true, warmUp });
   t.teardown(() => hub.stop());
