@@ -1,5 +1,6 @@
 // The thread of the history without a thread: changes are made up, at any time, and what is written is read with SQL.
 
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { ExecutionContext } from 'ava';
@@ -41,8 +42,9 @@ export async function makeHistory(
   let isFirst = true;
   let revision = 0;
   t.teardown(() => keeping.close());
-  /** The connection stays open, as nobody closes it when a process ends; what is committed is there for the next one. */
+  /** The connection stays open, as nobody closes it when a process ends; what is committed is there for the next one, and the lock free. */
   const kill = () => {
+    rmSync(join(folder, 'history.lock'), { force: true });
     keeping = new HistoryKeeping();
     numbers.clear();
     isFirst = true;

@@ -6,6 +6,7 @@ import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
+import { FolderLock } from '../../../../lib/connections/store/thread/database/folder-lock.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { statusOf, writer } from '../../../support/hub.ts';
 import { type Installation, install, type StoredHub } from '../../../support/store/store.ts';
@@ -60,6 +61,24 @@ test('each change is recorded with who wrote it, who did it, and what led to it'
   const causes = `SELECT count(*) AS count FROM change JOIN change AS cause ON cause.parameter = change.cause_parameter
     AND cause.time = change.cause_time AND cause.revision = change.cause_revision`;
   t.deepEqual(read(installation, causes), [{ count: 2 }], 'the keys of the causes are those of their rows');
+});
+
+test('a history that somebody else is still writing is left alone until it is theirs no more', async (t) => {
+  const installation = await install(t, { desk });
+  const data = join(installation.folder, 'data');
+  await mkdir(data);
+  const theirs = new FolderLock(data, 'history');
+  const hub = await installation.start();
+  await hub.logged(
+    /^connection "store" is degraded: history: nothing is recorded: another hub keeps its history in this folder$/,
+  );
+  t.false(existsSync(join(data, 'history.db')));
+  hub.write('desk/level', 1, writer);
+  theirs.free();
+  await eventually(() => statusOf(hub, 'store').state === 'running');
+  await hub.stop();
+  await installation.closed();
+  t.deepEqual(read(installation, 'SELECT address, value FROM event'), [{ address: 'desk/level', value: 1 }]);
 });
 
 test('a restart has a gap, and after it a row for everything that is known', async (t) => {

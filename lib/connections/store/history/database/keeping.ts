@@ -4,6 +4,7 @@
 import { mkdirSync } from 'node:fs';
 import { messageOf } from '../../../../model/error.ts';
 import { clearLog, exists, filesOf, setAside } from '../../thread/database/files.ts';
+import { FolderLock } from '../../thread/database/folder-lock.ts';
 import { hasLost, readLogIndex } from '../../thread/database/log-index.ts';
 import { lostLog } from '../../thread/database/recover.ts';
 import { checkDatabase } from '../../thread/database/store-database.ts';
@@ -23,6 +24,7 @@ interface Open {
 
 export class HistoryKeeping {
   #request: OpenHistory | undefined;
+  #lock: FolderLock | undefined;
   #open: Open | undefined;
   /** By their numbers in columns. */
   readonly #parameters: (KnownParameter | undefined)[] = [];
@@ -65,6 +67,7 @@ export class HistoryKeeping {
     const { path } = files;
     this.#close();
     mkdirSync(folder, { recursive: true });
+    this.#lock = takeLock(folder);
     this.#losses.push(...clearLog(files));
     if (!exists(path)) HistoryDatabase.create(path);
     const before = readLogIndex(path);
@@ -159,5 +162,17 @@ export class HistoryKeeping {
       this.#open?.database.close();
     } catch {} // what is damaged may not close
     this.#open = undefined;
+    this.#lock?.free();
+    this.#lock = undefined;
+  }
+}
+
+/** Whoever had the history before may still be writing it: what a log has is only known once nobody empties it. */
+function takeLock(folder: string): FolderLock {
+  try {
+    return new FolderLock(folder, 'history');
+  } catch (error) {
+    if (troubleOf(error) !== 'busy') throw error;
+    throw new Error('another hub keeps its history in this folder', { cause: error });
   }
 }
