@@ -4,8 +4,12 @@ import { type ServerProcess, startHub, startServer } from '../harness/process.ts
 import type { Contender, Subject } from '../harness/subject.ts';
 import type { RelayTask } from '../processes/ceilings/relay.ts';
 import type { IngestTask } from '../processes/loads/ingest.ts';
-import { deskFlow, levelAddress } from './fan-out.ts';
+import { levelAddress } from './fan-out.ts';
 import { loadContender, relayName } from './servers.ts';
+
+/** A desk that a load of an ingest writes to. */
+export const markedDesk = { type: 'dummy', parameters: ['level,F', 'mark,F'] };
+export const markAddress = 'desk/mark';
 
 export const plainIngest: Subject = {
   name: 'plain-ingest',
@@ -17,7 +21,7 @@ export const plainIngest: Subject = {
     const contender = (
       name: string,
       role: Contender['role'],
-      target: Pick<IngestTask, 'isHeard' | 'readsBack'>,
+      target: Pick<IngestTask, 'isHeard' | 'readsBack' | 'markAddress'>,
       start: () => Promise<ServerProcess>,
     ) => loadContender<IngestTask>({ name, role }, start, 'loads/ingest', { ...task, ...target });
     return [true, false].map((isHeard) => ({
@@ -33,7 +37,9 @@ export const plainIngest: Subject = {
         { key: 'busy', title: 'server busy, %', digits: 0 },
       ],
       contenders: [
-        contender('hub', 'hub', { isHeard, readsBack: true }, () => startHub(deskFlow, folder, options)),
+        contender('hub', 'hub', { isHeard, readsBack: true, markAddress }, () =>
+          startHub({ connections: { desk: markedDesk } }, folder, options),
+        ),
         contender(relayName, 'ceiling', { isHeard, readsBack: false }, () =>
           startServer('ceilings/relay', { isHeard } satisfies RelayTask),
         ),

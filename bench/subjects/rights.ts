@@ -9,6 +9,7 @@ import type { HttpTask } from '../processes/loads/http.ts';
 import type { IngestTask } from '../processes/loads/ingest.ts';
 import { fanOutContender, levelAddress } from './fan-out.ts';
 import { askHub } from './http-read.ts';
+import { markAddress } from './plain-ingest.ts';
 import { loadContender } from './servers.ts';
 
 const openName = 'without users';
@@ -23,7 +24,7 @@ const turns = 6;
 
 /** What may be read and written, the same for everybody. */
 const rightsCases: Readonly<Record<string, { read: string[]; write: string[]; deny?: string[] }>> = {
-  'a narrow glob': { read: [levelAddress], write: [levelAddress] },
+  'a narrow glob': { read: [levelAddress, markAddress], write: [levelAddress, markAddress] },
   'a wide glob': { read: ['**'], write: ['**'] },
   [many]: { read: [...rooms, 'desk/**'], write: [...rooms, 'desk/*'], deny: ['desk/admin/**'] },
 };
@@ -34,7 +35,7 @@ type Users = (typeof rightsCases)[string] | undefined;
 const flowOf = (users: Users) => ({
   connections: {
     api: users === undefined ? api : { ...api, users: { desk: { token, password, ...users } }, anonymous: users },
-    desk: { type: 'dummy', parameters: ['level,F,0.75'] },
+    desk: { type: 'dummy', parameters: ['level,F,0.75', 'mark,F'] },
   },
 });
 const requestWith = (header: string) =>
@@ -87,7 +88,7 @@ export const rightsCost: Subject = {
           readWithToken(name, 1),
           caseOf(`plain writes that nobody hears, ${name}`, 'messages/s', rights, (identity, users) =>
             loadContender<IngestTask>(identity, start(users), 'loads/ingest', {
-              ...{ ...task, address: levelAddress, isHeard: false, readsBack: true },
+              ...{ ...task, address: levelAddress, isHeard: false, readsBack: true, markAddress },
             }),
           ),
           caseOf(`plain fan-out to ${sockets} sockets, ${name}`, 'deliveries/s', rights, (identity, users) => {

@@ -10,7 +10,7 @@ type Take = (socket: WebSocket<unknown>, text: string, count: number) => void;
 
 /** Runs the load against a server in this process that takes messages so; resolves to how many the load counted. */
 async function loadOn(
-  task: Pick<IngestTask, 'isHeard' | 'readsBack'>,
+  task: Pick<IngestTask, 'isHeard' | 'readsBack' | 'markAddress'>,
   take: Take,
   valueAfter = (last: string) => (JSON.parse(last) as { v: string }).v,
 ): Promise<number> {
@@ -51,6 +51,21 @@ test('every message that comes back counts', async (t) => {
 
 test('every message that is taken in silence counts', async (t) => {
   t.true((await loadOn({ isHeard: false, readsBack: true }, keepSilent)) > 0);
+});
+
+test('a server that answers pings before it takes messages is told no more than it has taken', async (t) => {
+  let taken = 0;
+  let most = 0;
+  const takeLate: Take = (socket, text, count) => {
+    most = Math.max(most, count - taken);
+    if (!text.includes('desk/mark')) return;
+    setTimeout(() => {
+      taken = count;
+      echo(socket, text, count);
+    }, 5);
+  };
+  t.true((await loadOn({ isHeard: false, readsBack: false, markAddress: 'desk/mark' }, takeLate)) > 0);
+  t.true(most > 512 && most < 2000, `${most} messages`);
 });
 
 test('a message that comes back changed fails the round', async (t) => {

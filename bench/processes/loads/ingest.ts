@@ -1,5 +1,5 @@
-// Load of an ingest: one socket sends batches as fast as the server takes them. It hears every change, byte for byte, or
-// filters all of them out; then a ping ends each batch, and the pong says that the batch has been taken.
+// Load of an ingest: one socket sends batches as fast as the server takes them. It hears every change, byte for byte, or of a mark that
+// ends each batch and says that the batch has been taken.
 
 import { keepApart } from '../../load/cores.ts';
 import { StreamReceiver } from '../../load/dialects/plain.ts';
@@ -13,19 +13,36 @@ import { runTask } from '../task.ts';
 export interface IngestTask extends WindowTask {
   readonly port: number;
   readonly address: string;
-  /** Whether the socket hears of what it writes. */
+  /** Whether the socket hears of what it writes; else it hears of the mark. */
   readonly isHeard: boolean;
+  /**
+   * The address of a parameter that is set after each batch. Undefined: a ping ends it, whose pong says nothing of a hub, which answers it
+   * while messages wait.
+   */
+  readonly markAddress?: string;
   /** Whether the last value can be read at `/parameters/<address>`. */
   readonly readsBack: boolean;
 }
 
-/** How many messages a batch has, and how many batches are under way: together less than a socket's buffers hold. */
+/**
+ * How many messages a batch has, and how many batches are under way: together less than a socket's buffers hold, and fewer than the 2,000
+ * of which a hub says that they come faster than it takes them.
+ */
 const batch = 512;
-const batchesUnderWay = 4;
+const batchesUnderWay = 3;
 const stallMs = 5000;
 const silenceMs = 30;
 const ping = Buffer.of(0x89, 0x80, 0, 0, 0, 0);
 const pong = Buffer.of(0x8a, 0);
+
+/** What ends a batch that nobody hears, and what comes back for it. */
+interface Mark {
+  readonly filter: string;
+  readonly received: ExpectedStream;
+  frame(batch: number): Buffer;
+}
+
+const pings: Mark = { filter: 'nothing', received: new ExpectedStream([pong]), frame: () => ping };
 
 await runTask(async (task: IngestTask): Promise<Measured> => {
   const { port, address, readsBack } = task;
@@ -40,22 +57,23 @@ async function sendBatches(
   task: IngestTask,
   changes: Changes,
 ): Promise<{ readonly measured: Measured; readonly batches: number }> {
-  const { port, serverPid, isHeard } = task;
+  const { port, serverPid, isHeard, markAddress } = task;
   const watch = new Watch();
   const { promise: done, resolve: finish } = Promise.withResolvers<Measured>();
-  const stream = isHeard ? changes.received : new ExpectedStream([pong]);
+  const mark = isHeard ? undefined : markAddress === undefined ? pings : marksAt(markAddress);
   let sent = 0;
   let taken = 0;
 
   const send = (): void => {
     for (; window.measured === undefined && sent - taken < batchesUnderWay; sent++) {
       subscribers.publisher.write(changes.frames(sent * batch, batch));
-      if (!isHeard) subscribers.publisher.write(ping);
+      if (mark !== undefined) subscribers.publisher.write(mark.frame(sent));
     }
   };
   const listening = {
-    entry: { path: isHeard ? '/ws' : '/ws?filter=nothing' },
-    createReceiver: () => new StreamReceiver(stream, isHeard ? batch : 1),
+    entry: { path: mark === undefined ? '/ws' : `/ws?filter=${encodeURIComponent(mark.filter)}` },
+    createReceiver: () =>
+      mark === undefined ? new StreamReceiver(changes.received, batch) : new StreamReceiver(mark.received, 1),
   };
   const subscribers = await openSubscribers(port, 1, listening, watch, (_, batches) => {
     taken = batches;
@@ -76,6 +94,11 @@ async function sendBatches(
   const mistake = countMistake(subscribers, sent);
   if (mistake !== undefined) throw new Error(mistake);
   return { measured, batches: sent };
+}
+
+function marksAt(address: string): Mark {
+  const { received, frames } = createChanges(address, 1);
+  return { filter: `^${address}$`, received, frame: (batch) => frames(batch, 1) };
 }
 
 async function expectValue(port: number, address: string, expected: string): Promise<void> {
