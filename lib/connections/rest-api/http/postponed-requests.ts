@@ -12,11 +12,10 @@ import { keepBody, keepRequest } from './kept-request.ts';
 const roundMs = 10;
 /** After that so many bytes of further ones are, unless they take long: a client that pipelines no more, and reads, is not cut. */
 const surplusBytes = 65_536;
-const longestMs = 80;
-/** And so many more for each open connection, as long as all together take no longer: no more may be under way of clients that wait. */
+/** And so many more for each open connection: no more may be under way of clients that wait. */
 const bytesEach = 16_384;
-const allMs = 20;
-const msEach = 0.1;
+/** How long that may take: a hub that has just started needs several times as long for a request as later on. */
+const longestMs = 80;
 /** In a round that lasts longer, many answers are for the same connection, rather than one for each of many. */
 const longMs = 4;
 /** A request costs about as much as so many bytes of messages. */
@@ -45,17 +44,7 @@ export class PostponedRequests {
       return true;
     }
     this.#surplus += bytesOf(request);
-    return this.#isWithin(surplusBytes, longestMs) || this.#isDueToMany();
-  }
-
-  #isWithin(bytes: number, ms: number): boolean {
-    return this.#surplus <= bytes && this.#pace.workedMs < ms;
-  }
-
-  /** Whether so much has come since there are so many connections. */
-  #isDueToMany(): boolean {
-    const connections = this.#connections();
-    return this.#isWithin(surplusBytes + connections * bytesEach, Math.min(longestMs, allMs + connections * msEach));
+    return this.#surplus <= surplusBytes + this.#connections() * bytesEach && this.#pace.workedMs < longestMs;
   }
 
   /** Whether requests of this round are probably pipelined. */

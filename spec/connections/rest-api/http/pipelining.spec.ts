@@ -125,6 +125,18 @@ test('a list of parameters, and a file of more than 256 KiB, may be asked for la
   t.notRegex((await first.closed()).toString('latin1'), /\r\n\r\ntrue$/);
 });
 
+test('sixty-four clients that each have sixteen requests under way are served by a hub that has just started', async (t) => {
+  const hub = await startHubProcess(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } },
+  });
+  const wires = await Promise.all(Array.from({ length: 64 }, () => openWire(t, hub.port)));
+  const sixteen = Buffer.concat(Array.from({ length: 16 }, () => request('GET /parameters/desk/lamp')));
+  for (let round = 0; round < 4; round++) {
+    for (const wire of wires) wire.send(sixteen);
+    for (const wire of wires) for (let answer = 0; answer < 16; answer++) t.is((await wire.answer()).text, 'true');
+  }
+});
+
 /** So many requests are answered one by one until V8 has compiled what answers them. */
 const compiledAfter = 3000;
 
