@@ -7,8 +7,8 @@ import type { IngestTask } from '../processes/loads/ingest.ts';
 import { levelAddress } from './fan-out.ts';
 import { loadContender, relayName } from './servers.ts';
 
-/** A desk that a load of an ingest writes to. */
-export const markedDesk = { type: 'dummy', parameters: ['level,F', 'mark,F'] };
+const flow = { connections: { desk: { type: 'dummy', parameters: ['level,F', 'mark,F'] } } };
+/** What a load of an ingest sets after each batch that nobody hears. */
 export const markAddress = 'desk/mark';
 
 export const plainIngest: Subject = {
@@ -37,9 +37,7 @@ export const plainIngest: Subject = {
         { key: 'busy', title: 'server busy, %', digits: 0 },
       ],
       contenders: [
-        contender('hub', 'hub', { isHeard, readsBack: true, markAddress }, () =>
-          startHub({ connections: { desk: markedDesk } }, folder, options),
-        ),
+        contender('hub', 'hub', { isHeard, readsBack: true, markAddress }, () => startHub(flow, folder, options)),
         contender(relayName, 'ceiling', { isHeard, readsBack: false }, () =>
           startServer('ceilings/relay', { isHeard } satisfies RelayTask),
         ),

@@ -57,10 +57,10 @@ async function sendBatches(
   task: IngestTask,
   changes: Changes,
 ): Promise<{ readonly measured: Measured; readonly batches: number }> {
-  const { port, serverPid, isHeard, markAddress } = task;
+  const { port, serverPid } = task;
   const watch = new Watch();
   const { promise: done, resolve: finish } = Promise.withResolvers<Measured>();
-  const mark = isHeard ? undefined : markAddress === undefined ? pings : marksAt(markAddress);
+  const mark = markOf(task);
   let sent = 0;
   let taken = 0;
 
@@ -96,9 +96,12 @@ async function sendBatches(
   return { measured, batches: sent };
 }
 
-function marksAt(address: string): Mark {
-  const { received, frames } = createChanges(address, 1);
-  return { filter: `^${address}$`, received, frame: (batch) => frames(batch, 1) };
+/** Undefined: the changes themselves are heard. */
+function markOf({ isHeard, markAddress }: IngestTask): Mark | undefined {
+  if (isHeard) return undefined;
+  if (markAddress === undefined) return pings;
+  const { received, frames } = createChanges(markAddress, 1);
+  return { filter: `^${markAddress}$`, received, frame: (batch) => frames(batch, 1) };
 }
 
 async function expectValue(port: number, address: string, expected: string): Promise<void> {
