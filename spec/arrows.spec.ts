@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
-import { importsOf, lib, libFiles, readLib } from './support/repository/imports.ts';
+import { importsOf, lib, libFiles, loadedBy, readLib } from './support/repository/imports.ts';
 
 const { dependencies, optionalDependencies } = JSON.parse(await readFile(join(lib, '../package.json'), 'utf8'));
 const packages = Object.keys({ ...dependencies, ...optionalDependencies });
@@ -275,4 +275,18 @@ test('only programs touch process: lib/main.ts, the process of the keyboard, and
   ];
   for (const file of await libFiles())
     if (/\bprocess\.\w/.test(await readLib(file))) t.true(programs.includes(file), file);
+});
+
+test('the threads that each hub with a store starts load no package', async (t) => {
+  const found = new Set(['values', 'audit', 'history'].map((name) => `connections/store/thread/${name}-thread.ts`));
+  for (const file of found) {
+    const loaded = await loadedBy(file);
+    t.deepEqual(
+      loaded.filter((target) => !/^node:|\.ts$/.test(target)),
+      [],
+      file,
+    );
+    for (const target of loaded) if (target.endsWith('.ts')) found.add(target);
+  }
+  t.true(found.has('connections/store/history/rules.ts'));
 });

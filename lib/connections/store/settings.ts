@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { auditSetting } from './audit/settings.ts';
 import { historySetting } from './history/settings.ts';
-import { selectionSettings } from './selection.ts';
+import { selectionSettings } from './selection-settings.ts';
 import { snapshotSettings } from './snapshots/settings.ts';
 
 const unitBytes: Readonly<Record<string, number>> = { MB: 1_000_000, GB: 1_000_000_000, TB: 1_000_000_000_000 };

@@ -1,6 +1,7 @@
 // The files of lib and what each of them imports, types included.
 
 import { readdir, readFile } from 'node:fs/promises';
+import { stripTypeScriptTypes } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 
 export const lib = resolve(import.meta.dirname, '../../../lib');
@@ -18,7 +19,15 @@ export function readLib(file: string): Promise<string> {
 
 /** What a file of lib imports: paths below lib, and names of packages. */
 export async function importsOf(file: string): Promise<string[]> {
-  const text = await readLib(file);
+  return importsIn(await readLib(file), file);
+}
+
+/** The same, as far as it is loaded when the file is: neither types nor what is imported later. */
+export async function loadedBy(file: string): Promise<string[]> {
+  return importsIn(stripTypeScriptTypes(await readLib(file)), file);
+}
+
+function importsIn(text: string, file: string): string[] {
   return [...text.matchAll(importPattern)]
     .map((match) => match[1] ?? match[2]!)
     .map((specifier) => (specifier.startsWith('.') ? relative(lib, join(lib, dirname(file), specifier)) : specifier));

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { longDuration } from '../long-duration.ts';
-import { selectionSettings } from '../selection.ts';
+import { selectionSettings } from '../selection-settings.ts';
 
 export const auditSetting = z
   .strictObject({ ...selectionSettings, keep: longDuration('90d').describe('How long entries are kept') })

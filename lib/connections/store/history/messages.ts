@@ -2,7 +2,7 @@
 
 import type { ValueType } from '../../../model/value.ts';
 import type { HandedColumns } from './columns.ts';
-import type { HistoryRule } from './settings.ts';
+import type { HistoryRule } from './rules.ts';
 
 /** How much room the history has, in bytes. */
 export interface HistoryRoom {

@@ -12,7 +12,7 @@ import { flushDeadlineMs } from '../slow-disk.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { HistoryAnswer, HistoryRoom } from './messages.ts';
 import { Recorder } from './recorder.ts';
-import type { HistoryRule } from './settings.ts';
+import type { HistoryRule } from './rules.ts';
 
 /** How often changes are handed over. */
 const handOverMs = 1000;

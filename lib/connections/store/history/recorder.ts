@@ -6,7 +6,7 @@ import { CatchUp, catchUpStep } from './catch-up.ts';
 import { ColumnQueue } from './column-queue.ts';
 import type { Changes } from './messages.ts';
 import { Numbering } from './numbering.ts';
-import { createRuleFinder, type HistoryRule } from './settings.ts';
+import { createRuleFinder, type HistoryRule } from './rules.ts';
 import { maxTextUnits } from './tables.ts';
 
 /** What is known of a parameter. */

@@ -4,7 +4,8 @@ import { z } from 'zod';
 import { messageOf } from '../../../model/error.ts';
 import { readDurationMs } from '../../../model/time/duration.ts';
 import { longDuration } from '../long-duration.ts';
-import { createSelection, selectionSettings } from '../selection.ts';
+import { selectionSettings } from '../selection-settings.ts';
+import type { HistoryRule } from './rules.ts';
 
 const expectedEvery = "'change' or a duration of up to a minute, such as '1s'";
 const expectedDeadband = 'a number, at least 0';
@@ -49,20 +50,6 @@ export const historySetting = z
   .prefault([{}])
   .describe('What is recorded: of several entries, the first one that selects a parameter holds for it');
 
-/** One entry: what it selects, and how that is recorded. `everyMs` 0: each change; times for which it is kept may be Infinity. */
-export interface HistoryRule {
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
-  readonly everyMs: number;
-  readonly deadband: number;
-  readonly rawMs: number;
-  readonly minutesMs: number;
-  readonly hoursMs: number;
-}
-
-/** For how long what no entry selects any more is kept: as when nothing is said. */
-export const defaultTimes = { rawMs: 10 * 86_400_000, minutesMs: 365 * 86_400_000, hoursMs: Number.POSITIVE_INFINITY };
-
 export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[] {
   return entries.map(({ include, exclude, every, deadband, raw, minutes, hours }) => ({
     include,
@@ -73,13 +60,4 @@ export function rulesOf(entries: z.output<typeof historySetting>): HistoryRule[]
     minutesMs: minutes,
     hoursMs: hours,
   }));
-}
-
-/** Creates what finds the entry that holds for an address, by its place in the list; undefined: it is not recorded. */
-export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {
-  const selections = rules.map(createSelection);
-  return (address) => {
-    const place = selections.findIndex((isSelected) => isSelected(address));
-    return place < 0 ? undefined : place;
-  };
 }

@@ -1,7 +1,7 @@
 // The setting of snapshots: selections of parameters, by name.
 
 import { z } from 'zod';
-import { selectionSettings } from '../selection.ts';
+import { selectionSettings } from '../selection-settings.ts';
 import { maxSelections } from './bounds.ts';
 
 const selectionName = z.string().regex(/^[a-z0-9-]{1,64}$/, { error: 'a name of 1 to 64 characters a-z, 0-9 and -' });

@@ -1,6 +1,6 @@
 // What is older than its rule says goes, hour by hour.
 
-import { defaultTimes, type HistoryRule } from '../settings.ts';
+import { defaultTimes, type HistoryRule } from '../rules.ts';
 import { hourMs } from '../tables.ts';
 import { dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase } from './history-database.ts';

@@ -1,6 +1,6 @@
 // The minutes and hours of all parameters of one rule that are not over, and what was lost of them when the hub ended.
 
-import type { HistoryRule } from '../settings.ts';
+import type { HistoryRule } from '../rules.ts';
 import { hourMs, minuteMs } from '../tables.ts';
 import type { SpanTable } from './history-database.ts';
 import { type SpanRow, Spans } from './spans.ts';

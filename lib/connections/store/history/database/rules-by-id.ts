@@ -1,6 +1,6 @@
 // The rule of each parameter that the database knows, by its key.
 
-import { createRuleFinder, type HistoryRule } from '../settings.ts';
+import { createRuleFinder, type HistoryRule } from '../rules.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
 /** Reads what the database knows now: the place of the rule in the list; undefined: no rule selects the parameter any more. */

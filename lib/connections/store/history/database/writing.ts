@@ -1,7 +1,7 @@
 // Writes to a database that is open: changes, the minutes and hours that are over, how far it has come. And deletes what is too old.
 
 import { troubleOf } from '../../thread/database/trouble.ts';
-import type { HistoryRule } from '../settings.ts';
+import type { HistoryRule } from '../rules.ts';
 import { downReason, hourMs } from '../tables.ts';
 import type { Batch } from './batch.ts';
 import type { HistoryDatabase, Mark } from './history-database.ts';
