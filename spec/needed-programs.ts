@@ -1,8 +1,9 @@
 // The programs that specs need beside npm: which they are, and how the missing ones are installed (Debian, as root or with sudo).
 
 import { spawnSync } from 'node:child_process';
-import { existsSync, globSync, readFileSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { existsSync, globSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { modulesOf } from './modules-of.ts';
 import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 export const root = resolve(import.meta.dirname, '..');
@@ -20,16 +21,10 @@ export function installMissing(needed: Iterable<readonly ProgramName[]>): Readon
   return new Set(missing(names));
 }
 
-/** The names of the programs that a module and its imports within spec/ call for. */
-function programsOf(path: string, seen = new Set<string>()): ProgramName[] {
-  if (seen.has(path)) return [];
-  seen.add(path);
-  const text = readFileSync(path, 'utf8');
-  const called = [...text.matchAll(/^needs\(([^)]*)\);/gm)].flatMap(([, list]) => list!.match(/[\w-]+/g) ?? []);
-  const imported = [...text.matchAll(/^(?:import|export|}).* from '(\.[^']*)';$/gm)]
-    .map(([, name]) => join(dirname(path), name!))
-    .filter((module) => module.startsWith(import.meta.dirname));
-  return [...(called as ProgramName[]), ...imported.flatMap((module) => programsOf(module, seen))];
+/** The names of the programs that a spec and its imports within spec/ call for. */
+function programsOf(spec: string): ProgramName[] {
+  const calls = [...modulesOf(spec).values()].flatMap((text) => [...text.matchAll(/^needs\(([^)]*)\);/gm)]);
+  return calls.flatMap(([, list]) => (list!.match(/[\w-]+/g) ?? []) as ProgramName[]);
 }
 
 function missing(names: Iterable<ProgramName>): ProgramName[] {

@@ -6,6 +6,7 @@ import { relative } from 'node:path';
 import { runAva } from './ava.ts';
 import { compiledModules } from './compiled-modules.ts';
 import { findSpecs, installMissing, root } from './needed-programs.ts';
+import { group } from './prepared/groups.ts';
 import { prepare } from './prepared/prepare.ts';
 
 const isCi = ['true', '1'].includes(process.env.CI ?? '');
@@ -25,7 +26,7 @@ process.exitCode = status;
 
 async function runSpecs(): Promise<number> {
   if (runnable.length === 0) return 0;
-  const files = lacking.length > 0 || patterns.length > 0 ? runnable : [];
+  const files = patterns.length > 0 ? runnable : group(runnable);
   const atOnce = `--concurrency=${2 * availableParallelism()}`; // some of their time they wait
   const env = {
     ...process.env,

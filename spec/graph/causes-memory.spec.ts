@@ -5,6 +5,7 @@ import { VirtualTimeScheduler } from 'rxjs';
 import { collectGarbage } from '../../bench/load/used-memory.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { startTestHub } from '../support/hub.ts';
+import '../support/own-process.ts';
 
 const changesPerRound = 100_000;
 const toleranceBytes = 2_000_000;

@@ -5,6 +5,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { BehaviorSubject, type Subscription } from 'rxjs';
 import { ValueSubject } from '../../lib/graph/value-subject.ts';
+import '../support/own-process.ts';
 
 /** What happens to a subject: a value, an observer that comes, or the oldest one that leaves. */
 const events = fc.array(

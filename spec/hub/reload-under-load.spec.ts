@@ -10,6 +10,7 @@ import { api } from '../support/hub.ts';
 import { startReloading } from '../support/reload.ts';
 import { openClient } from '../support/sockets/socket.ts';
 import { slowness } from '../support/system/machine.ts';
+import '../support/own-process.ts';
 
 const changesPerSecond = 5000;
 const delayMs = 10_000;

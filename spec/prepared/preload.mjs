@@ -11,6 +11,9 @@ const cache = fileURLToPath(`${packages}.cache/`);
 const { names } = JSON.parse(readFileSync(`${cache}bundled/index.json`, 'utf8'));
 const bundles = new Map(names.map((name) => [name, `${packages}.cache/bundled/node_modules/${name}.mjs`]));
 const avaWorker = names.at(-1);
+/** What is AVA for files of specs that share a process. */
+const inTurn = new URL('in-turn.ts', import.meta.url).href;
+let isShared = false;
 
 process.setSourceMapsEnabled(false); // what is stripped of types has its lines and columns as before
 
@@ -18,6 +21,8 @@ registerHooks({
   resolve(specifier, context, nextResolve) {
     const { parentURL: parent } = context;
     if (parent === undefined && specifier.endsWith(`/${avaWorker}`)) return found(bundles.get(avaWorker));
+    if (isOurs(parent) && specifier.endsWith('/prepared/in-turn.ts')) isShared = true;
+    if (specifier === 'ava' && isShared && parent !== inTurn) return found(inTurn);
     if (isOurs(parent) && /^\..*\.ts$/.test(specifier)) return found(new URL(specifier, parent).href);
     if (!bundles.has(specifier)) return nextResolve(specifier, context);
     const next = isOurs(parent) ? undefined : nextResolve(specifier, context);

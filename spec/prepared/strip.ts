@@ -18,7 +18,7 @@ const root = join(import.meta.dirname, '../..');
 const kept = join(root, 'node_modules/.cache/stripped');
 
 export function strip(): void {
-  for (const module of globSync('{lib,bench,spec,install}/**/*.ts', { cwd: root })) {
+  for (const module of globSync(['{lib,bench,spec,install}/**/*.ts', 'spec/.together/*.ts'], { cwd: root })) {
     const [path, into] = [join(root, module), join(kept, module)];
     const { mtimeMs } = statSync(path);
     if (existsSync(into) && Math.trunc(statSync(into).mtimeMs) === Math.trunc(mtimeMs)) continue;

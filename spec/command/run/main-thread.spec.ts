@@ -5,6 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import test from 'ava';
 import { mainThreadMs } from '../../../lib/command/run/main-thread.ts';
+import '../../support/own-process.ts';
 
 /** More than a main thread that only waits takes, also when another thread is busy. */
 const littleMs = 200;

@@ -5,6 +5,7 @@ import { warmUp } from '../../../lib/command/run/warm-up.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { start } from '../../support/system/process.ts';
+import '../../support/own-process.ts';
 
 test.serial('a warm-up ends by itself, within its time, and leaves neither sockets nor listeners behind', async (t) => {
   const before = openSockets();

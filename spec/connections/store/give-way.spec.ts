@@ -7,6 +7,7 @@ import { HistoryWriter } from '../../../lib/connections/store/history/history-wr
 import { giveWay } from '../../../lib/connections/store/thread/give-way.ts';
 import { ValuesWriter } from '../../../lib/connections/store/values/values-writer.ts';
 import { eventually } from '../../support/deadline.ts';
+import '../../support/own-process.ts';
 
 const onLinux = process.platform === 'linux' ? test.serial : test.serial.skip;
 /** SCHED_BATCH of Linux. */

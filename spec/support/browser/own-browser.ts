@@ -1,4 +1,4 @@
-// Chromium for the tests of a file: whoever imports it has one, from before the first test until after the last.
+// Chromium for the tests of a process: whoever imports it has one, from before the first test until after the last.
 
 import test from 'ava';
 import type { Browser } from 'playwright-core';

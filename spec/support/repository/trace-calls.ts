@@ -5,6 +5,7 @@ import { type Debugger, Session } from 'node:inspector/promises';
 import { relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { lib } from './imports.ts';
+import '../own-process.ts';
 
 /** A call of a function of lib: its file, and the files of those that called it, the last caller first. */
 export interface Call {

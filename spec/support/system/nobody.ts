@@ -3,6 +3,7 @@
 
 import { readFileSync } from 'node:fs';
 import test, { type TestFn } from 'ava';
+import '../own-process.ts';
 
 const nobody = 65534;
 const isAdministrator = process.getuid?.() === 0;

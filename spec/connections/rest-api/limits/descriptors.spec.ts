@@ -10,6 +10,7 @@ import { openWire, request } from '../../../support/http.ts';
 import { api } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
 import { startHubProcess } from '../../../support/system/hub-process.ts';
+import '../../../support/own-process.ts';
 
 const flow = {
   connections: {

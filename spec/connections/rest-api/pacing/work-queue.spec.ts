@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { WorkQueue } from '../../../../lib/connections/rest-api/pacing/work-queue.ts';
 import { within } from '../../../support/deadline.ts';
+import '../../../support/own-process.ts';
 
 interface Work {
   readonly address: string;

@@ -7,6 +7,7 @@ import type { Settings } from '../../../../lib/connections/rest-api/settings.ts'
 import { Backlog } from '../../../../lib/connections/rest-api/sockets/backlog.ts';
 import { Intake } from '../../../../lib/connections/rest-api/sockets/intake.ts';
 import { heartbeatPayload, type Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import '../../../support/own-process.ts';
 
 const encode = (text: string) => new TextEncoder().encode(text).buffer;
 const decode = (message: ArrayBuffer) => new TextDecoder().decode(message);

@@ -5,6 +5,7 @@ import test from 'ava';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
 import { openV1 } from '../../../support/sockets/v1.ts';
+import '../../../support/own-process.ts';
 
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;

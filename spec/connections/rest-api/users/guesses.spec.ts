@@ -17,6 +17,7 @@ import { eventually } from '../../../support/deadline.ts';
 import { ask, openWire, request } from '../../../support/http.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../../../support/hub.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
+import '../../../support/own-process.ts';
 
 const ann = { authorization: 'Bearer token-of-ann' };
 const bob = { authorization: 'Bearer token-of-bob' };

@@ -8,6 +8,7 @@ import { historySetting, rulesOf } from '../../../../lib/connections/store/histo
 import { Graph } from '../../../../lib/graph/graph.ts';
 import type { Origin } from '../../../../lib/model/parameter.ts';
 import { makeHistory } from '../../../support/store/history.ts';
+import '../../../support/own-process.ts';
 
 const desk: Origin = { kind: 'connection', name: 'desk' };
 const client: Origin = { kind: 'client', name: 'ann' };
