@@ -27,8 +27,13 @@ const asked = [
   .flatMap(([, names]) => [...names!.matchAll(/`(\S+\.ts)`/g)])
   .map(([, name]) => pathOf(name!));
 
-/** These are asked in long rounds only, or in one turn of 64. */
-const seldom = [`${room}/pacing/processor-time.ts`, 'graph/turn-timer.ts', 'model/time/durations.ts'];
+/** These are asked in long rounds only, in one turn of 64, or a second after the hub has logged something. */
+const seldom = [
+  `${room}/pacing/processor-time.ts`,
+  'graph/turn-timer.ts',
+  'model/time/durations.ts',
+  'model/log-gate.ts',
+];
 /** These read and write bytes, and hand nothing on. */
 const transforming = [`${room}/sockets/plain/message.ts`, `${room}/sockets/plain/frame.ts`];
 
