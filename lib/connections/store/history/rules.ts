@@ -1,11 +1,9 @@
 // The entries of a history, as its thread reads them, too.
 
-import { createSelection } from '../selection.ts';
+import { createSelection, type Selection } from '../selection.ts';
 
 /** One entry: what it selects, and how that is recorded. `everyMs` 0: each change; times for which it is kept may be Infinity. */
-export interface HistoryRule {
-  readonly include: readonly string[];
-  readonly exclude: readonly string[];
+export interface HistoryRule extends Selection {
   readonly everyMs: number;
   readonly deadband: number;
   readonly rawMs: number;
