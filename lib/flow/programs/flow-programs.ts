@@ -4,11 +4,11 @@ import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { MistakeList } from '../../json5/mistake.ts';
 import { describe } from '../../model/error.ts';
+import { withinTicks } from '../../model/time/ticks.ts';
 import { type CodeFile, type FlowCode, inFlow, shownName } from './flow-code.ts';
 import { filesOf, type Imports, importVersions, versionsOf } from './imports.ts';
 import { versionOfFile, whyLeftOut } from './left-out.ts';
 import { formatPlace, placeIn, stackOf, wordsOf } from './stack.ts';
-import { withinTicks } from './ticks.ts';
 import { importDeadlineMs, TrialError } from './trial.ts';
 import { Trials } from './trials.ts';
 

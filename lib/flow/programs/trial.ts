@@ -7,12 +7,12 @@ import { cpuUsage } from 'node:process';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
+import { withinTicks } from '../../model/time/ticks.ts';
 import { ownName } from './flow-code.ts';
 import type { Imports } from './imports.ts';
 import { stackOfThread } from './paused-stack.ts';
 import { placeOfThrow } from './places.ts';
 import { type Place, placeIn } from './stack.ts';
-import { withinTicks } from './ticks.ts';
 import type { TrialAnswer, TrialRequest } from './trial-thread.ts';
 
 /** How long the import of a flow, and its `rules(on)`, may take. */

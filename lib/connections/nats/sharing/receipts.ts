@@ -1,6 +1,7 @@
 // Whether the hub that stands by has what this one, which runs, has told: it would take over with that.
 
 import type { SchedulerLike } from 'rxjs';
+import { withinTicks } from '../../../model/time/ticks.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
 import { pause } from '../pause.ts';
@@ -8,6 +9,8 @@ import { type Receipt, read, receipt } from '../wire/messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
 const answerMs = 300;
+/** A request lasts for longer: when this thread was busy meanwhile, what has been answered in time is still to be read. */
+const requestMs = 2000;
 /** Who is behind is asked again so soon. */
 const againMs = 10;
 
@@ -48,17 +51,19 @@ export class Receipts {
 
   /** `null`: nobody stands by, or it has nothing yet, or does not answer. */
   async #ask(transport: Transport): Promise<Receipt> {
-    const askedMs = this.#clock.now();
     this.#isAsking = true;
+    const told = await withinTicks(this.#answer(transport), (ms) => ms > answerMs, this.#clock);
+    this.#isAsking = false;
+    this.#isSilent = told === undefined;
+    return told ?? null;
+  }
+
+  /** `null` also when the server says that nobody listens, or nothing comes. */
+  async #answer(transport: Transport): Promise<Receipt> {
     try {
-      const answer = read(receipt, await transport.request(this.#subject, '', answerMs));
-      this.#isSilent = false;
-      return answer;
+      return read(receipt, await transport.request(this.#subject, '', requestMs));
     } catch {
-      this.#isSilent = this.#clock.now() - askedMs > answerMs / 2; // else the server has said that nobody listens
       return null;
-    } finally {
-      this.#isAsking = false;
     }
   }
 }

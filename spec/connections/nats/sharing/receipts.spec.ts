@@ -1,5 +1,7 @@
 // The one that runs waits for the one that stands by, but not for one that is not there or does not answer.
 
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
@@ -68,3 +70,27 @@ test('who does not answer is waited for once, and again from when it answers', a
   await after(0);
   t.false(await receipts.expect(transport, asked, soon(), () => {}));
 });
+
+test('what has been answered in time is read, however long this thread was busy meanwhile', async (t) => {
+  const server = createServer((socket) => {
+    socket.end(JSON.stringify({ epoch: 'e', rev: 4 }));
+    block(400);
+  });
+  t.teardown(() => server.close());
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const transport: Transport = {
+    publish() {},
+    subscribe: () => () => {},
+    async request(_subject, _data, timeoutMs) {
+      const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+      const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(timeoutMs) });
+      return answer;
+    },
+  };
+  t.false(await new Receipts(name, monotonicScheduler).expect(transport, asked, monotonicScheduler.now(), () => {}));
+});
+
+function block(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}

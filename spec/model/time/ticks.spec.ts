@@ -1,0 +1,28 @@
+import test from 'ava';
+import { withinTicks } from '../../../lib/model/time/ticks.ts';
+
+const never = new Promise<never>(() => {});
+
+/** A clock whose times are over as soon as they begin. */
+const atOnce = {
+  schedule(work: () => void) {
+    setImmediate(work);
+    return { unsubscribe() {} };
+  },
+};
+
+test('who waits is asked at each tick whether it is too late', async (t) => {
+  const asked: number[] = [];
+  const isLate = (ms: number) => asked.push(ms) === 3;
+  t.is(await withinTicks(never, isLate, atOnce), undefined);
+  t.deepEqual(asked, [50, 100, 150]);
+});
+
+test('what comes in time is what was waited for, also undefined', async (t) => {
+  t.is(await withinTicks(Promise.resolve(5), () => true), 5);
+  t.is(await withinTicks(Promise.resolve(undefined), () => t.fail()), undefined);
+  await t.throwsAsync(
+    withinTicks(Promise.reject(new Error('its own')), () => t.fail()),
+    { message: 'its own' },
+  );
+});
