@@ -7,29 +7,37 @@ import { modulesOf } from '../modules-of.ts';
 
 /** As many as a process gets at most: one of them that takes long is to keep few waiting. */
 const most = 16;
+/** Those that look at pages are among their own kind, as a process of theirs reads Playwright and has a Chromium; and they take longer. */
+const mostWithPages = 5;
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'spec/.together');
 const ownProcess = join(root, 'spec/support/own-process.ts');
+const ownBrowser = join(root, 'spec/support/browser/own-browser.ts');
 
 /** Writes a file for AVA for each group of specs; returns these files, and the specs that have a process of their own. */
 export function group(specs: readonly string[]): string[] {
-  const alone = specs.filter(isAlone);
+  const alone = specs.filter((spec) => longest.includes(join(root, spec)) || imports(spec, ownProcess));
   const others = specs.filter((spec) => !alone.includes(spec));
-  const count = Math.ceil(others.length / most);
+  const withPages = others.filter((spec) => imports(spec, ownBrowser));
+  const without = others.filter((spec) => !withPages.includes(spec));
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  const groups = Array.from({ length: count }, (_, index) => {
-    const path = join(folder, `${index + 1}.spec.ts`);
-    // Neighbours are much alike, and so is the time that they take.
-    writeFileSync(path, textOf(others.filter((_, at) => at % count === index)));
+  const groups = [...deal(withPages, mostWithPages), ...deal(without, most)].map((group, index) => {
+    const path = join(folder, `${String(index + 1).padStart(2, '0')}.spec.ts`); // they begin in this order
+    writeFileSync(path, textOf(group));
     return relative(root, path);
   });
   return [...alone, ...groups];
 }
 
-function isAlone(spec: string): boolean {
-  const path = join(root, spec);
-  return longest.includes(path) || modulesOf(path).has(ownProcess);
+function imports(spec: string, module: string): boolean {
+  return modulesOf(join(root, spec)).has(module);
+}
+
+/** Neighbours are much alike, and so is the time that they take: each goes to another group. */
+function deal(specs: readonly string[], most: number): string[][] {
+  const count = Math.ceil(specs.length / most);
+  return Array.from({ length: count }, (_, index) => specs.filter((_, at) => at % count === index));
 }
 
 function textOf(specs: readonly string[]): string {
