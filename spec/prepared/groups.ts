@@ -7,7 +7,7 @@ import { modulesOf } from '../modules-of.ts';
 
 /** As many as a process gets at most: one of them that takes long is to keep few waiting. */
 const most = 16;
-/** Those that look at pages are among their own kind, as a process of theirs reads Playwright and has a Chromium; and they take longer. */
+/** Those that look at pages share with their own kind: a process of theirs has a Chromium. They take longer. */
 const mostWithPages = 5;
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'spec/.together');

@@ -2,7 +2,7 @@
 
 import type { HttpResponse } from '../../../net/uws.ts';
 
-/** The client's address as people write it. An IPv4 client that comes by an IPv6 socket has its IPv4 address. */
+/** The client's address: `192.168.0.7`, also of an IPv4 client that comes by an IPv6 socket; IPv6 in full, eight groups of four digits. */
 export function remoteAddressOf(response: HttpResponse): string {
   const text = Buffer.from(response.getRemoteAddressAsText()).toString();
   if (!text.includes(':')) return text;
