@@ -9,7 +9,10 @@ import { type Receipt, read, receipt } from '../wire/messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
 const answerMs = 300;
-/** A request lasts for longer: when this thread was busy meanwhile, what has been answered in time is still to be read. */
+/**
+ * A request lasts for longer: when this thread was busy meanwhile, what has been answered in time is still to be read. It lasts as long as
+ * a confirmation at most (`Confirmation`), which is not given past that.
+ */
 const requestMs = 2000;
 /** Who is behind is asked again so soon. */
 const againMs = 10;

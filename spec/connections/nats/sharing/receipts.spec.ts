@@ -71,7 +71,7 @@ test('who does not answer is waited for once, and again from when it answers', a
   t.false(await receipts.expect(transport, asked, soon(), () => {}));
 });
 
-test('what has been answered in time is read, however long this thread was busy meanwhile', async (t) => {
+test('what has been answered in time is read, also when this thread was busy meanwhile', async (t) => {
   const server = createServer((socket) => {
     socket.end(JSON.stringify({ epoch: 'e', rev: 4 }));
     block(400);
