@@ -3,11 +3,12 @@
 import { Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import type { LeaseState } from '../lease/lease.ts';
+import type { NamesakeTold } from './namesake.ts';
 import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 
 export function followPair(all: Following): Subscription {
-  const { context, hub, lease, claims, standing, trouble$, confirm, hasMirrored } = all;
+  const { context, hub, lease, claims, standing, trouble$, confirm, hasMirrored, namesake$ } = all;
   const { settings, log, timeOfDay } = context;
   const goesOnAlone = settings.isolated === 'go-on';
   const vacancy = new Vacancy({
@@ -45,6 +46,10 @@ export function followPair(all: Following): Subscription {
     else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, true);
     else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', false);
   };
+  /** Whoever runs them is heard of also while nobody can read the lease: what this hub had when it ended is out of date. */
+  const hear = ({ term }: NamesakeTold) => {
+    if (!isRunning && term > standing.term) standing.answers = false;
+  };
   /** What the hub that runs the connections has withdrawn is not this hub's either. */
   const takeReturned = () => {
     if (!isRunning && !following.closed) vacancy.begin(timeOfDay());
@@ -63,6 +68,7 @@ export function followPair(all: Following): Subscription {
   following.add(hub.mirroring.returned$.subscribe({ next: takeReturned, error: () => {} }));
   following.add(hub.declared$.subscribe({ next: takeCome, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
+  following.add(namesake$.subscribe({ next: hear, error: () => {} }));
   following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
   following.add(() => {
     if (hasMirrored()) hub.duty.hasBegun = true; // for who follows after a reload of the settings

@@ -17,7 +17,7 @@ export interface Ownership {
   readonly tells: boolean;
   /**
    * Whether other hubs may ask for what this one has: one that tells, and also one that did last and has stopped, as its values stand
-   * still until another one begins.
+   * still until it hears of another one that has begun.
    */
   readonly answers: boolean;
   /**

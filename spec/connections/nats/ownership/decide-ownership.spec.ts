@@ -3,7 +3,10 @@
 
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { jetstreamManager } from '@nats-io/jetstream';
+import { connect } from '@nats-io/transport-node';
 import test from 'ava';
+import { leasePlace, pairParts } from '../../../../lib/connections/nats/lease/names.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { startTestHub, statusOf, writer } from '../../../support/hub.ts';
@@ -89,4 +92,32 @@ test('a reload that adds a connection of another hub never starts it, and starts
   t.is(west.find('desk/lamp')!.remote, undefined);
   await west.stop();
   await eventually(() => statusOf(east, 'desk').state === 'running' && east.find('desk/lamp')!.remote === undefined);
+});
+
+test('one of a pair whose lease cannot be written answers until it hears of who has followed it', async (t) => {
+  const nats = await startNats();
+  t.teardown(() => nats.end());
+  const house = { type: 'nats', servers: nats.urls, domain: 'd', hub: 'west', pair: true };
+  const west = await startTestHub(t, { connections: { house, desk } });
+  await eventually(() => west.duty.watch !== undefined);
+  const other = await connect({ servers: nats.urls[0]! });
+  t.teardown(() => other.close());
+  const ask = async () => {
+    const terms: number[] = [];
+    const answers = await other.requestMany('patchbay.d.west.walk', '{"from":0}', { maxWait: 300, strategy: 'timer' });
+    for await (const answer of answers) terms.push(answer.json<{ term: number }>().term);
+    return terms;
+  };
+  const { streams } = await jetstreamManager(other);
+  const sealed: object = { sealed: true }; // which servers take, and the types of their client leave out
+  for (const part of pairParts) await streams.update(leasePlace(house, part).stream, sealed);
+  await eventually(() => west.duty.watch === undefined, 'it has come to its fence');
+  t.deepEqual(await ask(), [1]);
+
+  const told = { hub: 'west', structure: 0, clock: 0, prev: 0, rev: 0, turns: [] };
+  const subject = 'patchbay.d.west.turns';
+  other.publish(subject, JSON.stringify({ ...told, epoch: 'of an earlier run', term: 1 }));
+  t.deepEqual(await ask(), [1]);
+  other.publish(subject, JSON.stringify({ ...told, epoch: 'of the other one', term: 2 }));
+  t.deepEqual(await ask(), []);
 });
