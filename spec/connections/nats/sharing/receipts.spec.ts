@@ -2,18 +2,19 @@
 
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { setTimeout as after } from 'node:timers/promises';
 import test from 'ava';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
+import { pause } from '../../../../lib/connections/nats/pause.ts';
 import { Receipts } from '../../../../lib/connections/nats/sharing/receipts.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
+import { Time } from '../support/time.ts';
 
 const name = { domain: 'd', hub: 'west' };
 const asked = { epoch: 'e', rev: 5 };
-const soon = () => monotonicScheduler.now() + 500;
 
 /** Who stands by answers what it is told to here; undefined: nothing. */
 function standBy() {
+  const time = new Time();
   const state = { answer: undefined as unknown, isThere: true, asked: 0 };
   const transport: Transport = {
     publish() {},
@@ -22,53 +23,67 @@ function standBy() {
       state.asked++;
       if (!state.isThere) throw new Error('no responders');
       if (state.answer !== undefined) return Buffer.from(JSON.stringify(state.answer));
-      await after(timeoutMs);
+      await pause(time, timeoutMs);
       throw new Error('timeout');
     },
   };
-  return { state, transport, receipts: new Receipts(name, monotonicScheduler) };
+  const receipts = new Receipts(name, time);
+  const expect = (remind: () => void) => receipts.expect(transport, asked, time.now() + 500, remind);
+  const pass = (ms: number) => time.run(time.now() + ms);
+  /** What it comes to in time, and after how many milliseconds. */
+  const expectFor = async (remind: () => void) => {
+    const startMs = time.now();
+    let end: { has: boolean; ms: number } | undefined;
+    const whenEnded = expect(remind).then((has) => {
+      end = { has, ms: time.now() - startMs };
+    });
+    while (end === undefined && time.now() < startMs + 1000) await pass(1);
+    await whenEnded;
+    return end!;
+  };
+  return { state, expect, expectFor, pass };
 }
 
 test('who is behind is reminded once, and waited for', async (t) => {
-  const { state, transport, receipts } = standBy();
+  const { state, expect, expectFor, pass } = standBy();
   for (const answer of [
     { epoch: 'e', rev: 4 },
     { epoch: 'of before', rev: 9 },
   ]) {
     state.answer = answer;
     let reminded = 0;
-    const has = receipts.expect(transport, asked, soon(), () => reminded++);
-    await after(50);
+    const has = expect(() => reminded++);
+    await pass(50);
     t.is(reminded, 1);
     state.answer = asked;
+    await pass(10);
     t.true(await has);
   }
   state.answer = { epoch: 'e', rev: 4 };
-  t.false(await receipts.expect(transport, asked, soon(), () => {}), 'it does not come');
+  t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 }, 'it does not come');
 });
 
 test('who is not there, or has nothing yet, is not waited for', async (t) => {
-  const { state, transport, receipts } = standBy();
+  const { state, expect, expectFor } = standBy();
   state.isThere = false;
-  t.true(await receipts.expect(transport, asked, soon(), t.fail));
+  t.true(await expect(t.fail));
   state.isThere = true;
   state.answer = null;
-  t.true(await receipts.expect(transport, asked, soon(), t.fail));
+  t.true(await expect(t.fail));
   state.answer = { epoch: 'e', rev: 4 };
-  t.false(await receipts.expect(transport, asked, soon(), () => {}), 'it has come');
+  t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 }, 'it has come');
 });
 
 test('who does not answer is waited for once, and again from when it answers', async (t) => {
-  const { state, transport, receipts } = standBy();
-  const startMs = performance.now();
-  for (let count = 0; count < 20; count++) t.true(await receipts.expect(transport, asked, soon(), t.fail));
-  t.true(performance.now() - startMs >= 299);
+  const { state, expect, expectFor, pass } = standBy();
+  t.deepEqual(await expectFor(t.fail), { has: true, ms: 350 });
+  for (let count = 0; count < 20; count++) t.true(await expect(t.fail));
   t.is(state.asked, 2, 'one question at a time is under way, and nobody waits for the second one');
-  await after(400);
+  await pass(400);
   state.answer = { epoch: 'e', rev: 4 };
-  t.true(await receipts.expect(transport, asked, soon(), t.fail), 'it is asked, and not waited for yet');
-  await after(0);
-  t.false(await receipts.expect(transport, asked, soon(), () => {}));
+  t.true(await expect(t.fail), 'it is asked, and not waited for yet');
+  await pass(0);
+  t.deepEqual(await expectFor(() => {}), { has: false, ms: 500 });
 });
 
 test('what has been answered in time is read, also when this thread was busy meanwhile', async (t) => {
