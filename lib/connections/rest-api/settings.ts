@@ -1,6 +1,7 @@
 // The settings of a REST API connection (S-06, S-12, S-13).
 
 import { z } from 'zod';
+import { closeCodes } from '../../wire/close-codes.ts';
 import { bindIpSetting, durationSetting, integerSetting } from '../setting.ts';
 import { limitSettings } from './limits/limit-settings.ts';
 import { limits } from './limits/limits.ts';
@@ -44,7 +45,9 @@ export const settingsSchema = z.strictObject({
     .describe('How many WebSocket clients may be connected'),
   stallTimeout: durationSetting(1000, 86_400_000)
     .default(limits.stallMs.default)
-    .describe('How long a patchbay.v1 client may read nothing before its socket is closed with code 4001'),
+    .describe(
+      `How long a patchbay.v1 client may read nothing before its socket is closed with code ${closeCodes.stalled}`,
+    ),
   limits: limitSettings,
   console: z.boolean().default(true).describe('false: /hub/ is a list of contents, and the console is not served'),
   dashboards: z.string().default('').describe('Folder with the dashboards of the console, *.json5; empty: none'),

@@ -3,6 +3,7 @@
 import type { HubPort } from '../../../lib/connections/hub-port.ts';
 import { filterOf } from '../../../lib/connections/rest-api/filters/filter.ts';
 import { limitSettings } from '../../../lib/connections/rest-api/limits/limit-settings.ts';
+import type { LimitName } from '../../../lib/connections/rest-api/limits/limits.ts';
 import { FanOut } from '../../../lib/connections/rest-api/sockets/fan-out.ts';
 import { Client } from '../../../lib/connections/rest-api/sockets/v1/client.ts';
 import { Groups } from '../../../lib/connections/rest-api/sockets/v1/groups.ts';
@@ -29,11 +30,18 @@ export class ScriptedDesk {
   readonly graph = new Graph();
   readonly fanOut = new FanOut();
   readonly groups: Groups;
+  /** Who was given up, and by which limit. */
+  readonly givenUp: [Client, LimitName][] = [];
   /** Every change, in order. */
   readonly changes: { readonly address: string; readonly value: number; readonly revision: number }[] = [];
 
   constructor(declarations: readonly ParameterDeclaration[]) {
-    this.groups = new Groups(this.graph as unknown as HubPort, this.fanOut, () => {}, 1);
+    this.groups = new Groups(
+      this.graph as unknown as HubPort,
+      this.fanOut,
+      (client, limit) => this.#giveUp(client, limit),
+      1,
+    );
     this.graph.declared$.subscribe((parameter) => this.groups.structure.declare(this.fanOut.channelOf(parameter)));
     this.graph.declare(owner, declarations);
     this.graph.changes$.subscribe((change) => {
@@ -41,6 +49,11 @@ export class ScriptedDesk {
       this.changes.push({ address: parameter.address, value: numberOf(value), revision });
       this.fanOut.tell(change);
     });
+  }
+
+  #giveUp(client: Client, limit: LimitName): void {
+    this.givenUp.push([client, limit]);
+    this.groups.remove(client);
   }
 
   /** Sets a parameter as its connection does. */

@@ -29,6 +29,15 @@ export interface Limit {
 /** So many wrong credentials are compared in a row before `wrongCredentials` counts. */
 export const wrongInARow = 20;
 
+/**
+ * Of `backlogBytes`, while a round of the event loop has lasted for `lateMs`: how many messages of a client may wait, since each costs time
+ * to be kept. After the hub or its machine has stood still, all has come that clients have sent meanwhile, so `graceMessages` more may wait,
+ * of all clients together, which is a second of a quick one; so many of them come back each second.
+ */
+export const lateBacklog = { lateMs: 25, messages: 2000, graceMessages: 50_000, gracePerSecond: 5000 };
+/** When the backlogs of all clients together are longer, any client with more than the least is closed. */
+export const backlogBytesOfAll = 64 * 1024 * 1024;
+
 /** Whose share counts where there is no user. */
 const orAddress = ', or of one address without one';
 
@@ -185,7 +194,7 @@ export const limits = {
     default: 4 * 1024 * 1024,
     unit: 'bytes',
     setting: [64 * 1024, 64 * 1024 * 1024],
-    about: 'what a WebSocket client has sent and the hub has not taken yet',
+    about: `what a WebSocket client has sent and the hub has not taken yet; of who is more than 64 KiB ahead, also ${lateBacklog.messages} messages once a round has lasted for ${lateBacklog.lateMs} ms, and any when all clients together are ${backlogBytesOfAll / 1024 / 1024} MiB ahead`,
     told: `close code ${closeCodes.flooding}`,
     isFatal: true,
   },
@@ -212,6 +221,22 @@ export const limits = {
     setting: 'stallTimeout',
     about: 'how long a v1 client may read nothing',
     told: `close code ${closeCodes.stalled}`,
+    isFatal: true,
+  },
+  unsentFrames: {
+    default: 64,
+    unit: 'frames',
+    setting: 'fixed',
+    about: 'what is told of parameters that came or went, kept for a v1 client that does not read',
+    told: `close code ${closeCodes.stalled}`,
+    isFatal: true,
+  },
+  missedChanges: {
+    default: 100_000,
+    unit: 'counts',
+    setting: 'fixed',
+    about: 'counts of lost changes, one for each parameter, of v1 clients that do not read and subscribed to the same',
+    told: `close code ${closeCodes.stalled} for those that have read nothing for longest`,
     isFatal: true,
   },
   idleMs: {

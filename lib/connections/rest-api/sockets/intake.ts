@@ -4,7 +4,7 @@
 
 import { closeCodes } from '../../../wire/close-codes.ts';
 import type { LimitHits } from '../limits/limit-hits.ts';
-import { limits } from '../limits/limits.ts';
+import { backlogBytesOfAll, lateBacklog, limits } from '../limits/limits.ts';
 import { shareOf } from '../limits/share.ts';
 import { TokenBuckets } from '../limits/token-buckets.ts';
 import type { Pace } from '../pacing/pace.ts';
@@ -16,18 +16,8 @@ import type { Session, Socket } from './session.ts';
 const roundMs = 10;
 /** A client with a backlog of at most so many bytes is never closed. */
 const [leastBytes] = limits.backlogBytes.setting;
-/** In a round that has lasted for so long, a client is closed when so many messages wait, since each costs time to be kept. */
-const lateMs = 25;
-const lateMessages = 2000;
-/**
- * Not at once, though: after the hub or its machine has stood still, all has come that clients have sent meanwhile. So many messages more may
- * wait then, of all clients together, which is a second of a quick one, and some of them come back each second.
- */
-const graceMessages = 50_000;
-const gracePerSecond = 5000;
+/** Whose grace it is. */
 const everybody = '';
-/** When all backlogs together are longer than this, any client with more than the least is closed. */
-const totalBytes = 64 * 1024 * 1024;
 /** A client with a backlog of at most so many bytes is no flood: it has sent a few changes, which are soon taken. */
 const littleBytes = 1024;
 /** How long the slice of a client lasts, and after how many messages the intake looks at the clock. */
@@ -48,7 +38,7 @@ export class Intake {
   /** In the order of their slices. */
   readonly #waiting = new Map<Session, Waiting>();
   #totalBytes = 0;
-  readonly #grace = new TokenBuckets(graceMessages, gracePerSecond);
+  readonly #grace = new TokenBuckets(lateBacklog.graceMessages, lateBacklog.gracePerSecond);
   /** How many bytes of pings and pongs came in a round that had lasted long. */
   readonly #control = new Map<Session, number>();
 
@@ -116,8 +106,8 @@ export class Intake {
 
   #isTooMuch(bytes: number, messages: number): boolean {
     if (bytes <= leastBytes) return false;
-    if (bytes > this.#maxBytes || this.#totalBytes > totalBytes) return true;
-    return messages > lateMessages && !this.#pace.hasTime(0, lateMs) && !this.#hasGrace();
+    if (bytes > this.#maxBytes || this.#totalBytes > backlogBytesOfAll) return true;
+    return messages > lateBacklog.messages && !this.#pace.hasTime(0, lateBacklog.lateMs) && !this.#hasGrace();
   }
 
   #hasGrace(): boolean {

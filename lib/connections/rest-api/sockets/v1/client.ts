@@ -18,7 +18,7 @@ import type { Subscription } from './subscription.ts';
 /** A socket with more than this unread in the hub is full: it is sent nothing more until it reads. */
 const maxUnreadBytes = 8 * 1024;
 /** How many frames about parameters that came and went wait for a client that does not read; beyond, it is given up. */
-const maxUnsent = 64;
+const maxUnsent = limits.unsentFrames.default;
 /** While so many answers wait for other hubs, which takes two seconds at most, the client's next messages wait as well. */
 const maxPendingAcks = limits.pendingAcks.default;
 

@@ -2,6 +2,7 @@
 // subscription that matches.
 
 import type { Parameter } from '../../../../model/parameter.ts';
+import { limits } from '../../limits/limits.ts';
 import type { Channel, Subscriber } from '../channel.ts';
 import type { Client } from './client.ts';
 import type { Sources } from './members/catch-up.ts';
@@ -15,15 +16,17 @@ import type { Ticker } from './outboxes/ticker.ts';
 import type { Subscription } from './subscription.ts';
 
 /** How many counts of missed changes a group keeps; beyond, whoever has been full longest is given up. */
-const maxMissed = 100_000;
+const maxMissed = limits.missedChanges.default;
+
+/** Ends a client that reads too slowly, and counts by which limit that shows. */
+export type GiveUp = (client: Client, limit: 'stallMs' | 'unsentFrames' | 'missedChanges') => void;
 
 /** What groups have in common. */
 export interface GroupContext extends Sources {
   readonly tickerOf: (rate: number) => Ticker;
   /** Tells of parameters that have come and gone, before anything else is told of them. */
   tellStructure(): void;
-  /** Ends a client that reads too slowly. */
-  giveUp(client: Client): void;
+  readonly giveUp: GiveUp;
 }
 
 export class Group implements Subscriber {
@@ -57,7 +60,8 @@ export class Group implements Subscriber {
   /** Sends a frame about parameters that came or went to all clients; those that are full get it later. */
   sendToAll(frame: string): void {
     const { live, apart } = this.members;
-    for (const client of [...live, ...apart]) if (!client.sendOrKeep(frame)) this.#context.giveUp(client);
+    for (const client of [...live, ...apart])
+      if (!client.sendOrKeep(frame)) this.#context.giveUp(client, 'unsentFrames');
   }
 
   #flush(outboxes: readonly Outbox[]): void {
@@ -96,7 +100,7 @@ export class Group implements Subscriber {
     for (const client of waiting) {
       const counted = losses.size;
       const own = client.missed.size;
-      this.#context.giveUp(client);
+      this.#context.giveUp(client, 'missedChanges');
       size -= own + counted - losses.size;
       if (size <= maxMissed) break;
     }

@@ -6,7 +6,7 @@ import type { LostFires } from '../../../mirroring.ts';
 import { WorkQueue } from '../../pacing/work-queue.ts';
 import type { FanOut } from '../fan-out.ts';
 import type { Client } from './client.ts';
-import { Group, type GroupContext } from './group.ts';
+import { type GiveUp, Group, type GroupContext } from './group.ts';
 import { close, type Handover } from './members/members.ts';
 import { tellLostFires } from './mirrored/lost-fires.ts';
 import { Staleness } from './mirrored/staleness.ts';
@@ -45,7 +45,7 @@ export class Groups {
   readonly #groupOf = new Map<Client, Group>();
 
   /** `giveUp` ends a client that reads too slowly; `newMs` is how long at most an end waits for the first subscriptions of a client. */
-  constructor(hub: HubPort, fanOut: FanOut, giveUp: (client: Client) => void, newMs = moreMayComeMs) {
+  constructor(hub: HubPort, fanOut: FanOut, giveUp: GiveUp, newMs = moreMayComeMs) {
     this.#newMs = newMs;
     this.#fanOut = fanOut;
     this.structure = new Structure(hub, this.#groups);

@@ -13,6 +13,7 @@ import type { Protocol, ProtocolContext } from '../protocol.ts';
 import { SubscriptionShares } from '../user-shares.ts';
 import { Client, type ClientEvents } from './client.ts';
 import { encode } from './frames.ts';
+import type { GiveUp } from './group.ts';
 import { Groups } from './groups.ts';
 import { createSubscriptionReader } from './handlers/subscription-reader.ts';
 import { V1Session } from './session.ts';
@@ -44,13 +45,13 @@ export function serveV1({
 }: ProtocolContext): V1Protocol {
   const { limits } = settings;
   const sessions = new Set<V1Session>();
-  const giveUp = (client: Client) => {
-    hits.add('stallMs', client.remoteAddress);
+  const giveUp: GiveUp = (client, limit) => {
+    hits.add(limit, client.remoteAddress);
     groups.remove(client);
     stalls.delete(client);
     setImmediate(() => client.end(closeCodes.stalled, 'you did not read'));
   };
-  const stalls = new StallWatch<Client>(settings.stallTimeout, giveUp);
+  const stalls = new StallWatch<Client>(settings.stallTimeout, (client) => giveUp(client, 'stallMs'));
   const events: ClientEvents = {
     full: (client) => stalls.add(client),
     waits(client, isWaiting) {

@@ -1,0 +1,61 @@
+// What the hub keeps for clients that do not read is bounded: beyond that they are given up, and it is said by which limit.
+
+import { setImmediate } from 'node:timers/promises';
+import test from 'ava';
+import { limits } from '../../../../../lib/connections/rest-api/limits/limits.ts';
+import { ScriptedDesk, ScriptedReader } from '../../../../support/sockets/scripted-reader.ts';
+
+const padding = 'x'.repeat(20_000);
+const parameter = (id: string) => ({ id, type: 'S', access: 'read-write' }) as const;
+
+/** A desk, and clients of it that want all changes. */
+async function start(count: number) {
+  const desk = new ScriptedDesk(Array.from({ length: count }, (_, index) => parameter(`p${index}`)));
+  const connect = async () => {
+    const reader = new ScriptedReader(desk);
+    reader.subscribe(0, { include: ['**'], rate: 0, delivery: 'all' });
+    do {
+      await setImmediate();
+      reader.drain();
+    } while (reader.client.membership.name !== 'live');
+    return reader;
+  };
+  let stops = 0;
+  /** It reads no more, and its socket is full. */
+  const stop = async (reader: ScriptedReader) => {
+    reader.socket.isReading = false;
+    desk.set('desk/p0', `${++stops} ${padding}`);
+    while (!reader.client.isFull) await setImmediate();
+  };
+  return { desk, connect, stop };
+}
+
+test('a client that does not read is given up when too much is to be told of parameters that came', async (t) => {
+  const { desk, connect, stop } = await start(1);
+  const [stopped, reading] = [await connect(), await connect()];
+  await stop(stopped);
+  const come = async (number: number) => {
+    desk.declare(parameter(`new-${number}`));
+    await setImmediate();
+    reading.drain();
+  };
+  for (let number = 0; number < limits.unsentFrames.default; number++) await come(number);
+  t.deepEqual(desk.givenUp, []);
+  await come(limits.unsentFrames.default);
+  t.deepEqual(desk.givenUp, [[stopped.client, 'unsentFrames']]);
+  t.deepEqual([...stopped.faults, ...reading.faults], []);
+});
+
+test('who has read nothing for longest is given up when too many changes are counted for those who want all and do not read', async (t) => {
+  const half = limits.missedChanges.default * 0.6;
+  const { desk, connect, stop } = await start(2 * half);
+  const first = await connect();
+  await stop(first);
+  for (let place = 1; place < half; place++) desk.set(`desk/p${place}`, '1');
+  const second = await connect();
+  await stop(second);
+  t.deepEqual(desk.givenUp, []);
+  for (let place = half; place < 2 * half; place++) desk.set(`desk/p${place}`, '2');
+  while (desk.givenUp.length === 0) await setImmediate();
+  t.deepEqual(desk.givenUp, [[first.client, 'missedChanges']]);
+});
