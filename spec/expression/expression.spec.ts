@@ -5,6 +5,7 @@ import { compileExpression, freeNames, isLanguageName, missingName } from '../..
 import { expressionPattern } from '../../lib/expression/pattern.ts';
 import { localTime } from '../../lib/model/time/zone-time.ts';
 import type { Value, ValueType } from '../../lib/model/value.ts';
+import { processorTimeOf } from '../support/system/machine.ts';
 
 const variables: Record<string, ValueType> = { value: 'F', flag: 'B', text: 'S' };
 const scope = { value: 3.5, flag: true, text: '5,6' };
@@ -234,25 +235,26 @@ test('bad syntax is a mistake', (t) => {
   t.throws(() => freeNames('a +'), { code: 'bad-flow', message: /expected a value after \+/ });
 });
 
-test('a pattern and a text of clients take no time that matters, and what would is an error', (t) => {
+test('a pattern and a text of clients take no time that matters, and what would is an error', async (t) => {
   const { evaluate } = compileExpression('matches(text, pattern)', { text: 'S', pattern: 'S' });
-  const before = performance.now();
   const slow = 'a'.repeat(65_536);
-  t.false(evaluate({ text: `${slow.slice(0, 40)}!`, pattern: '^(a+)+$' }));
-  t.true(evaluate({ text: slow, pattern: '^(a+)+$' }));
-  for (let n = 0; n < 300; n++) t.true(evaluate({ text: `n${n}`, pattern: `^n${n}$` }));
-  t.true(evaluate({ text: 'é', pattern: '\\u00e9' }));
-  for (const [text, pattern, message] of [
-    ['a', '(?=a)a', /invalid or unsupported/],
-    ['a', '(?<x>a)\\k<x>', /invalid escape/],
-    ['a', '(', /missing closing/],
-    ['a', 'a'.repeat(1025), /regular expression of at most 1024 characters, got 1025/],
-    ['a', '((a{100}){100}){100}', /of at most 1000 steps/],
-    ['a', 'a{999}a{999}', /of at most 1000 steps/],
-    [slow, '[ab]{900}', /a text of at most \d+ characters for this regular expression, got 65536/],
-  ] as const)
-    t.throws(() => evaluate({ text, pattern }), { message });
-  t.true(performance.now() - before < 5000);
+  const work = () => {
+    t.false(evaluate({ text: `${slow.slice(0, 40)}!`, pattern: '^(a+)+$' }));
+    t.true(evaluate({ text: slow, pattern: '^(a+)+$' }));
+    for (let n = 0; n < 300; n++) t.true(evaluate({ text: `n${n}`, pattern: `^n${n}$` }));
+    t.true(evaluate({ text: 'é', pattern: '\\u00e9' }));
+    for (const [text, pattern, message] of [
+      ['a', '(?=a)a', /invalid or unsupported/],
+      ['a', '(?<x>a)\\k<x>', /invalid escape/],
+      ['a', '(', /missing closing/],
+      ['a', 'a'.repeat(1025), /regular expression of at most 1024 characters, got 1025/],
+      ['a', '((a{100}){100}){100}', /of at most 1000 steps/],
+      ['a', 'a{999}a{999}', /of at most 1000 steps/],
+      [slow, '[ab]{900}', /a text of at most \d+ characters for this regular expression, got 65536/],
+    ] as const)
+      t.throws(() => evaluate({ text, pattern }), { message });
+  };
+  t.true((await processorTimeOf(work)) < 5000);
   t.throws(() => compileExpression("value.matches('(?=a)')", { value: 'S' }), {
     message: /regular expression \(RE2\)/,
   });

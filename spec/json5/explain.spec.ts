@@ -4,6 +4,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { explainJson5 } from '../../lib/json5/explain.ts';
 import { readJson5 } from '../../lib/json5/read.ts';
+import { processorTimeOf } from '../support/system/machine.ts';
 
 test('a text that is JSON5 has nothing to explain', (t) => {
   fc.assert(
@@ -18,10 +19,9 @@ test('a text that is nested too deep is refused in a sentence, too', (t) => {
   t.throws(() => readJson5('['.repeat(200_000)), { code: 'bad-json5' });
 });
 
-test('a long text of digits that is no number is explained at once', (t) => {
-  const before = performance.now();
-  t.not(explainJson5(`{ a: ${'1'.repeat(65_000)}x }`), undefined);
-  t.true(performance.now() - before < 500);
+test('a long text of digits that is no number is explained at once', async (t) => {
+  const explain = () => t.not(explainJson5(`{ a: ${'1'.repeat(65_000)}x }`), undefined);
+  t.true((await processorTimeOf(explain)) < 500);
 });
 
 test('whatever is wrong is told in one sentence, with a place in the text', (t) => {

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ParameterDeclaration } from '../../model/parameter.ts';
 import { type ConnectionContext, type ConnectionEvent, defineConnectionType } from '../connection.ts';
 import { durationSetting } from '../setting.ts';
-import { defaultMs, readDurationMs } from './duration.ts';
+import { defaultMs, readStartMs } from './duration.ts';
 import { pulseSchema, runPulse } from './pulse.ts';
 import { recallMs } from './recall.ts';
 
@@ -51,7 +51,7 @@ function declareParameters(settings: Settings): ParameterDeclaration[] {
         id: `timer/${index + 1}/start`,
         type: 'I',
         access: 'write-only',
-        accept: (input) => readDurationMs(input, durationMs),
+        accept: (input) => readStartMs(input, durationMs),
       },
       { id: `timer/${index + 1}/trigger`, type: 'T', access: 'read-only' },
     ]),

@@ -8,9 +8,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { firstValueFrom, interval } from 'rxjs';
-import { exhaustMap, filter, timeout } from 'rxjs/operators';
-import { deadlineMs } from '../../support/deadline.ts';
+import { firstValueFrom } from 'rxjs';
+import { filter } from 'rxjs/operators';
+import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { startXServer } from '../../support/keyboard/x-server.ts';
 import { keyboardPids, startHubProcess } from '../../support/system/hub-process.ts';
@@ -25,17 +25,6 @@ const flow = {
   },
   rules: [{ from: 'keys/input/ctrl-f1', map: 'true', to: 'desk/lamp' }],
 };
-
-/** Waits for what other processes do not tell. */
-function until(isTrue: () => boolean | Promise<boolean>): Promise<unknown> {
-  return firstValueFrom(
-    interval(20).pipe(
-      exhaustMap(async () => isTrue()),
-      filter(Boolean),
-      timeout(deadlineMs),
-    ),
-  );
-}
 
 test.serial('without DISPLAY the hub starts, says why, and serves', async (t) => {
   const hub = await startHubProcess(t, flow);
@@ -64,7 +53,7 @@ test.serial('kill -9 of the process and of the X server: the hub serves on, the 
   const back = await startXServer(t, x);
   await hub.logged(/"keys" is running/, 3);
   await back.xdotool('key', 'ctrl+F1');
-  await until(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+  await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
   t.is(await hub.get('/parameters/keys/_status/connected'), 'true');
 });
 
@@ -75,7 +64,7 @@ test.serial('signals are for the hub: the process lives on until the hub has sto
   const [child] = await keyboardPids(hub.pid);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(child!, signal);
   await x.xdotool('key', 'ctrl+F1');
-  await until(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+  await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
   process.kill(-hub.pid, 'SIGINT'); // as Ctrl-C does: to both
   const { status, signal, output } = await hub.ended();
   t.deepEqual([status, signal], [0, null]);
@@ -88,7 +77,7 @@ test.serial('the process ends when the hub is killed', async (t) => {
   await hub.logged(/"keys" is running/);
   const [child] = await keyboardPids(hub.pid);
   process.kill(hub.pid, 'SIGKILL');
-  await t.notThrowsAsync(until(() => !isRunning(child!)));
+  await t.notThrowsAsync(eventually(() => !isRunning(child!)));
 });
 
 /** Whether a process runs. One that has ended stays in /proc until its parent, the first process of a container for some, asks. */

@@ -2,12 +2,12 @@
 // checks and parameters follow from this table.
 
 import { z } from 'zod';
-import { parseDurationMs } from '../../../model/time/duration.ts';
+import { longestDurationMs, parseDurationMs } from '../../../model/time/duration.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 import { createCtd, createCtu, createCtud } from './counters.ts';
 import { createFTrig, createRs, createRTrig, createSr } from './latches.ts';
 import type { Logic } from './logic.ts';
-import { createTof, createTon, createTp, longestMs } from './timers.ts';
+import { createTof, createTon, createTp } from './timers.ts';
 
 /** What an argument has to be: a literal within bounds, or the name of something that has one of the types. */
 export interface ArgumentKind {
@@ -34,7 +34,7 @@ const flag: ArgumentKind = {
   isLiteral: (value) => typeof value === 'boolean',
 };
 const milliseconds: ArgumentKind = {
-  ...integerArgument(0, longestMs, ' (ms), a duration such as "5s"'),
+  ...integerArgument(0, longestDurationMs, ' (ms), a duration such as "5s"'),
   readText: parseDurationMs,
 };
 const count = integerArgument(-Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER);

@@ -2,12 +2,11 @@
 // clock. The elapsed time is told at the start, every 100 ms while it runs, and at the end, so that it floods nobody. A new
 // `pt` counts at once, from the same start; it is held within 0..2^31−1.
 
+import { longestDurationMs } from '../../../model/time/duration.ts';
 import { type Logic, type Remembered, RisingEdge } from './logic.ts';
 
 /** The steps in which a running timer tells its elapsed time. */
 const elapsedGridMs = 100;
-/** The longest `pt`: about 24 days. */
-export const longestMs = 2 ** 31 - 1;
 
 /** TON: `in`, `pt` → on once `in` has been true for pt, off when `in` is. Then elapsed returns to 0. */
 export const createTon = (): Logic =>
@@ -55,7 +54,7 @@ function createTimer(step: TimerStep, edge = new RisingEdge()): Logic {
       return watch.wakeAt;
     },
     step: (values, now) => {
-      const ptMs = Math.trunc(Math.max(0, Math.min(longestMs, values[1] as number)));
+      const ptMs = Math.trunc(Math.max(0, Math.min(longestDurationMs, values[1] as number)));
       step(watch, values[0] as boolean, ptMs, now);
     },
     remember: () => ({ ...watch.remember(), edges: [edge.wasFalse] }),

@@ -3,13 +3,13 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { readInput, tellInput } from '../../../../lib/connections/nats/wire/inputs.ts';
-import { readDurationMs } from '../../../../lib/connections/timer/duration.ts';
+import { readStartMs } from '../../../../lib/connections/timer/duration.ts';
 import { HubError } from '../../../../lib/model/error.ts';
 import { convert, valueTypes } from '../../../../lib/model/value.ts';
 
 const conversions = [
   ...valueTypes.map((type) => (input: unknown) => convert(type, input)),
-  (input: unknown) => readDurationMs(input, 1000),
+  (input: unknown) => readStartMs(input, 1000),
 ];
 
 /** What each conversion makes of an input. */

@@ -4,6 +4,7 @@ import { setTimeout as after } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { Heartbeat } from '../../../../lib/connections/rest-api/sockets/heartbeat.ts';
 import type { ConnectedClient } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import { eventually } from '../../../support/deadline.ts';
 
 const beatMs = 2;
 
@@ -40,10 +41,6 @@ function startBeating(t: ExecutionContext, count: number): [Clients, Heartbeat] 
   return [clients, heartbeat];
 }
 
-async function until(isSo: () => boolean): Promise<void> {
-  while (!isSo()) await after(1);
-}
-
 for (const count of [1, 29, 30, 95, 10_000])
   test(`each of ${count} is pinged once a round, and no beat pings more than its share`, async (t) => {
     const [clients] = startBeating(t, count);
@@ -64,24 +61,24 @@ for (const count of [1, 29, 30, 95, 10_000])
 
 test('who comes while others are pinged is pinged as well, who has gone is not', async (t) => {
   const [clients] = startBeating(t, 40);
-  await until(() => Math.max(...clients.pings.values()) > 0);
+  await eventually(() => Math.max(...clients.pings.values()) > 0);
   const [gone] = [...clients.pings].at(-1)!;
   clients.pings.delete(gone);
   clients.add(2000);
-  await until(() => Math.min(...clients.pings.values()) > 1);
+  await eventually(() => Math.min(...clients.pings.values()) > 1);
   t.false(clients.pings.has(gone));
 });
 
 test('it rests while nobody is there, and beats again when somebody comes', async (t) => {
   const [clients, heartbeat] = startBeating(t, 3);
-  await until(() => Math.min(...clients.pings.values()) > 0);
+  await eventually(() => Math.min(...clients.pings.values()) > 0);
   clients.pings.clear();
   await after(20 * beatMs);
   clients.add(3);
   await after(80 * beatMs);
   t.deepEqual([...clients.pings.values()], [0, 0, 0]);
   heartbeat.came();
-  await until(() => Math.min(...clients.pings.values()) > 0);
+  await eventually(() => Math.min(...clients.pings.values()) > 0);
   heartbeat.stop();
   const counts = [...clients.pings.values()];
   await after(80 * beatMs);
