@@ -30,7 +30,7 @@ export function convert(type: ValueType, input: unknown): Value {
         throw notConvertible(`text of at most ${maxTextLength} characters`, `${input.length} characters`);
       return input.isWellFormed() ? input : input.toWellFormed();
     case 'T':
-      scalar('anything but null, an object or an array', input);
+      scalar('a boolean, a finite number or text', input);
       return 1;
   }
 }

@@ -12,7 +12,7 @@ import type { Visitor } from '../users/visitor.ts';
 import { wantsJsonErrors } from './answer/accept.ts';
 import { beginValue, jsonType } from './answer/headers.ts';
 import { send } from './answer/send.ts';
-import { bodyTypeOf, readBody, readObject } from './body.ts';
+import { bodyTypeOf, readBody, readObject, wrongBodyType } from './body.ts';
 import { keepResponse } from './exchange.ts';
 
 /** A POST, and who sends it. */
@@ -32,8 +32,7 @@ export function answerPost<Schema extends z.ZodObject>(
   schema: Schema,
   act: (body: z.output<Schema>) => Answer | Promise<Answer>,
 ): void {
-  const type = bodyTypeOf(request);
-  if (type !== jsonType) throw new HubError('body-type', `Content-Type: expected ${jsonType} in UTF-8, got "${type}"`);
+  if (bodyTypeOf(request) !== jsonType) throw wrongBodyType(request, jsonType);
   const asJson = wantsJsonErrors(request.getUrl(), request.getHeader('accept'));
   const expected = Object.keys(schema.shape).join(', ');
   const exchange = keepResponse(response);

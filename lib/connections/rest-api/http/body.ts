@@ -22,6 +22,12 @@ export function bodyTypeOf(request: HttpRequest): string {
   return /^"?utf-?8"?$/.test(charset) ? type : '';
 }
 
+/** The error `body-type`, with what came. */
+export function wrongBodyType(request: HttpRequest, expected: string): HubError {
+  const came = request.getHeader('content-type');
+  return new HubError('body-type', `Content-Type: expected ${expected} in UTF-8, got "${came}"`);
+}
+
 /** Reads a whole body and calls `done` once, with the text or an error: `body-too-large`, or `bad-request` for bad UTF-8. */
 export function readBody(exchange: Exchange, request: HttpRequest, done: (body: string | HubError) => void): void {
   const expected = `body: expected at most ${maxBodyBytes} bytes, got more`;

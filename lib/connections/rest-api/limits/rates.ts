@@ -40,23 +40,24 @@ export function createRates(settings: RateSettings, now?: () => number): Rates {
     request:
       requests &&
       ((share) => {
-        if (!requests.has(share)) throw tooMany('requestsPerUser', 'requests', share);
+        if (!requests.has(share)) throw tooMany('requestsPerUser', 'requests', share, requests.waitMs(share));
         requests.take(share);
       }),
     writes:
       (ofUser ?? ofClient) &&
       (({ share, id }, count) => {
-        if (ofUser?.has(share, count) === false) return tooMany('writesPerUser', 'writes', share);
+        if (ofUser?.has(share, count) === false)
+          return tooMany('writesPerUser', 'writes', share, ofUser.waitMs(share, count));
         if (id !== undefined && ofClient?.has(id, count) === false)
-          return tooMany('writesPerClient', 'writes', 'this client');
+          return tooMany('writesPerClient', 'writes', 'this client', ofClient.waitMs(id, count));
         ofUser?.take(share, count);
         if (id !== undefined) ofClient?.take(id, count);
         return undefined;
       }),
   };
 
-  function tooMany(limit: LimitName & keyof RateSettings, what: string, whose: string): LimitError {
+  function tooMany(limit: LimitName & keyof RateSettings, what: string, whose: string, waitMs: number): LimitError {
     const message = `expected at most ${settings[limit]} ${what} per second of ${whose}, got more`;
-    return new LimitError(limit, 'too-many-requests', message);
+    return new LimitError(limit, 'too-many-requests', message, Math.max(1, Math.ceil(waitMs / 1000)));
   }
 }

@@ -55,9 +55,9 @@ export class TokenBuckets {
     return bucket === undefined ? this.#size : this.#tokensOf(bucket);
   }
 
-  /** In how many milliseconds there is one again; 0: there is one. */
-  waitMs(key: string | number): number {
-    return this.#msUntil(Math.max(0, 1 - this.left(key)));
+  /** In how many milliseconds there are so many, as for `has`; 0: there are. */
+  waitMs(key: string | number, count = 1): number {
+    return this.#msUntil(Math.max(0, Math.min(count, this.#size) - this.left(key)));
   }
 
   #msUntil(tokens: number): number {

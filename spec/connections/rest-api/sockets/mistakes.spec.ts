@@ -27,7 +27,7 @@ const mistakes: [message: string | Uint8Array, error: RegExp, p?: string][] = [
   ['{"p":"desk/i","v":[1]}', /^expected a number, got \[1\] \(array\)$/, 'desk/i'],
   ['{"p":"desk/i","v":"loud"}', /^expected a number, got "loud" \(string\)$/, 'desk/i'],
   ['{"p":"desk/i","v":1e999}', /^expected a number, got Infinity/, 'desk/i'],
-  ['{"p":"desk/go","v":null}', /^expected anything but null/, 'desk/go'],
+  ['{"p":"desk/go","v":null}', /^expected a boolean, a finite number or text, got null/, 'desk/go'],
   ['{"p":"desk/x","v":1}', /^desk\/x: expected the address of a parameter/, 'desk/x'],
   ['{"p":"","v":1}', /expected the address of a parameter/, ''],
   ['{"p":"constructor","v":1}', /^constructor: expected the address of a parameter/, 'constructor'],

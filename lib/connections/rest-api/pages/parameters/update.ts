@@ -9,7 +9,7 @@ import type { HubPort } from '../../../hub-port.ts';
 import { acceptsJson } from '../../http/answer/accept.ts';
 import { beginValue, jsonType } from '../../http/answer/headers.ts';
 import { send } from '../../http/answer/send.ts';
-import { bodyTypeOf, readBody, readObject } from '../../http/body.ts';
+import { bodyTypeOf, readBody, readObject, wrongBodyType } from '../../http/body.ts';
 import { type Exchange, keepResponse } from '../../http/exchange.ts';
 import { asHubError } from '../../input/fault-gate.ts';
 import { unconfirmed } from '../../input/unconfirmed.ts';
@@ -57,13 +57,8 @@ export function updateByPost(
   request: HttpRequest,
 ): void {
   const asJson = acceptsJson(request.getHeader('accept'));
-  const type = bodyTypeOf(request);
-  const read = readers.get(type);
-  if (read === undefined)
-    throw refused(
-      context,
-      new HubError('body-type', `Content-Type: expected ${formType} or ${jsonType} in UTF-8, got "${type}"`),
-    );
+  const read = readers.get(bodyTypeOf(request));
+  if (read === undefined) throw refused(context, wrongBodyType(request, `${formType} or ${jsonType}`));
   const exchange = keepResponse(response);
   readBody(exchange, request, (body) => {
     try {

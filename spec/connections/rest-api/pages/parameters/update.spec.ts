@@ -170,7 +170,7 @@ const badBodies: [type: string, body: string | Uint8Array, status: number, sente
   [form, Buffer.from('parameter=desk/s&value=\xff', 'latin1'), 400, /^body: expected UTF-8/],
   ['text/plain', 'parameter=desk/i&value=1', 415, /^Content-Type: expected .* in UTF-8, got "text\/plain"\n$/],
   ['', 'parameter=desk/i&value=1', 415, /^Content-Type: expected .*, got ""\n$/],
-  [`${json}; charset=latin1`, '{}', 415, /^Content-Type: expected /],
+  [`${json}; charset=latin1`, '{}', 415, /^Content-Type: expected .*, got "application\/json; charset=latin1"\n$/],
   ['multipart/form-data; boundary=x', '--x--', 415, /^Content-Type: expected /],
 ];
 for (const [type, body, status, sentence] of badBodies)

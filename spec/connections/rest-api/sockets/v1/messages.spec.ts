@@ -123,6 +123,7 @@ const wrong: [what: string, message: unknown, error: RegExp, sub?: number | unde
   ['a rate of a text', { sub: 3, rate: '60' }, /^rate: expected number of times per second/, 3],
   ['an unknown delivery', { sub: 3, delivery: 'some' }, /^delivery: expected "latest" or "all", got "some"/, 3],
   ['since without rev', { sub: 3, since: { epoch: 'x' } }, /^since\.rev: expected revision, got /, 3],
+  ['since that is a number', { sub: 3, since: 1 }, /^since: expected {"epoch":…,"rev":…}, got 1 \(number\)$/, 3],
   ['sub with more', { sub: 3, inlcude: [] }, /^expected no key "inlcude"/, 3],
   ['unsub of none', { unsub: 7 }, /^unsub: there is no subscription 7/],
   ['ping of a text', { ping: 'x' }, /^ping: expected number, got "x"/],

@@ -32,6 +32,7 @@ const patterns = z.array(z.unknown(), { error: 'list of patterns' }).transform((
 });
 const rateExpected = 'number of times per second, or 0';
 const revExpected = 'revision';
+const sinceExpected = '{"epoch":…,"rev":…}';
 
 const schema = z.strictObject({
   sub: subscriptionId,
@@ -40,10 +41,13 @@ const schema = z.strictObject({
   rate: z.number({ error: rateExpected }).min(0, { error: rateExpected }).default(0),
   delivery: z.enum(['latest', 'all'], { error: '"latest" or "all"' }).default('latest'),
   since: z
-    .strictObject({
-      epoch: z.string({ error: 'epoch' }),
-      rev: z.int({ error: revExpected }).min(0, { error: revExpected }),
-    })
+    .strictObject(
+      {
+        epoch: z.string({ error: 'epoch' }),
+        rev: z.int({ error: revExpected }).min(0, { error: revExpected }),
+      },
+      { error: ({ code }) => (code === 'invalid_type' ? sinceExpected : undefined) },
+    )
     .optional(),
 });
 
