@@ -76,6 +76,12 @@ const functionResults: [string, Value][] = [
   ['clamp(12, 0, 10)', 10],
   ['round(1.005, 2)', 1.01],
   ['round(-1234, -2)', -1200],
+  ['round(-1.005, 2)', -1.01],
+  ['round(1795814225123, 4)', 1795814225123],
+  ['round(123456789.12345679, 10)', 123456789.12345679],
+  ['round(9007199254740991, 1)', 9007199254740991],
+  ['round(1e-7, 7) + round(4e-8, 7)', 1e-7],
+  ['fixed(1795814225.123, 6) + " " + fixed(9007199254740991, 2)', '1795814225.123000 9007199254740991.00'],
   ['sqrt(9) + pow(2, 3) + log10(100) + log(1) + exp(0)', 14],
   ['bitAnd(6, 3) + bitOr(4, 1) + bitXor(6, 3) + shiftLeft(1, 4) + shiftRight(256, 8)', 29],
   ['bitNot(0)', 4294967295],
@@ -214,6 +220,19 @@ test('a result has to fit the type that is expected', (t) => {
     t.throws(() => compileExpression(expression, variables, type), { message });
   t.is(compileExpression('size(text)', variables, 'I').evaluate(scope), 3);
 });
+
+for (const [expression, message] of [
+  ["double('0x10')", /^double: expected a number in text, got "0x10"/],
+  ["int('0b11')", /^int: expected a number in text, got "0b11"/],
+  ["double('Infinity')", /^double: expected a number in text/],
+  ["double('1e400')", /^double: expected a number in text/],
+  ['shiftLeft(1, 32)', /^shiftLeft: expected a place of 0 to 31, got 32/],
+  ['shiftRight(1, -1)', /^shiftRight: expected a place of 0 to 31, got -1/],
+  ['bit(5, 32)', /^bit: expected a place of 0 to 31, got 32/],
+] as const)
+  test(`${expression} is an error, as it would be wrong`, (t) => {
+    t.throws(() => compileExpression(expression, {}).evaluate({}), { message });
+  });
 
 const reads = test.macro((t, text: string, names: string[]) => t.deepEqual(freeNames(text), names));
 

@@ -1,6 +1,7 @@
 // Functions that make a value of another type.
 
 import { describe } from '../../model/error.ts';
+import { readNumber } from '../../model/value.ts';
 import { define, type FunctionType } from './function-type.ts';
 
 const trueTexts: ReadonlySet<string> = new Set(['1', 't', 'true', 'TRUE', 'True']);
@@ -15,12 +16,12 @@ export const conversionFunctions: readonly FunctionType[] = [
   define(['double(value)'], 'the value as a number; true is 1', {
     'double: double': (number: number) => number,
     'bool: double': Number,
-    'string: double': toNumber,
+    'string: double': (text: string) => toNumber('double', text),
   }),
   define(['int(value)'], 'the value as a number without what is after the point', {
     'double: double': Math.trunc,
     'bool: double': Number,
-    'string: double': (text: string) => Math.trunc(toNumber(text)),
+    'string: double': (text: string) => Math.trunc(toNumber('int', text)),
   }),
   define(['bool(value)'], 'the text "true" or "false", "1" or "0" as true or false; of a number, whether it is not 0', {
     'bool: bool': (flag: boolean) => flag,
@@ -29,10 +30,10 @@ export const conversionFunctions: readonly FunctionType[] = [
   }),
 ];
 
-function toNumber(text: string): number {
-  const number = text.trim() === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(number)) throw new Error(`double: expected a number in text, got ${describe(text)}`);
-  return number;
+function toNumber(name: string, text: string): number {
+  const number = readNumber(text);
+  if (number !== undefined && Number.isFinite(number)) return number;
+  throw new Error(`${name}: expected a number in text, got ${describe(text)}`);
 }
 
 function toFlag(text: string): boolean {

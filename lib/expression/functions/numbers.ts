@@ -5,6 +5,7 @@ import { define, type FunctionType, numeric } from './function-type.ts';
 /** How many numbers `min` and `max` take beside one another. A list may have more. */
 const mostNumbers = 8;
 const digitsOf = (digits: number) => Math.min(15, Math.max(-15, Math.trunc(digits)));
+const lastBit = 31;
 
 export const numberFunctions: readonly FunctionType[] = [
   ofMany('min', 'the least of the numbers', (numbers) => Math.min(...numbers)),
@@ -20,7 +21,7 @@ export const numberFunctions: readonly FunctionType[] = [
   numeric('ceil(number)', 'the next whole number above', Math.ceil, 1),
   define(
     ['round(number)', 'round(number, digits)'],
-    'the nearest whole number, or that with so many digits after the point',
+    'the nearest whole number, or that with so many digits after the point, at most 15',
     {
       'double: double': Math.round,
       'double, double: double': round,
@@ -42,22 +43,39 @@ export const numberFunctions: readonly FunctionType[] = [
   numeric('bitNot(number)', 'the bits that are not set', (number) => ~number! >>> 0, 1),
   numeric(
     'shiftLeft(number, places)',
-    'the bits, so many places up',
-    (number, places) => (number! << places!) >>> 0,
+    'the bits, so many places up, 0 to 31',
+    (number, places) => (number! << placesOf('shiftLeft', places!)) >>> 0,
     2,
   ),
-  numeric('shiftRight(number, places)', 'the bits, so many places down', (number, places) => number! >>> places!, 2),
-  define(['bit(number, place)'], 'whether the bit at the place is set, counted from 0', {
-    'double, double: bool': (number: number, place: number) => ((number >>> place) & 1) === 1,
+  numeric(
+    'shiftRight(number, places)',
+    'the bits, so many places down, 0 to 31',
+    (number, places) => number! >>> placesOf('shiftRight', places!),
+    2,
+  ),
+  define(['bit(number, place)'], 'whether the bit at the place is set, counted from 0 to 31', {
+    'double, double: bool': (number: number, place: number) => ((number >>> placesOf('bit', place)) & 1) === 1,
   }),
 ];
 
-/** Rounds to digits after the point; 1.005 is 1.01, as people expect of two digits. */
+/** Rounds to digits after the point, as the number is written: 1.005 is 1.01, as people expect of two digits. */
 export function round(number: number, digits: number): number {
-  const factor = 10 ** digitsOf(digits);
-  const scaled = number * factor;
-  if (!Number.isFinite(scaled)) return number;
-  return Math.round(scaled + Math.sign(scaled) * Math.abs(scaled) * Number.EPSILON) / factor;
+  const places = digitsOf(digits);
+  const scaled = Math.abs(movePoint(number, places));
+  if (!(scaled < Number.MAX_SAFE_INTEGER)) return number; // it has no digits behind
+  return Math.sign(number) * movePoint(Math.round(scaled), -places);
+}
+
+/** Moves the decimal point to the right. */
+function movePoint(number: number, places: number): number {
+  const [digits, exponent = '0'] = String(number).split('e');
+  return Number(`${digits}e${Number(exponent) + places}`);
+}
+
+/** Errors: a number has no such place. */
+function placesOf(name: string, places: number): number {
+  if (places >= 0 && places <= lastBit) return places;
+  throw new Error(`${name}: expected a place of 0 to ${lastBit}, got ${places}`);
 }
 
 /** A function of numbers beside one another, or of a list of them. */

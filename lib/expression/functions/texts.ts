@@ -80,12 +80,16 @@ export const textFunctions: readonly FunctionType[] = [
     'double, double: string': pad,
     'string, double: string': (text: string, width: number) => text.padStart(widthOf(width), '0'),
   }),
-  define(['fixed(number, digits)'], 'the number with so many digits after the point: fixed(3.14, 1) is "3.1"', {
-    'double, double: string': (number: number, digits: number) => {
-      const count = Math.min(15, Math.max(0, Math.trunc(digits)));
-      return round(number, count).toFixed(count);
+  define(
+    ['fixed(number, digits)'],
+    'the number with so many digits after the point, at most 15: fixed(3.14, 1) is "3.1"',
+    {
+      'double, double: string': (number: number, digits: number) => {
+        const count = Math.min(15, Math.max(0, Math.trunc(digits)));
+        return round(number, count).toFixed(count);
+      },
     },
-  }),
+  ),
 ];
 
 function indexOf(text: string, part: string, from: number): number {
