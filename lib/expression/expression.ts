@@ -92,14 +92,23 @@ function compile(
   };
 }
 
-/** Whether the language uses a name itself, such as the type `double`. No variable can have such a name. */
+/** Whether the language uses a name itself, such as the type `double`, or `true`. No variable can have such a name. */
 export function isLanguageName(name: string): boolean {
-  return language.hasVariable(name);
+  return language.hasVariable(name) || !canBeRead(name);
 }
 
 /** Returns the names that an expression reads, each once, without those it binds. Errors: `ExpressionMistake` for bad syntax. */
 export function freeNames(text: string): string[] {
   return namesIn(parse(language, text, []).ast as unknown as Part);
+}
+
+/** Whether an expression of a name alone reads it. */
+function canBeRead(name: string): boolean {
+  try {
+    return freeNames(name)[0] === name;
+  } catch {
+    return false;
+  }
 }
 
 /** The name whose missing value an evaluation has failed for. */

@@ -16,9 +16,13 @@ export const alarms = defineConnectionType({
   follows: (settings) => (parameterId) => followedBy(settings, parameterId),
   mistakes: ({ alarms }, inputTypes) =>
     Object.entries(alarms).flatMap(([name, { when }]) => {
+      const path = ['alarms', name];
+      const other = ownerOf(alarms, name);
+      if (other !== undefined)
+        return { path, message: `expected another name than "${name}": it is a parameter of the alarm "${other}"` };
       const type = inputTypes.get(name);
       if (type === undefined || type === 'B') return [];
-      return { path: ['alarms', name, 'when'], message: `expected a parameter of type B, got "${when}" (${type})` };
+      return { path: [...path, 'when'], message: `expected a parameter of type B, got "${when}" (${type})` };
     }),
   run: (context) => new Observable((subscriber) => new AlarmBoard(context, subscriber).start()),
 });
@@ -31,6 +35,13 @@ function parametersOf(name: string): ParameterDeclaration[] {
     { id: `${name}/state`, type: 'S', access: 'read-only' },
     { id: `${name}/ack`, type: 'T', access: 'write-only' },
   ];
+}
+
+/** The alarm that has a parameter of the name of another alarm. */
+function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
+  const owner = name.replace(/\/[^/]*$/, '');
+  const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);
+  return has ? owner : undefined;
 }
 
 const parametersOfAll: readonly ParameterDeclaration[] = [

@@ -16,9 +16,16 @@ import { stepTypes } from '../steps/steps.ts';
 import { testSchema } from './tests/test-schema.ts';
 
 const address = z.string({ error: 'an address <Connection ID>/<Parameter ID>' }).meta({ pattern: addressShape });
-const variable = z
-  .string()
-  .meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: ['value', 'previous', 'now', 'sum'] } });
+const addresses = z.array(address).min(1, { error: 'at least one address' });
+/** Names that no source can have, for editors; the check knows more. */
+const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
+const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
+/** By address, or of addresses. */
+const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
+  z
+    .record(key, item)
+    .refine((entries) => Object.keys(entries).length > 0, { error: 'expected at least one address' })
+    .meta({ minProperties: 1 });
 
 const shadow = z.boolean().default(false);
 
@@ -27,7 +34,7 @@ export const ruleSchema = z.strictObject(
     name: z.string().optional().describe('What the rule does, for log and console; left out: its addresses'),
     enabled: z.boolean().default(true).describe('false: the rule is checked but does not run'),
     from: z
-      .union([address, z.array(address).min(1, { error: 'at least one address' }), z.record(variable, address)], {
+      .union([address, addresses, byName(variable, address)], {
         error: 'an address, a list of them, or an object of them by name',
       })
       .describe('What starts the rule: a parameter, any of a list, or named ones: { a: "desk/a", b: "desk/b" }'),
@@ -39,17 +46,9 @@ export const ruleSchema = z.strictObject(
       .default([])
       .describe('Steps, top to bottom, that what comes from `map` goes through'),
     to: z
-      .union(
-        [
-          address,
-          z.array(address).min(1, { error: 'at least one address' }),
-          z
-            .record(address, expression)
-            .refine((to) => Object.keys(to).length > 0, { error: 'expected at least one address' })
-            .meta({ minProperties: 1 }),
-        ],
-        { error: "an address, a list of them, or { 'desk/a': 'value * 2', … }" },
-      )
+      .union([address, addresses, byName(address, expression)], {
+        error: "an address, a list of them, or { 'desk/a': 'value * 2', … }",
+      })
       .describe(
         'The parameter, or parameters, that are written; with an expression for each: { "desk/a": "value * 2" }',
       ),

@@ -78,8 +78,9 @@ export function timed(
   name: string,
   summary: string,
   create: (ms: number, scheduler: SchedulerLike) => Operator,
+  setting: z.ZodType<number> = durationMs,
 ): NamedStep {
-  return define(name, summary, durationMs, (ms, { type }) => ({
+  return define(name, summary, setting, (ms, { type }) => ({
     type,
     create: ({ scheduler }) => create(ms, scheduler),
   }));

@@ -3,7 +3,7 @@
 import { auditTime, debounceTime, defer, delay, filter, sampleTime, tap, throttleTime } from 'rxjs';
 import { z } from 'zod';
 import { groupDigits } from '../../model/digits.ts';
-import { define, durationMs, type NamedStep, timed } from './define-step.ts';
+import { atLeast, define, durationMs, type NamedStep, timed } from './define-step.ts';
 import type { Operator, StepRuntime } from './step.ts';
 
 /** A delay holds at most this many values. What comes while it is full is dropped, and the rule is shown as limited. */
@@ -24,7 +24,7 @@ export const timingSteps: readonly NamedStep[] = [
     },
   ),
   timed('auditTime', 'passes the newest value on, this long after the first', auditTime),
-  timed('sampleTime', 'passes the newest value on at every interval of this length', sampleTime),
+  timed('sampleTime', 'passes the newest value on at every interval of this length', sampleTime, atLeast(1)),
   define('delay', 'passes each value on this much later', durationMs, (ms, { type }) => ({
     type,
     create: (runtime) => boundedDelay(ms, runtime),

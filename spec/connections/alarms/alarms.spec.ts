@@ -190,6 +190,10 @@ const mistakes: [alarms: object, mistake: RegExp][] = [
   ],
   [{ a: { when: 'desk/a', priority: 0 } }, /priority: expected integer 1\.\.9, got 0/],
   [{ all: { when: 'desk/a' } }, /alarms\.all: expected another name than "all": all\/… is of all alarms together/],
+  [
+    { a: { when: 'desk/a' }, 'a/active': { when: 'desk/a' }, 'a/b': { when: 'desk/a' } },
+    /alarms\["a\/active"\]: expected another name than "a\/active": it is a parameter of the alarm "a"$/,
+  ],
   [{ 'a//b': { when: 'desk/a' } }, /alarms\["a\/\/b"\]: /],
   [{ a: { when: 'alarm/a' } }, /alarms\.a\.when: expected no cycle, got/],
 ];

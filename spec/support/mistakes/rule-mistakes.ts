@@ -127,6 +127,12 @@ export const ruleMistakes = [
       'expected a name for expressions, such as a or mic1, got "mic-1"',
     ],
     [
+      'a name that is a word of expressions',
+      "{ from: { ¦in: 'desk/mic' }, map: 'true', to: 'desk/lamp' }",
+      'expected a name for expressions, such as a or mic1, got "in"',
+    ],
+    ['no names', "{ ¦from: {}, map: 'true', to: 'desk/lamp' }", 'expected at least one address'],
+    [
       'require without names',
       "{ from: 'desk/mic', ¦require: 'any', to: 'desk/lamp' }",
       'expected only where from names its sources',
@@ -154,6 +160,7 @@ export const ruleMistakes = [
     ['a step as a text', "¦'distinctUntilChanged'", 'did you mean { distinctUntilChanged: true }?'],
     ['a step as a text that needs a setting', "¦'debounceTime'", 'did you mean { debounceTime: 50 }?'],
     ['a step as a text that is misspelt', "¦'distinct'", 'did you mean { distinctUntilChanged: true }?'],
+    ['a sample at no interval', '{ ¦sampleTime: 0 }', 'expected at least 1 ms, got 0', 'cannot'],
     ['two steps in one', '¦{ skip: 1, take: 2 }', 'expected one step in each { }: { skip: 1 }, { take: 2 }'],
     ['bounds the wrong way round', '{ ¦clamp: [100, 0] }', 'expected the lower bound first: [0,100]', 'cannot'],
     ['one bound', '{ ¦clamp: [100] }', 'expected a pair of numbers such as [0, 100]'],

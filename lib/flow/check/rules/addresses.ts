@@ -55,10 +55,10 @@ export function checkDestinations(
 function checkNames(spot: Spot, named: Readonly<Record<string, string>>, find: FindDeclaration): Variables {
   const variables: Record<string, ValueType | undefined> = {};
   for (const [name, address] of Object.entries(named)) {
-    if (!variableName.test(name) || ownNames.has(name) || isLanguageName(name))
-      spot.at(name).add(`expected a name for expressions, such as a or mic1, got "${name}"`);
     const type = find(spot.at(name), address)?.type;
-    variables[name] = type === 'T' ? 'B' : type;
+    if (variableName.test(name) && !ownNames.has(name) && !isLanguageName(name))
+      variables[name] = type === 'T' ? 'B' : type;
+    else spot.at(name).add(`expected a name for expressions, such as a or mic1, got "${name}"`);
   }
   return variables;
 }
