@@ -11,7 +11,7 @@ export const maxWidgets = 500;
 const maxPlotLines = 4;
 
 /** What a colour means. The theme decides how it looks. */
-export const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
+const tones = ['neutral', 'info', 'ok', 'warning', 'danger'] as const;
 export type Tone = (typeof tones)[number];
 
 const line = (highest = maxLines) => {

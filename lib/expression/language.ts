@@ -5,7 +5,7 @@ import type { ValueType } from '../model/value.ts';
 import { functionTypes } from './functions/functions.ts';
 
 /** Bounds of one expression. The language has no loops except those over its own lists. */
-export const limits = {
+const limits = {
   maxAstNodes: 1000,
   maxDepth: 50,
   maxListElements: 200,

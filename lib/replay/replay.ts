@@ -12,7 +12,7 @@ import type { RecordedTurn, RecordedValue } from '../wire/recording.ts';
 import type { ReadRecording } from './read-recording.ts';
 
 /** How many deviations are kept, the newest ones. */
-export const keptDeviations = 100_000;
+const keptDeviations = 100_000;
 
 export interface Replayed {
   readonly deviations: Deviations;

@@ -8,7 +8,7 @@ import type { ReplicaParameter } from '../replica/replica-parameter.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** As many while they are gathered anew; half of them otherwise. */
-export const maxGroups = 16;
+const maxGroups = 16;
 /** What the rest of a message of subscription takes at most. */
 const frameBytes = 256;
 

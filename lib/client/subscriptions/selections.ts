@@ -9,7 +9,7 @@ import { type Batch, LiveQuery } from './live-query.ts';
 import type { Subscription, Subscriptions } from './subscriptions.ts';
 
 /** Different selections that are subscribed to at a time. */
-export const maxSelections = 16;
+const maxSelections = 16;
 
 /** What counts: an address that any of `include` (all, unless said) and none of `exclude` matches. */
 export interface SelectionRequest {

@@ -24,7 +24,7 @@ export const gradualSteps: readonly NamedStep[] = [
   ),
   ofNumbers(
     'ramp',
-    'goes to each value in even steps: "2s", every 50 ms, or { over: "2s", every: "50ms" }',
+    'goes to each value in even steps: "2s", every 50 ms, or { over: "2s", every: "50ms" }; it is there at the first step at or after that time',
     overEvery(rampForm, (over) => Math.max(50, over / mostInGrid)),
     (setting, { scheduler }) => rampOf(setting, scheduler),
   ),

@@ -14,7 +14,7 @@ import { runTwin, type Twin } from '../twin/run-twin.ts';
 import { type Cone, nameOf } from './cone.ts';
 
 /** How many deviations are kept. */
-export const keptDeviations = 1000;
+const keptDeviations = 1000;
 /** A timer in shadow may be so much later than the one that is live. */
 const momentMs = 10;
 

@@ -1,5 +1,5 @@
 // Records what comes from outside: what clients write, and what connections tell. What rules and connections make of it is left out,
-// since it can be made again, but for what was under way when the recording began.
+// as a replay makes it again. What was under way when the recording began is recorded.
 
 import { type SchedulerLike, Subscription } from 'rxjs';
 import type { Graph } from '../../graph/graph.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../../connection.ts';
 import type { Transport } from './transport.ts';
 
 /** How much may be on its way to the server; what comes beyond is not sent. */
-export const maxUnsentBytes = 32 * 1024 * 1024;
+const maxUnsentBytes = 32 * 1024 * 1024;
 /** The server is asked so often whether it has all. */
 const askedEveryBytes = 1024 * 1024;
 

@@ -66,7 +66,7 @@ export class MirroredParameters {
     return this.#hidden.keys();
   }
 
-  /** The IDs of the connections of what its owner has, shown or not; of what is not selected also those of what was withdrawn. */
+  /** The IDs of all connections of the owner, shown or not. Where nothing of one is selected, it stays also when all of it is withdrawn. */
   connections(): ReadonlySet<string> {
     const ids = new Set(this.#others);
     for (const { address } of shown(this.#byNumber)) ids.add(connectionIdOf(address));

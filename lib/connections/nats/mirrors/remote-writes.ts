@@ -19,7 +19,7 @@ const tryMs = 650;
 /** One that fails earlier is followed by the next one after so long. */
 const leastTryMs = 100;
 /** How many requests may wait for their answers at a time. */
-export const maxWaiting = 10_000;
+const maxWaiting = 10_000;
 /** How long these requests are together. */
 const maxWaitingLength = 32 * 1024 * 1024;
 /** How many writes one request has at most. */

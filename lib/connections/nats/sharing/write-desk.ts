@@ -12,8 +12,8 @@ import { readInput } from '../wire/inputs.ts';
 import { read, type WriteAnswer, type WriteRequest, writeRequest, writeTimeoutMs } from '../wire/messages.ts';
 
 /** How long a request is known, and how many are: beyond, the oldest are forgotten. */
-export const knownMs = 60_000;
-export const maxKnown = 100_000;
+const knownMs = 60_000;
+const maxKnown = 100_000;
 /** How long their answers are together; beyond, the oldest are forgotten, and who asks again is told that it may have taken effect. */
 export const maxAnswerLength = 32 * 1024 * 1024;
 

@@ -5,7 +5,7 @@ import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { type Value, valueTypes } from '../../../model/value.ts';
 
 /** How many of the changes that led to a change are told. */
-export const maxLinks = 16;
+const maxLinks = 16;
 const maxNameLength = 1000;
 /** Of a longer text only the beginning is told, with `…` at its end: it says what led to a change, and is no value of a parameter. */
 const maxCauseText = 1000;

@@ -10,9 +10,9 @@ import { keepBody, keepRequest } from './kept-request.ts';
 
 /** For so long, within one round, requests are answered as they come. */
 const roundMs = 10;
-/** After that so many bytes of further ones are, unless they take long: a client that pipelines no more, and reads, is not cut. */
+/** After that, this many bytes of requests are still answered, unless they take long: a client that pipelines no more is not cut. */
 const surplusBytes = 65_536;
-/** And so many more for each open connection: no more may be under way of clients that wait. */
+/** Each open connection adds this many: clients that wait for answers have no more under way. */
 const bytesEach = 16_384;
 /** How long that may take: a hub that has just started needs several times as long for a request as later on. */
 const longestMs = 80;

@@ -22,7 +22,7 @@ function readText(text: string, now: number): number | undefined {
     const agoMs = readLongDurationMs(text.slice(1));
     return agoMs === undefined ? undefined : now - agoMs;
   }
-  if (/^\d{5,16}$/.test(text)) return Number(text);
+  if (/^(0|\d{5,16})$/.test(text)) return Number(text); // four digits are more like a year
   if (!iso.test(text) || !isCalendarDay(text.slice(0, 10))) return undefined;
   return Date.parse(text.length === 10 ? `${text}T00:00` : text);
 }

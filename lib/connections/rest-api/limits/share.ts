@@ -1,5 +1,5 @@
-// Whose share a client takes of what the hub does for clients: that of its user, wherever it comes from; of those who are nobody in
-// particular, that of their network.
+// Whose share of the hub's work a client counts towards: that of its user, wherever it comes from; without a user, that of its
+// network.
 
 import { networkOf } from './network.ts';
 

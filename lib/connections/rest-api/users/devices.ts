@@ -158,8 +158,8 @@ export class Devices {
   }
 
   /**
-   * Ends those whose user is no more, links to them, and browsers whose user has another password. Returns who departs, of whom those that
-   * have ended may not return.
+   * Ends those whose user is no more, links to them, and browsers whose user has another password. Returns who has to leave: those whose
+   * device has ended may not return.
    */
   adopt(departures: readonly Departure[]): Departure[] {
     const ended = new Set<string | undefined>();

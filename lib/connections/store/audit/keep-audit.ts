@@ -19,7 +19,7 @@ import type { AuditRow, OpenedAudit } from './messages.ts';
 import { rowOfStart } from './rows.ts';
 
 /** How often entries are written. */
-export const tickMs = 100;
+const tickMs = 100;
 /** How often it is written that the hub still runs, when nothing else is. */
 const seenEveryMs = 60_000;
 /** How many sentences about losses are shown. */

@@ -11,7 +11,7 @@ import { type EventRow, type PastDatabase, type Series, toValue } from './past-d
 import { createSight, type Sees } from './sight.ts';
 
 /** A chain of causes is followed for so many links. */
-export const maxLinks = 20;
+const maxLinks = 20;
 
 /** The text of the answer. Errors: `unknown-parameter` with the nearest address, `unavailable` when it takes too long. */
 export function answerEvents(moment: Moment, question: EventsQuestion): string {

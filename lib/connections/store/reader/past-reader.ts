@@ -22,7 +22,7 @@ const idleMs = 60_000;
 /** A thread that has not answered after so long hangs in the disk, and is given up. It ends what takes long by itself, earlier. */
 const hungMs = 15_000;
 /** Nothing ends a thread that hangs. While so many do, there is no other one: each would hang as well. */
-export const maxHanging = 2;
+const maxHanging = 2;
 /** What happens is written after so long in any case. Where that matters it is waited for, but not for long. */
 const writtenWithinMs = 1000;
 const flushMs = 100;

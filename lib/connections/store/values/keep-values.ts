@@ -19,7 +19,7 @@ import { Progress } from './progress.ts';
 import type { ValuesWriter } from './values-writer.ts';
 
 /** How often changes are written. */
-export const tickMs = 100;
+const tickMs = 100;
 
 export interface KeepValuesOptions {
   readonly hub: HubPort;

@@ -9,8 +9,8 @@ interface Followed {
 }
 
 /**
- * The rules that plans go on from: one that is made of the same and has lost none of its parameters. Those at the start and at the
- * end of which the plans are the same are not compared otherwise.
+ * The rules that plans go on from: one that is made of the same and has lost none of its parameters. Where the plans at the start
+ * and at the end are the same, these are not compared with others.
  */
 export function followRules<Rule extends Followed>(
   rules: readonly Rule[],

@@ -219,8 +219,8 @@ export class RunningRules {
   }
 
   /**
-   * One turn of what rules write as they start, so that all of them listen before any of it is delivered, and of those that run at
-   * the start; these in several turns where there are more of them than one turn may hold.
+   * Starts rules in one turn: all of them listen before the first write is delivered. Then those with `atStart` run, in several turns
+   * where there are more of them than one turn may hold.
    */
   #startInTurns(start: () => readonly RunningRule[]): void {
     const { graph } = this.#runtime;

@@ -14,6 +14,8 @@ const rows: [string, number][] = [
   ['2026-11-22', new Date(2026, 10, 22).getTime()],
   ['2028-02-29T24:00Z', Date.parse('2028-03-01T00:00Z')],
   ['1795316400000', 1_795_316_400_000],
+  ['0', 0],
+  ['10000', 10_000],
 ];
 for (const [text, expected] of rows) test(`${text} is a moment`, (t) => t.is(readMoment('from', text, now), expected));
 

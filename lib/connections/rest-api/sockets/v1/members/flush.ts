@@ -7,7 +7,7 @@ import { fireFrames, isFire, send } from './delivery.ts';
 import type { Members } from './members.ts';
 import type { Membership } from './membership.ts';
 
-/** What of a flush those are sent, or miss, who are not live, and who they are. */
+/** Members that are not live and get, or miss, the same of a flush. */
 export interface Variant {
   /** Of what waits they get what has a later revision; undefined: they only get fires, or have missed all. */
   readonly from: number | undefined;

@@ -6,7 +6,10 @@
 //   what changed since ──┴──── fall back ◀────┴─── no room ─────┤ (newest values are wanted)
 //   extending ◀──recover── behind ◀─── fall back ───────────────┘ (every change is wanted)
 //
-// A live or fresh client that subscribes to more is extending, and then fresh.
+// Three more arrows: extending ──finish──▶ fresh, or a fall back where there is no room. A client that subscribes to other things leaves
+// its group from wherever it is (idle), and enters another one: extending if it had everything, behind or catching up if it had not. From
+// wherever it is, a client whose socket is gone is closed. Whether a socket is full (`Client.isFull`) is apart from all this: a live client
+// may be full until something is flushed, and one that is catching up may be full or not.
 
 import type { CatchUp } from './catch-up.ts';
 import type { Segment } from './losses.ts';
