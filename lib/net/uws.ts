@@ -27,7 +27,7 @@ export interface Tls {
   readonly keyFile: string;
 }
 
-export interface Listener {
+export interface ListenSocket {
   readonly port: number;
   /** Stops accepting connections. Those that are open stay. */
   close(): void;
@@ -73,7 +73,7 @@ export function createApp(tls: Tls | undefined): uws.TemplatedApp {
 }
 
 /** Listens on a port; 0 means any free one. Errors: `cannot-start` when another program has it; then the app is closed. */
-export function listen(app: uws.TemplatedApp, host: string, port: number): Listener {
+export function listen(app: uws.TemplatedApp, host: string, port: number): ListenSocket {
   const library = load();
   const exclusive = 1; // LIBUS_LISTEN_EXCLUSIVE_PORT: without it two hubs share a port, and each gets half of the clients
   let listening: uws.us_listen_socket | false = false;

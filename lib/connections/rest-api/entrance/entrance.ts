@@ -5,7 +5,7 @@ import { platform } from 'node:os';
 import { concat, NEVER, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import { exhaustMap, map, startWith, tap } from 'rxjs/operators';
 import { holdLateUpgrades } from '../../../net/late-upgrade.ts';
-import { createApp, type Listener, listen, type TemplatedApp } from '../../../net/uws.ts';
+import { createApp, type ListenSocket, listen, type TemplatedApp } from '../../../net/uws.ts';
 import type { ConnectionEvent, Log } from '../../connection.ts';
 import type { Apps } from './apps.ts';
 import type { CertificateFiles } from './certificate.ts';
@@ -40,7 +40,7 @@ export interface EntranceOptions {
 
 /** Opens an entrance. Errors: `cannot-start` when the port is taken, or something is wrong with the certificate. */
 export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish }: EntranceOptions): Entrance {
-  let listener: Listener | undefined;
+  let listener: ListenSocket | undefined;
   let boundPort = port;
 
   const open = () => {
@@ -92,7 +92,7 @@ export function openEntrance({ bindIp, port, tls, log, scheduler, apps, furnish 
 }
 
 /** Listens again on the port that the system chose, by its number: another app can take over only such a port. */
-function listenAgain(app: TemplatedApp, bindIp: string, listener: Listener): Listener {
+function listenAgain(app: TemplatedApp, bindIp: string, listener: ListenSocket): ListenSocket {
   const { port } = listener;
   listener.close();
   return listen(app, bindIp, port);

@@ -16,12 +16,12 @@ import { StaleWalk } from './stale-walk.ts';
 const sliceMs = 2;
 const lookEvery = 64;
 
-type Audience = Subscriber & Pick<Group, 'flush'> & { readonly members: Pick<Members, 'live' | 'apart'> };
+type StaleGroup = Subscriber & Pick<Group, 'flush'> & { readonly members: Pick<Members, 'live' | 'apart'> };
 
 export class Staleness {
   readonly #hub: Pick<HubPort, 'find'>;
   readonly #fanOut: FanOut;
-  readonly #groups: ReadonlyMap<string, Audience>;
+  readonly #groups: ReadonlyMap<string, StaleGroup>;
   /** The parameters that have ever been stale, and whether they are. */
   readonly #known = new Map<Parameter, boolean>();
   /** How many are. */
@@ -29,7 +29,7 @@ export class Staleness {
   /** What is to be looked at, in order. */
   #due: Iterator<Parameter>[] = [];
 
-  constructor(hub: Pick<HubPort, 'find'>, fanOut: FanOut, groups: ReadonlyMap<string, Audience>) {
+  constructor(hub: Pick<HubPort, 'find'>, fanOut: FanOut, groups: ReadonlyMap<string, StaleGroup>) {
     this.#hub = hub;
     this.#fanOut = fanOut;
     this.#groups = groups;
@@ -99,7 +99,7 @@ export class Staleness {
     }
   }
 
-  #tell({ members }: Audience, told: StaleChannels): void {
+  #tell({ members }: StaleGroup, told: StaleChannels): void {
     const frames = staleFrames(told);
     const withDefinitions = [...definitionFrames(told), ...frames];
     for (const client of [...members.live, ...members.apart])
