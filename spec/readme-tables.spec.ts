@@ -1,6 +1,6 @@
 // The tables of the READMEs name what there is: connection types and their settings, commands, requests, steps, rooms, figures.
 
-import { existsSync } from 'node:fs';
+import { existsSync, globSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -92,6 +92,13 @@ test('lib/README.md names files and folders that there are', (t) => {
   const paths = [...text.matchAll(/(?<![\w/.(-])([\w-]+\/)*([\w-]+\/|[\w-]+\.ts)(?![\w#-])/g)].map(([path]) => path);
   t.true(paths.length >= 20);
   for (const path of paths) t.true(existsSync(join(root, 'lib', path)) || existsSync(join(root, path)), path);
+});
+
+test('each statement and decision of spec/README.md is cited by a spec, and nothing else is cited', (t) => {
+  const stated = [...readReadme('spec/README.md').matchAll(/^\| ([SD]-\d\d) \|/gm)].map(([, number]) => number!);
+  const specs = globSync('spec/**/*.spec.ts', { cwd: root, exclude: ['spec/.together/**'] });
+  const cited = new Set(specs.flatMap((spec) => readReadme(spec).match(/\b[SD]-\d\d\b/g) ?? []));
+  t.deepEqual([...cited].sort(), [...new Set(stated)].sort());
 });
 
 test('bench/README.md shows the chart of its table', async (t) => {

@@ -44,7 +44,7 @@ test('a parameter is a BehaviorSubject, a trigger is not', (t) => {
   t.false(graph.find('desk/go') instanceof BehaviorSubject);
 });
 
-test('a state is unknown until the first write, then holds what was written', (t) => {
+test('S-04: a state is unknown until the first write, then holds what was written', (t) => {
   const graph = createGraph(['a']);
   t.is(graph.find('desk/a')?.value, undefined);
   t.is(graph.write('desk/a', '7', client), 7);
@@ -76,7 +76,7 @@ test('a parameter that is declared again stays as it is', (t) => {
   t.is(node?.value, 5);
 });
 
-test('an unknown address, a read-only parameter and a bad value are refused and change nothing', (t) => {
+test('S-05: an unknown address, a read-only parameter and a bad value are refused and change nothing', (t) => {
   const graph = createGraph(['a', 'I', 'read-only'], ['b']);
   const changes = record(graph);
   t.like(
@@ -100,7 +100,7 @@ test('its own connection sets a read-only parameter', (t) => {
   t.is(graph.find('desk/a')?.value, 1);
 });
 
-test('an equal value again is no change and takes no revision', (t) => {
+test('D-18: an equal value again is no change and takes no revision', (t) => {
   const graph = createGraph(['a']);
   const changes = record(graph);
   graph.write('desk/a', 1, client);
@@ -109,7 +109,7 @@ test('an equal value again is no change and takes no revision', (t) => {
   t.is(graph.revision, 1);
 });
 
-test('a destination receives every write of others, equal or not, and not those of its own connection', (t) => {
+test('D-18: a destination receives every write of others, equal or not, and not those of its own connection', (t) => {
   const graph = createGraph(['a', 'I', 'write-only']);
   const changes = record(graph);
   const received: unknown[] = [];

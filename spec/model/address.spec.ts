@@ -19,7 +19,7 @@ for (const id of ['', '/a', 'a/', 'a//b', 'a\nb', 'a\u0000', 'a\u0085b', `${sixt
   test(`D-01: ${JSON.stringify(id.slice(0, 12))} is no Parameter ID`, (t) =>
     t.regex(parameterIdMistake(id) ?? '', /^expected a Parameter ID/));
 
-test('D-01: an address is split where it was joined', (t) => {
+test('S-01, D-01: an address is split where it was joined', (t) => {
   const connectionId = fc.stringMatching(/^[a-z0-9-]{1,64}$/);
   const segment = fc.string({ minLength: 1, maxLength: 15, unit: 'grapheme' }).filter((text) => !text.includes('/'));
   const parameterId = fc

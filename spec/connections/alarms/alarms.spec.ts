@@ -22,7 +22,7 @@ const shown: Readonly<Record<string, string>> = {
   returned: 'true false false',
 };
 
-test('an alarm of any history is as the table of states says', async (t) => {
+test('D-37: an alarm of any history is as the table of states says', async (t) => {
   const flow = await start({ a: { when: 'desk/a', delay: 100 } });
   let [expected, isMet, metMs] = ['normal', false, 0];
   fc.assert(

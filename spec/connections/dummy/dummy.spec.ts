@@ -19,7 +19,7 @@ const lines: [line: string, expected: object][] = [
 ];
 
 for (const [line, expected] of lines)
-  test(`D-11: ${JSON.stringify(line)}`, (t) =>
+  test(`S-02, D-11: ${JSON.stringify(line)}`, (t) =>
     t.deepEqual(readLine(line), { ...expected, access: 'read-write' } as never));
 
 test('D-11: blank lines and lines that start with # are skipped, in a list and in one text', (t) => {

@@ -36,26 +36,29 @@ test.serial('without DISPLAY the hub starts, says why, and serves', async (t) =>
   await hub.logged(/^presses dropped: 1 \(the keyboard is not there\)$/);
 });
 
-test.serial('kill -9 of the process and of the X server: the hub serves on, the keyboard comes back', async (t) => {
-  const x = await startXServer(t);
-  const hub = await startHubProcess(t, flow, x);
-  await hub.logged(/"keys" is running/);
-  const [first] = await keyboardPids(hub.pid);
-  process.kill(first!, 'SIGKILL');
-  await hub.logged(/"keys" is degraded: the keyboard process ended while listening \(SIGKILL\)/);
-  t.is(await hub.get('/parameters/keys/_status/connected'), 'false');
-  await hub.logged(/"keys" is running/, 2);
-  t.not((await keyboardPids(hub.pid))[0], first);
+test.serial(
+  'D-24: kill -9 of the process and of the X server: the hub serves on, the keyboard comes back',
+  async (t) => {
+    const x = await startXServer(t);
+    const hub = await startHubProcess(t, flow, x);
+    await hub.logged(/"keys" is running/);
+    const [first] = await keyboardPids(hub.pid);
+    process.kill(first!, 'SIGKILL');
+    await hub.logged(/"keys" is degraded: the keyboard process ended while listening \(SIGKILL\)/);
+    t.is(await hub.get('/parameters/keys/_status/connected'), 'false');
+    await hub.logged(/"keys" is running/, 2);
+    t.not((await keyboardPids(hub.pid))[0], first);
 
-  await x.kill();
-  await hub.logged(/"keys" is degraded: no X server answers/);
-  t.is(await hub.get('/parameters/desk/lamp'), 'false');
-  const back = await startXServer(t, x);
-  await hub.logged(/"keys" is running/, 3);
-  await back.xdotool('key', 'ctrl+F1');
-  await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
-  t.is(await hub.get('/parameters/keys/_status/connected'), 'true');
-});
+    await x.kill();
+    await hub.logged(/"keys" is degraded: no X server answers/);
+    t.is(await hub.get('/parameters/desk/lamp'), 'false');
+    const back = await startXServer(t, x);
+    await hub.logged(/"keys" is running/, 3);
+    await back.xdotool('key', 'ctrl+F1');
+    await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+    t.is(await hub.get('/parameters/keys/_status/connected'), 'true');
+  },
+);
 
 test.serial('signals are for the hub: the process lives on until the hub has stopped', async (t) => {
   const x = await startXServer(t);

@@ -10,7 +10,7 @@ import { keyboardPids } from '../../support/system/hub-process.ts';
 
 const ctrlF2 = ['press Control_L 0', 'press F2 4', 'release F2 4', 'release Control_L 4'];
 
-test.serial('ctrl+F1 fires once, on release; neither ctrl+shift+F1 nor F1 alone does', async (t) => {
+test.serial('S-17, D-10: ctrl+F1 fires once, on release; neither ctrl+shift+F1 nor F1 alone does', async (t) => {
   const x = await startXServer(t);
   const connection = startKeyboard(t, { inputKeys: ['ctrl-f1', 'ctrl-f12', 'f12'] });
   await state(connection, 'running');
@@ -33,7 +33,7 @@ test.serial('100 presses in a row are 100 triggers, and a key that repeats while
   t.deepEqual(connection.fired, [...Array<string>(100).fill('input/ctrl-f1'), 'input/a', 'input/f12']);
 });
 
-test.serial('output/ctrl-f2 reaches an X client: keys pressed in order, released in reverse', async (t) => {
+test.serial('S-17: output/ctrl-f2 reaches an X client: keys pressed in order, released in reverse', async (t) => {
   const x = await startXServer(t);
   const connection = startKeyboard(t, { outputKeys: ['ctrl-f2', 'shift-a'] });
   await state(connection, 'running');

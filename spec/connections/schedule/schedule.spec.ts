@@ -191,7 +191,7 @@ test('a state is right at the start, and nothing fires then', (t) => {
   t.deepEqual(run.set, ['2026-06-01T05:00:00 night true']);
 });
 
-test('a clock that is set is noticed within a minute, and what it has gone past does not fire', (t) => {
+test('D-38: a clock that is set is noticed within a minute, and what it has gone past does not fire', (t) => {
   const run = start('UTC', { day: { from: '06:00', to: '22:00' }, at: { at: '*:30' } }, '2026-06-01T05:10Z');
   run.take();
   run.day.startMs += 2 * 60 * minuteMs; // 7:10

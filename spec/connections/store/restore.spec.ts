@@ -16,7 +16,7 @@ function set(hub: StoredHub, assignments: Readonly<Record<string, unknown>>): vo
   for (const [address, value] of Object.entries(assignments)) hub.write(address, value, writer);
 }
 
-test('values of all types come back with their time, a new revision and the cause restored', async (t) => {
+test('D-36: values of all types come back with their time, a new revision and the cause restored', async (t) => {
   const { start } = await install(t, { desk });
   const before = await start();
   set(before, values);
@@ -43,7 +43,7 @@ test('values of all types come back with their time, a new revision and the caus
   t.is(statusOf(hub, 'store').state, 'running');
 });
 
-test('no rule fires because of what is restored, and each fires at the next change', async (t) => {
+test('D-36: no rule fires because of what is restored, and each fires at the next change', async (t) => {
   const rules = ['lamp', 'level', 'text'].map((id) => ({ from: `desk/${id}`, to: `fired/${id}` }));
   const fired = { type: 'dummy', parameters: ['lamp', 'level', 'text'] };
   const { start } = await install(t, { desk, fired }, { rules, store: { values: { exclude: ['fired/**'] } } });

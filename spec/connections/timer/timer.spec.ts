@@ -138,7 +138,7 @@ test('a pulse stays on its grid, however late each fire is', (t) => {
   t.is(times.length, 99);
 });
 
-test('after a stall the missed fires are counted, not fired in a burst, and the grid is kept', (t) => {
+test('D-22: after a stall the missed fires are counted, not fired in a burst, and the grid is kept', (t) => {
   const lateness = [0, 37, 0, 0];
   const scheduler = createLateScheduler(() => lateness.shift() ?? 0);
   const fires: [number, number][] = [];

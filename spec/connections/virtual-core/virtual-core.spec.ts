@@ -96,7 +96,7 @@ test('an output that stays as it is ends the evaluation there', (t) => {
   t.deepEqual([...evaluate({ x: 11 }).keys()], ['high', 'lamp']);
 });
 
-test('an output is unknown until all it needs is known', async (t) => {
+test('S-18, D-25: an output is unknown until all it needs is known', async (t) => {
   const core = await startCore(t, ['a,B', 'b,B', 'n,I'], {
     both: { type: 'B', expression: 'a && b' },
     either: { type: 'B', expression: 'a || true' },

@@ -31,7 +31,7 @@ async function createBatch(t: ExecutionContext) {
   };
 }
 
-test('law: any template and any values make a file that saxes and libxml2 read as the same values', async (t) => {
+test('D-23, law: any template and any values make a file that saxes and libxml2 read as the same values', async (t) => {
   const batch = await createBatch(t);
   fc.assert(
     fc.property(anyTemplate, anyValues, ({ text, read }, values) => {

@@ -37,7 +37,7 @@ function run(folder: string, settings: object, scheduler?: SchedulerLike) {
 const running: ConnectionEvent = { state: 'running' };
 const template = '<status lamp="$Lamp">$Title</status>';
 
-test('one write-only text per placeholder; the file is written at each set, the first included (D-09)', async (t) => {
+test('S-14: one write-only text per placeholder; the file is written at each set, the first included (D-09)', async (t) => {
   const folder = await createFolder(t);
   const path = join(folder, 'out.xml');
   const connection = run(folder, { filename: 'out.xml', template });

@@ -58,7 +58,7 @@ test('a shadow rule takes the place of the live one of its name, and what follow
   t.is(hub.runsOf('lamp').length, 2);
 });
 
-test('a file in shadow writes, fires and loops nowhere; its neighbours are not even observed', async (t) => {
+test('D-39: a file in shadow writes, fires and loops nowhere; its neighbours are not even observed', async (t) => {
   const file = {
     shadow: true,
     rules: [

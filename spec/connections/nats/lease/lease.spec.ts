@@ -45,7 +45,7 @@ for (const [faults, count] of [
   ...[1, 2, 3, pairParts.length].map((parts) => [rare, parts] as const),
   ...[2, 3].map((parts) => [dense, parts] as const),
 ])
-  test(`no two hubs ever hold a lease on ${count} cells, terms grow, and in the end one holds it, with ${faults === rare ? 'a few' : 'many'} faults`, async (t) => {
+  test(`D-35: no two hubs ever hold a lease on ${count} cells, terms grow, and in the end one holds it, with ${faults === rare ? 'a few' : 'many'} faults`, async (t) => {
     await fc.assert(
       fc.asyncProperty(faults, fc.infiniteStream(fc.integer({ min: 0, max: 200 })), async (all, delays) => {
         const time = new Time();

@@ -188,7 +188,7 @@ test('what the holder has withdrawn nobody writes on the standby, until the hold
   t.is(valueAt(main, 'shelf/moved'), 1);
 });
 
-test('a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
+test('D-33: a Connection ID is that of one hub, and the next one gets it when that was killed or has ended; so is the name of a hub', async (t) => {
   const { start, flowOf } = await startDomain(t);
   const folder = await createFolder(t, { 'flow.json5': flowOf({ hub: 'west' }, { desk }) });
   const west = startProcess(t, ['run', join(folder, 'flow.json5')]);

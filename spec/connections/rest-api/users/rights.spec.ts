@@ -129,7 +129,7 @@ const firstSeed = Number(env.SEED ?? Date.now() % 1e6);
 const testSeed = env.SEEDS === undefined ? test : test.serial;
 
 for (let seed = firstSeed; seed < firstSeed + Number(env.SEEDS ?? 1); seed++)
-  testSeed(`random users see and write what they may, and nothing else (SEED=${seed})`, expectBounded, seed);
+  testSeed(`D-40: random users see and write what they may, and nothing else (SEED=${seed})`, expectBounded, seed);
 
 async function expectBounded(t: ExecutionContext, seed: number): Promise<void> {
   const [sample] = fc.sample(fc.array(anyRights, { minLength: 9, maxLength: 9 }), { seed, numRuns: 1 });
