@@ -12,7 +12,7 @@ export interface Hello {
 
 /** `{"epoch":"1f0c…","hub":"patchbay 1.0.0","limits":{…}}`. */
 export interface Greeting {
-  /** Names this run of the hub. Ids and revisions of another epoch mean nothing. */
+  /** Names a run of the REST API connection, as this client may see it. Ids and revisions of another epoch mean nothing. */
   readonly epoch: string;
   /** The name of the program and its version. */
   readonly hub: string;
