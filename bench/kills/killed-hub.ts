@@ -16,7 +16,7 @@ export interface KilledHub {
   readonly startMs: number;
   /** How long the values took of that. */
   readonly restoreMs: number;
-  /** Warnings and errors of its log, but for the one that it was killed. */
+  /** Warnings and errors of its log, but for the one that it was killed, and those that the disk is slow, which it cannot help. */
   readonly complaints: readonly string[];
 }
 
@@ -30,6 +30,7 @@ interface Entry {
 const warning = 40;
 /** What the log of a hub with a store begins with after a kill. */
 const afterKill = 'the hub was restarted: ';
+const ofSlowDisk = ': the disk is slow';
 
 /** Starts the flow of a folder. Errors: when it does not come to run. */
 export async function startKilledHub(folder: string): Promise<KilledHub> {
@@ -43,7 +44,8 @@ export async function startKilledHub(folder: string): Promise<KilledHub> {
   child.once('exit', (status, signal) => running.reject(new Error(`the hub ended with ${status ?? signal}`)));
   createInterface(child.stdout!).on('line', (line) => {
     const entry = JSON.parse(line) as Entry;
-    if (entry.level >= warning && !entry.msg.startsWith(afterKill)) complaints.push(entry.msg);
+    const isExpected = entry.msg.startsWith(afterKill) || entry.msg.endsWith(ofSlowDisk);
+    if (entry.level >= warning && !isExpected) complaints.push(entry.msg);
     if (entry.msg.startsWith('listens on ')) port = entry.port!;
     else if (entry.msg.startsWith('restored ')) restoreMs = entry.ms!;
     else if (/^patchbay \S+ runs /.test(entry.msg)) running.resolve(performance.now() - startedAt);
