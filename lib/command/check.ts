@@ -4,7 +4,7 @@ import { loadFlows } from '../hub.ts';
 import { messageOf } from '../model/error.ts';
 import type { Console } from './console.ts';
 
-/** Prints every mistake, or what may be wrong or is probably a mistake, a line each; exit status 1 when there is a mistake. */
+/** Prints every mistake; without any, what may be wrong and what is probably not meant. A line each; exit status 1 when there is a mistake. */
 export async function check(paths: readonly string[], console: Console): Promise<number> {
   try {
     const plan = await loadFlows(paths);

@@ -39,7 +39,7 @@ interface ConnectionTypeBasics<Settings> {
   follows?(settings: Settings): (parameterId: string) => Iterable<string>;
   /** Tells what is wrong with settings whose shape is right, such as an input of the wrong value type; pure. */
   mistakes?(settings: Settings, inputTypes: InputTypes): readonly SettingMistake[];
-  /** Tells what works in the settings and is probably a mistake, such as a right to parameters that there are none of; pure. */
+  /** Tells what works in the settings and is probably not meant, such as a right to parameters that there are none of; pure. */
   hints?(settings: Settings, declared: DeclaredAddresses): readonly SettingHint[];
   /** Tells which files it reads once, when it starts; a change of one of them starts the connection anew; pure. */
   files?(settings: Settings, resolvePath: ResolvePath): readonly string[];

@@ -57,7 +57,7 @@ export function isEveryInterface(bindIp: string): boolean {
 /** Resolves a path of the settings against the folder of the flow file. */
 export type ResolvePath = (path: string) => string;
 
-/** What works in the settings, at a path within them, and is probably a mistake. */
+/** What works in the settings, at a path within them, and is probably not meant. */
 export interface SettingHint {
   readonly path: readonly (string | number)[];
   readonly message: string;

@@ -15,7 +15,7 @@ export interface Plan {
   readonly paths?: readonly string[];
   /** What may be wrong, and keeps nothing from running; a line each. Left out: nothing. */
   readonly warnings?: readonly string[];
-  /** What works and is probably a mistake, a line each; it is looked for at each call. Left out: nothing. */
+  /** What works and is probably not meant, a line each; it is looked for at each call. Left out: nothing. */
   hints?(): readonly string[];
   /** What names the content of each file and instance, by the key that their rules have; undefined: there is no file. */
   readonly versions: ReadonlyMap<string, string | undefined>;

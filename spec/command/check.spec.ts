@@ -173,7 +173,7 @@ test('D-20: files that are not there, empty or no JSON5 are named, one line each
   t.regex(lines[3]!, /list\.json5:1:1: expected an object such as .*, got \[\] \(array\)$/);
 });
 
-test('what works and is probably a mistake is said by check alone, each in a line with its place', async (t) => {
+test('what works and is probably not meant is said by check alone, each in a line with its place', async (t) => {
   env.PATCHBAY_SPEC_PASSWORD = 'pass-from-env';
   const users = {
     ann: { password: 'geheim', read: ['desk/**', 'dekc/**'], write: ['**/b', '*/z'], deny: ['hub/started'] },

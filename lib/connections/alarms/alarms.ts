@@ -37,13 +37,6 @@ function parametersOf(name: string): ParameterDeclaration[] {
   ];
 }
 
-/** The alarm that has a parameter of the name of another alarm. */
-function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
-  const owner = name.replace(/\/[^/]*$/, '');
-  const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);
-  return has ? owner : undefined;
-}
-
 const parametersOfAll: readonly ParameterDeclaration[] = [
   { id: `${all}/active`, type: 'I', access: 'read-only' },
   { id: `${all}/unacknowledged`, type: 'I', access: 'read-only' },
@@ -55,6 +48,18 @@ const parametersOfAll: readonly ParameterDeclaration[] = [
 /** The inputs, which are called as the alarms, that a parameter depends on. */
 function followedBy({ alarms }: AlarmsSettings, parameterId: string): readonly string[] {
   if (parameterId.startsWith(`${all}/`)) return Object.keys(alarms);
-  const name = Object.hasOwn(alarms, parameterId) ? parameterId : parameterId.replace(/\/[^/]*$/, '');
+  const name = Object.hasOwn(alarms, parameterId) ? parameterId : aboveOf(parameterId);
   return Object.hasOwn(alarms, name) ? [name] : [];
+}
+
+/** What is in front of the last slash; without a slash, all of it. */
+function aboveOf(parameterId: string): string {
+  return parameterId.replace(/\/[^/]*$/, '');
+}
+
+/** The other alarm that has a parameter of this name; undefined: none has. */
+function ownerOf(alarms: AlarmsSettings['alarms'], name: string): string | undefined {
+  const owner = aboveOf(name);
+  const has = owner !== name && Object.hasOwn(alarms, owner) && parametersOf(owner).some(({ id }) => id === name);
+  return has ? owner : undefined;
 }

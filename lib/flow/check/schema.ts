@@ -20,7 +20,7 @@ const addresses = z.array(address).min(1, { error: 'at least one address' });
 /** Names that no source can have, for editors; the check knows more. */
 const otherNames = ['value', 'previous', 'now', 'sum', 'param', 'true', 'false', 'null', 'in'];
 const variable = z.string().meta({ pattern: '^[A-Za-z_][A-Za-z0-9_]*$', not: { enum: otherNames } });
-/** By address, or of addresses. */
+/** An object with one entry at least: sources by name, or what is written by address. */
 const byName = <Key extends z.core.$ZodRecordKey, Item extends z.ZodType>(key: Key, item: Item) =>
   z
     .record(key, item)

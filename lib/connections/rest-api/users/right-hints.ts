@@ -1,4 +1,4 @@
-// What settings of users work and are probably mistakes: rights to parameters that there are none of, and users who may do nothing.
+// What settings of users work and are probably not meant: rights to parameters that there are none of, and users who may do nothing.
 
 import { describe } from '../../../model/error.ts';
 import type { DeclaredAddresses } from '../../connection.ts';

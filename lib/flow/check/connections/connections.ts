@@ -108,7 +108,7 @@ export class ConnectionCheck {
     });
   }
 
-  /** What works in the settings and is probably a mistake, a line each. */
+  /** What works in the settings and is probably not meant, a line each. */
   hints(): string[] {
     return this.#found.flatMap((found) => hintsOf(found, (connectionId) => this.#declarations.addresses(connectionId)));
   }

@@ -1,4 +1,4 @@
-// What works in the settings of connections and is probably a mistake. It keeps nothing from running, and only `patchbay check` looks for it.
+// What works in the settings of connections and is probably not meant. It keeps nothing from running, and only `patchbay check` looks for it.
 
 import { statSync } from 'node:fs';
 import { platform } from 'node:process';
