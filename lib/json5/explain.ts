@@ -57,6 +57,8 @@ class Explanation {
   run(): void {
     const comment = this.#tokens.find(({ part }) => part.startsWith('#'));
     if (comment !== undefined) throw new Found('expected // before a comment, got #', comment.offset);
+    const unclosed = unclosedComment(this.#text, this.#tokens.at(-1));
+    if (unclosed !== undefined) throw new Found('expected */ that ends a comment, got the end of the file', unclosed);
     if (this.#tokens.length === 0) throw new Found('expected { … }, got an empty file', 0);
     this.#value('at the beginning');
     const next = this.#tokens[this.#at];
@@ -155,6 +157,19 @@ class Explanation {
     const start = this.#text.lastIndexOf('\n', offset - 1) + 1;
     return /^[ \t]*/.exec(this.#text.slice(start, offset))![0].length;
   }
+}
+
+/** Where a comment begins that has no end: it is behind the last token. */
+function unclosedComment(text: string, last: Token | undefined): number | undefined {
+  const starts = /\/\/[^\n]*|\/\*/g;
+  starts.lastIndex = last === undefined ? 0 : last.offset + last.part.length;
+  for (let start = starts.exec(text); start !== null; start = starts.exec(text)) {
+    if (start[0] !== '/*') continue;
+    const end = text.indexOf('*/', starts.lastIndex);
+    if (end < 0) return start.index;
+    starts.lastIndex = end + 2;
+  }
+  return undefined;
 }
 
 function isText(part: string): boolean {

@@ -154,8 +154,9 @@ function lastUpTo(offsets: readonly number[], limit: number): number {
   return low;
 }
 
+/** Where each line begins; the first one does behind a byte order mark, which no editor counts. */
 function linesOf(text: string): number[] {
-  const lines = [0];
+  const lines = [text.startsWith('\ufeff') ? 1 : 0];
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) lines.push(at + 1);
   return lines;
 }

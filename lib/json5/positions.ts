@@ -159,7 +159,11 @@ function readKey(text: string): string {
     );
 }
 
+/** A byte order mark is no column. */
 export function positionAt(text: string, offset: number): Position {
-  const before = text.slice(0, offset).split('\n');
+  const before = text
+    .slice(0, offset)
+    .replace(/^\ufeff/, '')
+    .split('\n');
   return { line: before.length, column: before.at(-1)!.length + 1 };
 }

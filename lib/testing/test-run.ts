@@ -153,6 +153,9 @@ export class TestRun {
     this.isFailed = true;
     const relevant = address === '' ? undefined : upstreamOf(this.#plan, [address]);
     this.timeline.addMark(this.clock.now(), address, text, relevant);
+    for (const { name, to, state, reason } of this.#hub?.rules() ?? [])
+      if (state === 'waiting' && to.some((one) => relevant?.has(one) ?? true))
+        this.timeline.addNote(this.clock.now(), `rule "${name}" ${reason}`);
   }
 
   #node(address: string): ParameterNode {

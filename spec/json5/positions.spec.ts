@@ -3,6 +3,7 @@
 import test from 'ava';
 import { KeptText } from '../../lib/json5/kept-text.ts';
 import { createKnownPlaces, findInText, findPosition } from '../../lib/json5/positions.ts';
+import { readJson5 } from '../../lib/json5/read.ts';
 
 const text = `// a comment with { and "
 {
@@ -26,6 +27,15 @@ const rows: [(string | number)[], number, number][] = [
 
 for (const [path, line, column] of rows)
   test(`${path.join('.')} is at ${line}:${column}`, (t) => t.deepEqual(findPosition(text, path), { line, column }));
+
+test('a byte order mark is no column', (t) => {
+  t.deepEqual(findPosition('\ufeff{ a: 1,\n  b: 2 }', ['a']), { line: 1, column: 3 });
+  t.deepEqual(findPosition('\ufeff{ a: 1,\n  b: 2 }', ['b']), { line: 2, column: 3 });
+  t.like(
+    t.throws(() => readJson5('\ufeff{ a: }')),
+    { position: { line: 1, column: 6 } },
+  );
+});
 
 test('a path of nothing is where the text begins', (t) => t.deepEqual(findPosition(text, []), { line: 2, column: 1 }));
 

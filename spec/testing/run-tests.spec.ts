@@ -60,6 +60,21 @@ test('a fault of a rule is in the timeline', async (t) => {
     t.regex(timeline, /rule "to a number" \(.*\) failed: desk\/\w+: expected a number, got "loud"/);
 });
 
+test('a rule that led to nothing, as it waits for a value, is in the timeline', async (t) => {
+  const folder = await createFolder(t, {
+    'flow.json5': {
+      connections,
+      rules: [
+        { name: 'sum', from: { count: 'desk/count', level: 'desk/level' }, map: 'count + level', to: 'desk/percent' },
+        { name: 'elsewhere', from: { count: 'desk/count', text: 'desk/text' }, map: 'text', to: 'desk/echo' },
+      ],
+      tests: [{ name: 'it', steps: [{ set: { 'desk/count': 1 }, expect: { 'desk/percent': 1 } }] }],
+    },
+  });
+  for await (const { timeline } of runFlowTests([folder], { types }))
+    t.regex(timeline, /\n>> .*expected 1, got unknown.*\n.* rule "sum" waits for desk\/level, which is unknown$/);
+});
+
 test('timers that start one another at once for ever end the test', async (t) => {
   const folder = await createFolder(t, {
     'flow.json5': {

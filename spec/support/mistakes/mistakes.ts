@@ -178,6 +178,7 @@ export const mistakes = [
       'expected : between a key and its value, got =',
     ],
     ['a comment with #', '{\n  ¦# the desk\n  connections: {},\n}', 'expected // before a comment, got #'],
+    ['a comment without an end', '{ connections: {}, // ours\n¦/* not ready\n}', 'expected */ that ends a comment'],
     ['two files in one', '{ connections: {} }\n¦{ rules: [] }', 'expected the end of the file'],
     ['an empty file', '¦', 'expected { … }, got an empty file'],
     ['a list as the file', '¦[]', 'expected an object such as { connections: { … }, rules: [ … ] }, got [] (array)'],
