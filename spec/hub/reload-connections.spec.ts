@@ -113,6 +113,28 @@ test('a connection that listens to a parameter keeps what it holds while the par
   t.is(pulse(), 2, 'a trigger fires at each write');
 });
 
+test('a connection that is only described in other words runs on, and is shown with these', async (t) => {
+  const core = {
+    type: 'virtual-core',
+    inputs: { pulse: 'desk/pulse' },
+    outputs: { count: { block: 'CTU', up: 'pulse', pv: 99 } },
+  };
+  const flow = (description?: string) => ({ connections: { core: { ...core, description }, desk: dummy('pulse,T') } });
+  const { hub, reload, write, value } = await startReloading(t, { 'a.json5': flow() });
+  const pulse = () => {
+    write('desk/pulse', true);
+    return value('core/count/count');
+  };
+  t.is(pulse(), 1);
+  for (const [index, description] of ['rings of the bell', 'all rings', undefined].entries()) {
+    const { connections } = await reload('a.json5', flow(description));
+    t.deepEqual(connections, { ...none, changed: ['core'] });
+    t.is(hub.connections()[0]?.description, description ?? '');
+    t.is(pulse(), index + 2);
+  }
+  t.deepEqual((await reload('a.json5', flow())).connections, none);
+});
+
 test('a template file is part of its connection, and what is set while a file is being written is not lost', async (t) => {
   const onair = { type: 'xml-file-output', filename: 'out.xml', templateFile: 'in.xml', statusParameter: true };
   const { folder, reload, write, hub } = await startReloading(t, {

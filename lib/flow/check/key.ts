@@ -9,14 +9,15 @@ const maxHashedBytes = 4 * 1024 * 1024;
 /** To hash the text of many at once costs a tenth; that of a million at once would be too long. */
 const parametersPerUpdate = 1000;
 
-/** The key of a connection: its settings as the file has them, their folder, its parameters and the files they name. */
+/** The key of a connection: its settings as the file has them, but for `description`, their folder, its parameters and the files they name. */
 export function connectionKey(
   settings: unknown,
   { folder, parameters }: { folder: string; parameters: readonly ParameterDeclaration[] },
   files: readonly string[],
 ): string {
+  const { description: _, ...others } = settings as Readonly<Record<string, unknown>>;
   const hash = createHash('sha256').update(
-    JSON.stringify([folder, settings, files.map((path) => [path, contentMark(path)])]),
+    JSON.stringify([folder, others, files.map((path) => [path, contentMark(path)])]),
   );
   for (let first = 0; first < parameters.length; first += parametersPerUpdate) {
     const some = parameters.slice(first, first + parametersPerUpdate);

@@ -49,12 +49,16 @@ export function compareConnections(
     leaving: leaving.filter(({ plan }) => gateways.has(plan.id) === areGateways),
     coming: coming.filter(({ id }) => gateways.has(id) === areGateways),
   });
-  const changed = takenOver.map(({ id }) => id);
+  const changed = plans.filter((plan) => staying.has(plan.id) && isOther(running.get(plan.id)!.plan, plan));
   const difference = differenceOf(
-    [...leaving.map(({ plan }) => plan.id), ...changed],
-    plans.filter(({ id }) => !staying.has(id) || changed.includes(id)).map(({ id }) => id),
+    [...leaving.map(({ plan }) => plan), ...changed].map(({ id }) => id),
+    plans.filter((plan) => !staying.has(plan.id) || changed.includes(plan)).map(({ id }) => id),
   );
   return { plans, gateways: exchangeOf(true), others: exchangeOf(false), takenOver, gone, difference };
+}
+
+function isOther(before: ConnectionPlan, after: ConnectionPlan): boolean {
+  return before.key !== after.key || before.description !== after.description;
 }
 
 /** What a connection that runs can go to by itself where another plan is wanted: that one, or one between the two; undefined: nothing. */
@@ -64,7 +68,7 @@ export function takeableOf(running: RunningConnection | undefined, after: Connec
   if (before.folder !== after.folder || !before.enabled || !after.enabled) return undefined;
   const settings = after.type.takesOver?.(before.settings, after.settings);
   if (settings === undefined) return undefined;
-  if (isDeepStrictEqual(settings, after.settings)) return after;
+  if (isDeepStrictEqual({ ...settings, description: after.description }, after.settings)) return after;
   const secrets = [...new Set([...before.secrets, ...after.secrets])];
   return { ...before, settings, secrets, key: `${after.key} in part` };
 }

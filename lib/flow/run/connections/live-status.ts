@@ -44,6 +44,11 @@ export class LiveStatus {
     return this.#status$.value;
   }
 
+  describe(words: string): void {
+    const description = withoutSecrets(words, this.#secretsOf());
+    if (description !== this.present.description) this.#status$.next({ ...this.present, description });
+  }
+
   enter(state: ConnectionState, why: string): void {
     const reason = withoutSecrets(why, this.#secretsOf());
     const last = this.present;

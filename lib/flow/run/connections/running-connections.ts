@@ -178,7 +178,11 @@ export class RunningConnections {
   swapOthers({ plans, others, takenOver, difference }: ConnectionSwap): Difference {
     this.#exchange(others);
     for (const plan of takenOver) this.#running.get(plan.id)!.supervisor.takeOver(withoutDeclarations(plan));
-    for (const plan of plans) this.#running.get(plan.id)!.supervisor.settleAt(plan.settleOrder);
+    for (const plan of plans) {
+      const { supervisor } = this.#running.get(plan.id)!;
+      supervisor.settleAt(plan.settleOrder);
+      supervisor.describe(plan.description);
+    }
     this.#running = new Map(plans.map((plan) => [plan.id, this.#runningBy(plan)]));
     return difference;
   }

@@ -114,6 +114,11 @@ export class Supervisor {
     this.#settings.next(plan.settings);
   }
 
+  /** Shows what the connection is for in other words. */
+  describe(description: string): void {
+    this.#status.describe(description);
+  }
+
   /** Places its work that waits for consistent values anew among that of others. */
   settleAt(order: number): void {
     this.#settlePlace.order = order;
