@@ -219,10 +219,11 @@ for (const how of ['all', 'by name'])
     const flow = (users: object) => ({
       connections: {
         api: { ...api, users: { root: { token: 'token-of-root', read: ['**'] }, ...users } },
-        d: { type: 'dummy', parameters: names.map((name) => `${name},S,${'x'.repeat(60_000)}`) },
+        d: { type: 'dummy', parameters: names.map((name) => `${name},S`) },
       },
     });
     const hub = await startTestHub(t, flow({ ann: { token: 'token-of-ann', read: ['**'] } }));
+    for (const name of names) hub.write(`d/${name}`, 'x'.repeat(60_000), writer);
     const wire = await openWire(t, hub.port);
     const query = how === 'all' ? '' : `?${names.map((name) => `address=d/${name}`).join('&')}`;
     wire.send(request(`GET /hub/parameters${query}`, { headers: headersOf('ann') }));
