@@ -3,13 +3,14 @@
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { methodsOf } from '../../../../lib/connections/rest-api/http/router.ts';
 import type { RouteContext } from '../../../../lib/connections/rest-api/routes/route-context.ts';
 import { routesOf } from '../../../../lib/connections/rest-api/routes/routes.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
 import { type Answer, ask } from '../../../support/http.ts';
 import { api, startHubFrom, writer } from '../../../support/hub.ts';
+import { shared } from '../../../support/shared.ts';
 import { openClient } from '../../../support/sockets/socket.ts';
 
 type Specification = Parameters<Validator['validate']>[0];
@@ -42,14 +43,15 @@ const files = {
   '_boards/bad.json5': '{',
 };
 
-async function start(t: ExecutionContext) {
+/** The questions below change only values, and what is on and off. */
+const start = shared(async (t) => {
   const hub = await startHubFrom(t, files);
   const answer = await ask(t, hub.port, 'GET /hub/openapi.json');
   return { hub, document: JSON.parse(answer.text) as Document };
-}
+});
 
 test('the document is one of OpenAPI 3.1', async (t) => {
-  const { document } = await start(t);
+  const { document } = await start();
   t.regex(document.openapi, /^3\.1\./);
   const isValid = (candidate: object) => new Validator().validate(structuredClone(candidate) as Specification);
   const { valid, errors } = await isValid(document);
@@ -58,7 +60,7 @@ test('the document is one of OpenAPI 3.1', async (t) => {
 });
 
 test('it has every path and method that the hub answers, and no other', async (t) => {
-  const { document } = await start(t);
+  const { document } = await start();
   const settings = settingsSchema.parse({});
   const context = { settings, resolvePath: (path: string) => path, consoleFolder: '' } as unknown as RouteContext;
   const isOurs = ({ path }: { path: string }) => /^\/(hub|parameters|update)\b/.test(path) && path !== '/hub/*';
@@ -190,7 +192,7 @@ const questions: [path: string, asked: string, status: number, body?: unknown, h
 ];
 
 test('a file of the console may be asked for in parts', async (t) => {
-  const { hub, document } = await start(t);
+  const { hub, document } = await start();
   for (const [range, status] of [
     ['bytes=0-1', 206],
     ['bytes=999999999-', 416],
@@ -202,7 +204,7 @@ test('a file of the console may be asked for in parts', async (t) => {
 });
 
 test('answers of a hub are as it says', async (t) => {
-  const { hub, document } = await start(t);
+  const { hub, document } = await start();
   await openClient(t, hub.port, '?filter=desk');
   const socket = new WebSocket(`ws://127.0.0.1:${hub.port}/ws`, 'patchbay.v1');
   t.teardown(() => socket.close());
