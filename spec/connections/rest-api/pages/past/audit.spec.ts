@@ -1,16 +1,17 @@
 // GET /hub/audit and `patchbay audit`: who did what, as clients and operators ask for it.
 
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { type AuditOptions, audit } from '../../../../../lib/command/remote/audit.ts';
 import type { AuditPage } from '../../../../../lib/wire/http/past/audit.ts';
 import type { Problem } from '../../../../../lib/wire/http/problem.ts';
 import { eventually } from '../../../../support/deadline.ts';
 import { api, portsOf, startTestHub, writer } from '../../../../support/hub.ts';
+import { shared } from '../../../../support/shared.ts';
 import { install } from '../../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,false', 'bell,T', 'text,S'] };
 
-async function prepare(t: ExecutionContext) {
+const prepare = shared(async (t) => {
   const installation = await install(
     t,
     { api, desk },
@@ -26,10 +27,10 @@ async function prepare(t: ExecutionContext) {
   const page = async (query: string) => (await (await get(`/hub/audit${query}`)).json()) as AuditPage;
   await eventually(async () => (await page('')).entries.length === 5); // a question waits 100 ms for the disk, which may need longer
   return { get, page, port };
-}
+});
 
 test('it tells what was done, newest first, page by page, and what is asked for alone', async (t) => {
-  const { get, page } = await prepare(t);
+  const { get, page } = await prepare();
   const all = await page('');
   t.deepEqual(
     all.entries.map(({ kind, user, address, before, after, count }) => [kind, user, address, before, after, count]),
@@ -62,7 +63,7 @@ test('it tells what was done, newest first, page by page, and what is asked for 
 });
 
 test('what makes no sense is refused with a sentence, and a hub without a store has none', async (t) => {
-  const { get } = await prepare(t);
+  const { get } = await prepare();
   const rows: [string, RegExp][] = [
     ['kind=none', /^kind: expected one of change, fire, .*, got "none" \(string\)$/],
     ['limit=1001', /^limit: expected an integer 1\.\.1000, got "1001" \(string\)$/],
@@ -84,7 +85,7 @@ test('what makes no sense is refused with a sentence, and a hub without a store 
 });
 
 test('the command prints a line for each, oldest first', async (t) => {
-  const { port } = await prepare(t);
+  const { port } = await prepare();
   const print = async (more: Partial<AuditOptions>) => {
     const lines: string[] = [];
     const console = {
