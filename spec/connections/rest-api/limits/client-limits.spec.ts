@@ -8,12 +8,12 @@ import { connectClient } from '../../../support/sockets/client.ts';
 import { handshake, openClient, openRawClient } from '../../../support/sockets/socket.ts';
 import { openV1 } from '../../../support/sockets/v1.ts';
 
-const startDesk = (t: ExecutionContext, limits: object) =>
+const startDesk = (t: ExecutionContext, limits: object, others = {}) =>
   startTestHub(t, {
     connections: {
       api: { ...api, limits },
-      store: { type: 'store', folder: './data' },
       desk: { type: 'dummy', parameters: ['a,I,1', 'b,I,2', 'c,I,3', 's'] },
+      ...others,
     },
   });
 
@@ -58,7 +58,7 @@ test('those that are set higher let more through, on all ways', async (t) => {
 });
 
 test('regular expressions of lists and of a plain socket have the steps that are set', async (t) => {
-  const hub = await startDesk(t, { patternSteps: 256 });
+  const hub = await startDesk(t, { patternSteps: 256 }, { store: { type: 'store', folder: './data' } });
   const filter = `?filter=${encodeURIComponent('a{300}')}`;
   for (const [path, headers] of [
     ['/hub/parameters', {}],
