@@ -28,7 +28,10 @@ const rows: [what: string, work: (t: ExecutionContext, hub: HubUnderTest, client
     'a plain socket with the worst filter',
     (t, { port }) => openClient(t, port, `?filter=${encodeURIComponent(worst('~2'))}`),
   ],
-  ['a subscription to the worst regex', (_, __, client) => client.subscribe({ sub: 1, include: [{ regex: worst('~4') }] })],
+  [
+    'a subscription to the worst regex',
+    (_, __, client) => client.subscribe({ sub: 1, include: [{ regex: worst('~4') }] }),
+  ],
   ['a subscription to 500 globs', (_, __, client) => client.subscribe({ sub: 1, include: longList })],
   ['fifty lists', (t, { port }) => Promise.all(Array.from({ length: 50 }, () => ask(t, port, 'GET /hub/parameters')))],
 ];
