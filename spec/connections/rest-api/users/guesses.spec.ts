@@ -23,7 +23,7 @@ const ann = { authorization: 'Bearer token-of-ann' };
 const bob = { authorization: 'Bearer token-of-bob' };
 const json = { 'content-type': 'application/json' };
 const store = { type: 'store', folder: './data' };
-const flow = (users: object) => ({
+const flow = (users: object, others: object = {}) => ({
   connections: {
     api: {
       ...api,
@@ -34,7 +34,7 @@ const flow = (users: object) => ({
       },
     },
     desk: { type: 'dummy', parameters: ['open/1,I,1', 'open/2,I,1', 'open/3,I,1', 'shut/there,I,1'] },
-    store,
+    ...others,
   },
 });
 
@@ -104,7 +104,7 @@ async function toldOf(t: ExecutionContext, hub: HubUnderTest, address: string, o
 }
 
 test('status, headers, tags, lengths, acks, numbers and revisions are the same whether or not there is an address', async (t) => {
-  const hub = await startTestHub(t, flow({}));
+  const hub = await startTestHub(t, flow({}, { store }));
   await toldOf(t, hub, absent, 'desk/open/1'); // all numbers of parameters are given by then
   const past = `GET /hub/history/${absent}?from=2020-01-01T00:00Z`;
   await eventually(
