@@ -12,6 +12,7 @@ import { eventually } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { openWire, request } from '../../../support/http.ts';
 import { api, startTestHub } from '../../../support/hub.ts';
+import { shared } from '../../../support/shared.ts';
 import { startHubProcess } from '../../../support/system/hub-process.ts';
 
 const large = randomBytes(1024 * 1024);
@@ -125,51 +126,58 @@ test('a list of parameters, and a file of more than 256 KiB, may be asked for la
   t.notRegex((await first.closed()).toString('latin1'), /\r\n\r\ntrue$/);
 });
 
-test('sixty-four clients that each have sixteen requests under way are served by a hub that has just started', async (t) => {
-  const hub = await startHubProcess(t, {
-    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } },
-  });
-  const wires = await Promise.all(Array.from({ length: 64 }, () => openWire(t, hub.port)));
-  const sixteen = Buffer.concat(Array.from({ length: 16 }, () => request('GET /parameters/desk/lamp')));
-  for (let round = 0; round < 4; round++) {
-    for (const wire of wires) wire.send(sixteen);
-    for (const wire of wires) for (let answer = 0; answer < 16; answer++) t.is((await wire.answer()).text, 'true');
-  }
-});
+/** It has just started when sixty-four clients come. */
+const desk = shared((t) =>
+  startHubProcess(t, { connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } } }),
+);
+
+test.serial(
+  'sixty-four clients that each have sixteen requests under way are served by a hub that has just started',
+  async (t) => {
+    const hub = await desk();
+    const wires = await Promise.all(Array.from({ length: 64 }, () => openWire(t, hub.port)));
+    const sixteen = Buffer.concat(Array.from({ length: 16 }, () => request('GET /parameters/desk/lamp')));
+    for (let round = 0; round < 4; round++) {
+      for (const wire of wires) wire.send(sixteen);
+      for (const wire of wires) for (let answer = 0; answer < 16; answer++) t.is((await wire.answer()).text, 'true');
+    }
+  },
+);
 
 /** So many requests are answered one by one until V8 has compiled what answers them. */
 const compiledAfter = 3000;
 
-test('thirty clients that each have four requests under way, more than 64 KiB in all, are served, also when the machine stops the hub now and then', async (t) => {
-  const hub = await startHubProcess(t, {
-    connections: { api, desk: { type: 'dummy', parameters: ['lamp,B,true'] } },
-  });
-  const one = request('GET /parameters/desk/lamp', { headers: { 'X-Filler': 'x'.repeat(900) } }); // few, so that a slow machine has time
-  const four = Buffer.concat(Array.from({ length: 4 }, () => one));
-  let [answered, closed] = [0, 0];
-  for (let client = 0; client < 30; client++) {
-    const socket = connect(hub.port, '127.0.0.1', () => socket.write(one));
-    t.teardown(() => socket.removeAllListeners('close').destroy());
-    socket.on('error', () => {});
-    socket.on('close', () => closed++);
-    let [length, unread, due] = [0, 0, 1];
-    socket.on('data', (answers) => {
-      length ||= answers.length;
-      unread += answers.length;
-      if (unread < due * length) return;
-      answered += due;
-      unread -= due * length;
-      due = answered < compiledAfter ? 1 : 4;
-      socket.write(due === 1 ? one : four);
-    });
-  }
-  await eventually(() => answered > compiledAfter, 'code that V8 has compiled');
-  for (let stop = 0; stop < 40; stop++) {
-    await after(30);
-    hub.process.kill('SIGSTOP'); // mostly in the middle of a round, which then lasts long
-    await after(60);
-    hub.process.kill('SIGCONT');
-  }
-  t.true(answered > compiledAfter + 30 * 4, `${answered}`);
-  t.is(closed, 0);
-});
+test.serial(
+  'thirty clients that each have four requests under way, more than 64 KiB in all, are served, also when the machine stops the hub now and then',
+  async (t) => {
+    const hub = await desk();
+    const one = request('GET /parameters/desk/lamp', { headers: { 'X-Filler': 'x'.repeat(900) } }); // few, so that a slow machine has time
+    const four = Buffer.concat(Array.from({ length: 4 }, () => one));
+    let [answered, closed] = [0, 0];
+    for (let client = 0; client < 30; client++) {
+      const socket = connect(hub.port, '127.0.0.1', () => socket.write(one));
+      t.teardown(() => socket.removeAllListeners('close').destroy());
+      socket.on('error', () => {});
+      socket.on('close', () => closed++);
+      let [length, unread, due] = [0, 0, 1];
+      socket.on('data', (answers) => {
+        length ||= answers.length;
+        unread += answers.length;
+        if (unread < due * length) return;
+        answered += due;
+        unread -= due * length;
+        due = answered < compiledAfter ? 1 : 4;
+        socket.write(due === 1 ? one : four);
+      });
+    }
+    await eventually(() => answered > compiledAfter, 'code that V8 has compiled');
+    for (let stop = 0; stop < 40; stop++) {
+      await after(30);
+      hub.process.kill('SIGSTOP'); // mostly in the middle of a round, which then lasts long
+      await after(60);
+      hub.process.kill('SIGCONT');
+    }
+    t.true(answered > compiledAfter + 30 * 4, `${answered}`);
+    t.is(closed, 0);
+  },
+);
