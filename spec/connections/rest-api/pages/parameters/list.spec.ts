@@ -3,6 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { ask, openWire, request } from '../../../../support/http.ts';
 import { api, expectQuietLog, startTestHub, writer } from '../../../../support/hub.ts';
+import { shared } from '../../../../support/shared.ts';
 
 const startDesk = (t: ExecutionContext, parameters: string[]) =>
   startTestHub(t, {
@@ -68,18 +69,17 @@ test('D-14: /hub/parameters?filter=… narrows the list; a bad pattern is answer
 });
 
 /** A list that the buffers of the kernels do not hold. */
-async function startLargeDesk(t: ExecutionContext) {
+const largeDesk = shared(async (t) => {
   const hub = await startDesk(
     t,
     Array.from({ length: 1000 }, (_, index) => `p${index}`),
   );
-  for (let index = 0; index < 1000; index++)
-    hub.write(`desk/p${index}`, `${index} ${'x'.repeat(16_000)}`, { kind: 'client', name: 'test' });
+  for (let index = 0; index < 1000; index++) hub.write(`desk/p${index}`, `${index} ${'x'.repeat(16_000)}`, writer);
   return hub;
-}
+});
 
 test('D-14: /hub/parameters is whole however much it is, also for a client that reads late', async (t) => {
-  const hub = await startLargeDesk(t);
+  const hub = await largeDesk();
   const wire = await openWire(t, hub.port);
   wire.socket.pause();
   wire.send(request('GET /hub/parameters?filter=^desk'));
@@ -91,7 +91,7 @@ test('D-14: /hub/parameters is whole however much it is, also for a client that 
 });
 
 test('D-14: a client that leaves while the list is sent disturbs nobody', async (t) => {
-  const hub = await startLargeDesk(t);
+  const hub = await largeDesk();
   const wire = await openWire(t, hub.port);
   wire.socket.pause();
   wire.send(request('GET /hub/parameters'));
