@@ -7,16 +7,17 @@ import { api, type HubUnderTest, startTestHub, writer } from '../../../../suppor
 import { opcodes, openRawClient, type RawClient } from '../../../../support/sockets/socket.ts';
 import { type Message, openV1, type V1Client } from '../../../../support/sockets/v1.ts';
 
-const largeCount = 20_000;
+const largeCount = 10_000;
 const many = (count: number) => Array.from({ length: count }, (_, index) => `p${index},I,0`);
-const startDesk = (t: ExecutionContext) =>
+const startDesk = (t: ExecutionContext, count = largeCount) =>
   startTestHub(t, {
     connections: {
       api,
       desk: { type: 'dummy', parameters: many(5) },
-      plant: { type: 'dummy', parameters: many(largeCount) },
+      plant: { type: 'dummy', parameters: many(count) },
     },
   });
+const startFew = (t: ExecutionContext) => startDesk(t, 20);
 
 const small = { sub: 1, include: ['desk/**'] };
 const large = { sub: 2, include: ['plant/**'] };
@@ -110,9 +111,6 @@ async function sinceOf(t: ExecutionContext, hub: HubUnderTest): Promise<object> 
   return { epoch: client.epoch, rev: client.picture.rev };
 }
 
-const startFew = (t: ExecutionContext) =>
-  startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters: many(5) } } });
-
 test.serial(
   'the first end of a connection, and with it the first revision, waits 250 ms for further subscriptions of who answers no ping',
   async (t) => {
@@ -183,7 +181,7 @@ test('no end comes, and no revision, while a subscription that has arrived is no
 });
 
 test('a revision never goes back on a connection, also when changes of before wait for their time', async (t) => {
-  const hub = await startDesk(t);
+  const hub = await startFew(t);
   const subscriptions = [
     { ...small, rate: 1 },
     { sub: 2, include: ['plant/p1', 'plant/p2'] },
@@ -234,7 +232,7 @@ test('an end counts beyond a break, also beyond one in the middle of a resume; d
 });
 
 test('a snapshot has all that it matches, also what another subscription has been sent', async (t) => {
-  const hub = await startDesk(t);
+  const hub = await startFew(t);
   const client = await openV1(t, hub.port);
   await client.subscribe({ sub: 1, include: ['desk/p1', 'desk/p2'] });
   const messages = await client.subscribe({ sub: 2, include: ['desk/p2', 'desk/p3'] });
@@ -259,7 +257,7 @@ test('an end before the new answer is that of the subscription that is replaced'
 });
 
 test('answers come in the order of the messages', async (t) => {
-  const hub = await startDesk(t);
+  const hub = await startFew(t);
   const client = await openV1(t, hub.port);
   client.send({ set: 1, ack: 1 });
   client.send({ sub: -1 });
