@@ -6,16 +6,19 @@ import { firstValueFrom, interval } from 'rxjs';
 import { exhaustMap, filter, timeout } from 'rxjs/operators';
 import { deadlineMs } from '../../support/deadline.ts';
 import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
-import { startXServer, type XServer } from '../../support/keyboard/x-server.ts';
+import { shareXServer, startXServer, type XServer } from '../../support/keyboard/x-server.ts';
 import { keyboardPids, startHubProcess } from '../../support/system/hub-process.ts';
 
-const rounds = Number(process.env.KEYBOARD_ROUNDS ?? 3);
+const rounds = Number(process.env.KEYBOARD_ROUNDS ?? 2);
 const layouts = ['fr', 'de', 'ru', 'us'];
+
+const server = shareXServer();
+test.after.always(() => server.end());
 
 /** Waits until keys are down, or until none is. */
 function keysAre({ keysDown }: XServer, where: 'up' | 'down'): Promise<unknown> {
   return firstValueFrom(
-    interval(1).pipe(
+    interval(5).pipe(
       exhaustMap(keysDown),
       filter((codes) => codes.length > 0 === (where === 'down')),
       timeout(deadlineMs),
@@ -23,77 +26,69 @@ function keysAre({ keysDown }: XServer, where: 'up' | 'down'): Promise<unknown> 
   );
 }
 
-test.serial('a key that moves while it is down comes up, and is found anew for the next press', async (t) => {
-  const x = await startXServer(t);
-  const keyboard = startKeyboard(t, { outputKeys: ['a'] });
-  await state(keyboard, 'running');
-  const keys$ = await x.keys$();
-  const heard = next(keys$, 4);
-  const isPressed = next(keys$, 1);
-  keyboard.write('output/a', true);
-  // Who hears a press names it by the layout of that moment, so the layout waits until it is heard.
-  await isPressed;
-  await x.setxkbmap('fr');
-  keyboard.write('output/a', true);
-  // Its release is heard as a or as q, as the layout is by then.
-  t.deepEqual(
-    (await heard).map((event) => event.replace(/^release .*/, 'release')),
-    ['press a 0', 'release', 'press a 0', 'release'],
-  );
-  t.deepEqual(await x.keysDown(), []);
-});
+test.serial(
+  'layouts that change all the time leave no key down; a key that moves while it is down comes up, and is found anew for the next press',
+  async (t) => {
+    const x = await server.get();
+    const outputKeys = ['a', 'q', 'z', 's-d-f-g-h', 'shift-1', 'ralt-bracketleft', 'ctrl-y', 'quote', 'f12'];
+    const keyboard = startKeyboard(t, { inputKeys: ['f12'], outputKeys });
+    await state(keyboard, 'running');
+    for (let round = 0; round < rounds * layouts.length; round++) {
+      const fired = fires(keyboard, round + 1);
+      const changed = x.setxkbmap(layouts[round % layouts.length]!);
+      for (const keys of outputKeys) keyboard.write(`output/${keys}`, true);
+      await Promise.all([fired, changed]);
+      await keysAre(x, 'up');
+    }
+    const said = new Set(keyboard.lines.map(({ message }) => message.replace(/".*"/, '…')));
+    t.deepEqual([...said], ['a press failed: the keyboard layout has no key …']); // Cyrillic has no Latin letters
 
-test.serial('layouts that change all the time leave no key down', async (t) => {
-  const x = await startXServer(t);
-  const outputKeys = ['a', 'q', 'z', 's-d-f-g-h', 'shift-1', 'ralt-bracketleft', 'ctrl-y', 'quote', 'f12'];
-  const keyboard = startKeyboard(t, { inputKeys: ['f12'], outputKeys });
-  await state(keyboard, 'running');
-  for (let round = 0; round < rounds * layouts.length; round++) {
-    const fired = fires(keyboard, round + 1);
-    const changed = x.setxkbmap(layouts[round % layouts.length]!);
-    for (const keys of outputKeys) keyboard.write(`output/${keys}`, true);
-    await Promise.all([fired, changed]);
+    const keys$ = await x.keys$();
+    const heard = next(keys$, 4);
+    const isPressed = next(keys$, 1);
+    keyboard.write('output/a', true);
+    // Who hears a press names it by the layout of that moment, so the layout waits until it is heard.
+    await isPressed;
+    await x.setxkbmap('fr');
+    keyboard.write('output/a', true);
+    // Its release is heard as a or as q, as the layout is by then.
+    t.deepEqual(
+      (await heard).map((event) => event.replace(/^release .*/, 'release')),
+      ['press a 0', 'release', 'press a 0', 'release'],
+    );
+    t.deepEqual(await x.keysDown(), []);
+  },
+);
+
+test.serial(
+  'a process that is killed or stopped in the middle of a press leaves no key down, nor does a connection that ends while its process stands still',
+  async (t) => {
+    const x = await server.get();
+    const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
+    for (let round = 1; round <= rounds; round++) {
+      await state(keyboard, 'running', round);
+      await press(x, keyboard);
+      const [pid] = await keyboardPids(process.pid);
+      await x.setxkbmap(layouts[round % 2]!);
+      process.kill(pid!, 'SIGKILL');
+      t.regex(await state(keyboard, 'degraded', round), /^the keyboard process ended while (pressing|listening)/);
+      await keysAre(x, 'up');
+    }
+    await state(keyboard, 'running', rounds + 1);
+    await stopInPress(x, keyboard);
+    t.is(await state(keyboard, 'degraded', rounds + 1), 'the keyboard process hangs while pressing s-d-f-g-h');
     await keysAre(x, 'up');
-  }
-  const said = new Set(keyboard.lines.map(({ message }) => message.replace(/".*"/, '…')));
-  t.deepEqual([...said], ['a press failed: the keyboard layout has no key …']); // Cyrillic has no Latin letters
-});
 
-test.serial('a process that is killed in the middle of a press leaves no key down', async (t) => {
-  const x = await startXServer(t);
-  const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
-  for (let round = 1; round <= rounds; round++) {
-    await state(keyboard, 'running', round);
-    await press(x, keyboard);
-    const [pid] = await keyboardPids(process.pid);
-    await x.setxkbmap(layouts[round % 2]!);
-    process.kill(pid!, 'SIGKILL');
-    t.regex(await state(keyboard, 'degraded', round), /^the keyboard process ended while (pressing|listening)/);
-    await keysAre(x, 'up');
-  }
-});
-
-test.serial('a process that is stopped in the middle of a press is ended, and its keys come up', async (t) => {
-  const x = await startXServer(t);
-  const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
-  await state(keyboard, 'running');
-  await stopInPress(x, keyboard);
-  t.is(await state(keyboard, 'degraded'), 'the keyboard process hangs while pressing s-d-f-g-h');
-  await keysAre(x, 'up');
-});
-
-test.serial('a connection that is stopped while its process stands still leaves no key down', async (t) => {
-  const x = await startXServer(t);
-  const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
-  await state(keyboard, 'running');
-  await stopInPress(x, keyboard);
-  await keyboard.stop();
-  t.deepEqual(await x.keysDown(), []);
-  t.deepEqual(await keyboardPids(process.pid), []);
-});
+    await state(keyboard, 'running', rounds + 2);
+    await stopInPress(x, keyboard);
+    await keyboard.stop();
+    t.deepEqual(await x.keysDown(), []);
+    t.deepEqual(await keyboardPids(process.pid), []);
+  },
+);
 
 test.serial('a connection that is stopped just as its process is killed leaves no key down', async (t) => {
-  const x = await startXServer(t);
+  const x = await server.get();
   for (let round = 0; round < rounds; round++) {
     const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
     await state(keyboard, 'running');
@@ -107,7 +102,7 @@ test.serial('a connection that is stopped just as its process is killed leaves n
 });
 
 test.serial('a hub that is killed in the middle of a press leaves no key down', async (t) => {
-  const x = await startXServer(t);
+  const x = await server.get();
   const hub = await startHubProcess(
     t,
     {

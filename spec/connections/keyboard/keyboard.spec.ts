@@ -5,46 +5,61 @@ import test from 'ava';
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { keys, physicalKeys } from '../../../lib/connections/keyboard/key-table.ts';
 import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboard.ts';
-import { hideDisplay, startXServer } from '../../support/keyboard/x-server.ts';
+import { hideDisplay, shareXServer, startXServer } from '../../support/keyboard/x-server.ts';
 import { keyboardPids } from '../../support/system/hub-process.ts';
+
+const server = shareXServer();
+test.after.always(() => server.end());
 
 const ctrlF2 = ['press Control_L 0', 'press F2 4', 'release F2 4', 'release Control_L 4'];
 
-test.serial('S-17, D-10: ctrl+F1 fires once, on release; neither ctrl+shift+F1 nor F1 alone does', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['ctrl-f1', 'ctrl-f12', 'f12'] });
-  await state(connection, 'running');
-  await x.xdotool('key', 'ctrl+shift+F1', 'key', 'F1');
-  await x.xdotool('keydown', 'ctrl', 'keydown', 'F1', 'key', 'F12');
-  await fires(connection, 1);
-  t.deepEqual(connection.fired, ['input/ctrl-f12']);
-  await x.xdotool('keyup', 'F1', 'keyup', 'ctrl', 'key', 'F12');
-  await fires(connection, 3);
-  t.deepEqual(connection.fired, ['input/ctrl-f12', 'input/ctrl-f1', 'input/f12']);
-});
+test.serial(
+  'S-17, D-10: ctrl+F1 fires once, on release; neither ctrl+shift+F1 nor F1 alone does; 100 presses in a row are 100 triggers, and a key that repeats while it is held is one',
+  async (t) => {
+    const x = await server.get();
+    const connection = startKeyboard(t, { inputKeys: ['ctrl-f1', 'a', 'ctrl-f12', 'f12'] });
+    await state(connection, 'running');
+    await x.xdotool('key', 'ctrl+shift+F1', 'key', 'F1');
+    await x.xdotool('keydown', 'ctrl', 'keydown', 'F1', 'key', 'F12');
+    await fires(connection, 1);
+    t.deepEqual(connection.fired, ['input/ctrl-f12']);
+    await x.xdotool('keyup', 'F1', 'keyup', 'ctrl', 'key', 'F12');
+    await fires(connection, 3);
+    t.deepEqual(connection.fired, ['input/ctrl-f12', 'input/ctrl-f1', 'input/f12']);
 
-test.serial('100 presses in a row are 100 triggers, and a key that repeats while it is held is one', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['ctrl-f1', 'a', 'f12'] });
-  await state(connection, 'running');
-  await x.xdotool('key', '--delay', '0', ...Array<string>(100).fill('ctrl+F1'));
-  await x.xdotool('keydown', 'a', 'sleep', '1', 'keyup', 'a', 'key', 'F12');
-  await fires(connection, 102);
-  t.deepEqual(connection.fired, [...Array<string>(100).fill('input/ctrl-f1'), 'input/a', 'input/f12']);
-});
+    await x.xdotool('key', '--delay', '0', ...Array<string>(100).fill('ctrl+F1'));
+    await x.xdotool('keydown', 'a', 'sleep', '1', 'keyup', 'a', 'key', 'F12');
+    await fires(connection, 105);
+    t.deepEqual(connection.fired.slice(3), [...Array<string>(100).fill('input/ctrl-f1'), 'input/a', 'input/f12']);
+  },
+);
 
-test.serial('S-17: output/ctrl-f2 reaches an X client: keys pressed in order, released in reverse', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { outputKeys: ['ctrl-f2', 'shift-a'] });
-  await state(connection, 'running');
-  const heard = next(await x.keys$(), 12);
-  for (const id of ['output/ctrl-f2', 'output/shift-a', 'output/ctrl-f2']) connection.write(id, true);
-  const shiftA = ['press Shift_L 0', 'press A 1', 'release A 1', 'release Shift_L 1'];
-  t.deepEqual(await heard, [...ctrlF2, ...shiftA, ...ctrlF2]);
-});
+test.serial(
+  'S-17: output/ctrl-f2 reaches an X client: keys pressed in order, released in reverse; a key that the layout lacks is said, and no other key of its combination is pressed',
+  async (t) => {
+    const x = await server.get();
+    const outputKeys = ['ctrl-f2', 'shift-a', 'ctrl-f13', 'ctrl-fn', 'f2'];
+    const connection = startKeyboard(t, { inputKeys: ['media-play'], outputKeys });
+    await state(connection, 'running');
+    const heard = next(await x.keys$(), 14);
+    for (const keys of ['ctrl-f2', 'shift-a', 'ctrl-f2', 'ctrl-f13', 'ctrl-fn', 'f2'])
+      connection.write(`output/${keys}`, true);
+    const shiftA = ['press Shift_L 0', 'press A 1', 'release A 1', 'release Shift_L 1'];
+    t.deepEqual(await heard, [...ctrlF2, ...shiftA, ...ctrlF2, 'press F2 0', 'release F2 0']);
+    t.deepEqual(
+      connection.lines.map(({ message }) => message),
+      [
+        'input/media-play: under X11 the key "media-play" is not heard',
+        'output/ctrl-fn: under X11 the key "fn" is not pressed',
+        'a press failed: the keyboard layout has no key "f13"',
+        'a press failed: the keyboard layout has no key "fn"',
+      ],
+    );
+  },
+);
 
 test.serial('every key that both libraries do under X11 is heard as what was pressed', async (t) => {
-  await startXServer(t);
+  await server.get();
   // The usual layout has no keys for the first, and presses the decimal point of another pad.
   const hasOwnWay = (name: string) => /^f(1[3-9]|2\d)$|^clear$|^numpaddecimal$/.test(name);
   const names = keys
@@ -70,7 +85,7 @@ test.serial('without DISPLAY it says so, and presses are dropped and counted, no
   const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2', 'f3'] });
   for (let press = 0; press < 50; press++) connection.write('output/f3', true);
   t.is(await state(connection, 'degraded'), 'there is no display: DISPLAY is not set');
-  const x = await startXServer(t);
+  const x = await server.get();
   await state(connection, 'running');
   const heard = next(await x.keys$(), 4);
   connection.write('output/ctrl-f2', true);
@@ -82,53 +97,32 @@ test.serial('without DISPLAY it says so, and presses are dropped and counted, no
   ]);
 });
 
-test.serial('a killed process is a degraded connection and a new process', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] });
-  await state(connection, 'running');
-  const [pid] = await keyboardPids(process.pid);
-  process.kill(pid!, 'SIGKILL');
-  t.is(await state(connection, 'degraded'), 'the keyboard process ended while listening (SIGKILL)');
-  await state(connection, 'running', 2);
-  await x.xdotool('key', 'ctrl+F1');
-  await fires(connection, 1);
-  t.deepEqual(connection.fired, ['input/ctrl-f1']);
-});
+test.serial(
+  'a killed process is a degraded connection and a new process, a killed X server a degraded connection until it is back',
+  async (t) => {
+    const x = await startXServer(t);
+    const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] });
+    await state(connection, 'running');
+    const [pid] = await keyboardPids(process.pid);
+    process.kill(pid!, 'SIGKILL');
+    t.is(await state(connection, 'degraded'), 'the keyboard process ended while listening (SIGKILL)');
+    await state(connection, 'running', 2);
+    await x.xdotool('key', 'ctrl+F1');
+    await fires(connection, 1);
 
-test.serial('a killed X server is a degraded connection until it is back', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] });
-  await state(connection, 'running');
-  await x.kill();
-  t.regex(await state(connection, 'degraded'), /^the keyboard process ended while listening \(.*X connection/);
-  t.regex(await state(connection, 'degraded', 2), /^no X server answers at the display :\d+ \(connect ECONNREFUSED/);
-  const back = await startXServer(t, x);
-  await state(connection, 'running', 2);
-  await back.xdotool('key', 'ctrl+F1');
-  await fires(connection, 1);
-  t.deepEqual(connection.fired, ['input/ctrl-f1']);
-});
-
-test.serial('a key that the layout lacks is said, and no other key of its combination is pressed', async (t) => {
-  const x = await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['media-play'], outputKeys: ['ctrl-f13', 'ctrl-fn', 'f2'] });
-  await state(connection, 'running');
-  const heard = next(await x.keys$(), 2);
-  for (const id of ['output/ctrl-f13', 'output/ctrl-fn', 'output/f2']) connection.write(id, true);
-  t.deepEqual(await heard, ['press F2 0', 'release F2 0']);
-  t.deepEqual(
-    connection.lines.map(({ message }) => message),
-    [
-      'input/media-play: under X11 the key "media-play" is not heard',
-      'output/ctrl-fn: under X11 the key "fn" is not pressed',
-      'a press failed: the keyboard layout has no key "f13"',
-      'a press failed: the keyboard layout has no key "fn"',
-    ],
-  );
-});
+    await x.kill();
+    t.regex(await state(connection, 'degraded', 2), /^the keyboard process ended while listening \(.*X connection/);
+    t.regex(await state(connection, 'degraded', 3), /^no X server answers at the display :\d+ \(connect ECONNREFUSED/);
+    const back = await startXServer(t, x);
+    await state(connection, 'running', 3);
+    await back.xdotool('key', 'ctrl+F1');
+    await fires(connection, 2);
+    t.deepEqual(connection.fired, ['input/ctrl-f1', 'input/ctrl-f1']);
+  },
+);
 
 test.serial('an X server that hangs is found and left', async (t) => {
-  const x = await startXServer(t);
+  const x = await server.get();
   let hurry = 1;
   const scheduler: SchedulerLike = {
     now: () => performance.now(),
@@ -149,9 +143,9 @@ test.serial('an X server that hangs is found and left', async (t) => {
 });
 
 test.serial(
-  'a rule from a hotkey to its own keys presses at the pace of the keyboard, and stops with it',
+  'a rule from a hotkey to its own keys presses at the pace of the keyboard, and stops with it; stopping ends the process',
   async (t) => {
-    await startXServer(t);
+    await server.get();
     const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f1'] });
     await state(connection, 'running');
     const rule = connection.events$.subscribe((event) => 'set' in event && connection.write('output/ctrl-f1', true));
@@ -160,14 +154,8 @@ test.serial(
     await fires(connection, 20);
     t.true(performance.now() - startedAt > 20 * 10);
     rule.unsubscribe();
+    t.is((await keyboardPids(process.pid)).length, 1);
+    await connection.stop();
+    t.deepEqual(await keyboardPids(process.pid), []);
   },
 );
-
-test.serial('stopping ends the process', async (t) => {
-  await startXServer(t);
-  const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2'] });
-  await state(connection, 'running');
-  t.is((await keyboardPids(process.pid)).length, 1);
-  await connection.stop();
-  t.deepEqual(await keyboardPids(process.pid), []);
-});

@@ -36,9 +36,27 @@ export interface XServer {
   kill(): Promise<void>;
 }
 
+/** A test, or whatever else has an end. */
+type Ending = Pick<ExecutionContext, 'teardown'>;
+
+/** A server for all tests of a file: it is started for the first, is the DISPLAY for each that asks for it, and is there until `end`. */
+export function shareXServer(): { get(): Promise<XServer>; end(): Promise<unknown> } {
+  const ends: (() => unknown)[] = [];
+  let server: Promise<XServer> | undefined;
+  return {
+    async get() {
+      server ??= startXServer({ teardown: (end) => void ends.push(end) });
+      const x = await server;
+      process.env.DISPLAY = x.display;
+      return x;
+    },
+    end: () => Promise.all(ends.map((end) => end())),
+  };
+}
+
 /** Starts a server on the display, or on one of its own, and makes it the DISPLAY of what this process starts. */
 export async function startXServer(
-  t: ExecutionContext,
+  t: Ending,
   { display = `:${randomInt(...numbers)}`, args = [] }: { display?: string; args?: readonly string[] } = {},
 ): Promise<XServer> {
   const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset', ...args];
@@ -70,7 +88,14 @@ export async function startXServer(
   };
   const kill = () => end('SIGKILL');
   const x = { display, pid: server.pid!, xdotool, setxkbmap: call('setxkbmap'), keysDown, kill };
-  return { ...x, keys$: () => listen(t, x) };
+  let heard: Promise<Observable<string>> | undefined;
+  return {
+    ...x,
+    keys$() {
+      heard ??= listen(t, x);
+      return heard;
+    },
+  };
 }
 
 /** Makes processes started from here find no display. */
@@ -78,7 +103,7 @@ export function hideDisplay(): void {
   delete process.env.DISPLAY;
 }
 
-async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
+async function listen(t: Ending, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
   const client = spawn(...dependent('stdbuf', ['-oL', 'xev', '-root', '-event', 'keyboard']), {
     env: { ...process.env, DISPLAY: display },
     stdio: ['ignore', 'pipe', 'ignore'],
