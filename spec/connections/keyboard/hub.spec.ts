@@ -3,8 +3,7 @@
 
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, readdir, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, symlink } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
@@ -40,12 +39,17 @@ test.serial('without DISPLAY the hub starts, says why, and serves', async (t) =>
 });
 
 test.serial(
-  'D-24: kill -9 of the process and of the X server: the hub serves on, the keyboard comes back; it ends when the hub is killed',
+  'signals are for the hub; D-24: kill -9 of the process and of the X server: the hub serves on, the keyboard comes back; the process lives on until the hub has stopped',
   async (t) => {
     const x = await startXServer(t);
-    const hub = await startHubProcess(t, flow, x);
+    const hub = await startHubProcess(t, flow, { ...x, isGroup: true });
     await hub.logged(/"keys" is running/);
     const [first] = await keyboardPids(hub.pid);
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(first!, signal);
+    await x.xdotool('key', 'ctrl+F1');
+    await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
+    t.false((await hub.finds((output) => output, 'output')).includes('degraded'));
+
     process.kill(first!, 'SIGKILL');
     await hub.logged(/"keys" is degraded: the keyboard process ended while listening \(SIGKILL\)/);
     t.is(await hub.get('/parameters/keys/_status/connected'), 'false');
@@ -54,6 +58,7 @@ test.serial(
 
     await x.kill();
     await hub.logged(/"keys" is degraded: no X server answers/);
+    t.is(await hub.get('/update?parameter=desk/lamp&value=false'), 'OK');
     t.is(await hub.get('/parameters/desk/lamp'), 'false');
     const back = await startXServer(t, x);
     await hub.logged(/"keys" is running/, 3);
@@ -62,25 +67,13 @@ test.serial(
     t.is(await hub.get('/parameters/keys/_status/connected'), 'true');
 
     const [last] = await keyboardPids(hub.pid);
-    process.kill(hub.pid, 'SIGKILL');
-    await t.notThrowsAsync(eventually(() => !isRunning(last!)));
+    process.kill(-hub.pid, 'SIGINT'); // as Ctrl-C does: to both
+    const { status, signal, output } = await hub.ended();
+    t.deepEqual([status, signal], [0, null]);
+    t.false(isRunning(last!));
+    t.is(output.match(/keys\\" is running/g)!.length, 3, 'it was there until then');
   },
 );
-
-test.serial('signals are for the hub: the process lives on until the hub has stopped', async (t) => {
-  const x = await startXServer(t);
-  const hub = await startHubProcess(t, flow, { ...x, isGroup: true });
-  await hub.logged(/"keys" is running/);
-  const [child] = await keyboardPids(hub.pid);
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.kill(child!, signal);
-  await x.xdotool('key', 'ctrl+F1');
-  await eventually(async () => (await hub.get('/parameters/desk/lamp')) === 'true');
-  process.kill(-hub.pid, 'SIGINT'); // as Ctrl-C does: to both
-  const { status, signal, output } = await hub.ended();
-  t.deepEqual([status, signal], [0, null]);
-  t.false(isRunning(child!));
-  t.false(output.includes('degraded'));
-});
 
 /** Whether a process runs. One that has ended stays in /proc until its parent, the first process of a container for some, asks. */
 function isRunning(pid: number): boolean {
@@ -88,29 +81,31 @@ function isRunning(pid: number): boolean {
   return existsSync(path) && !/\) [ZX] /.test(readFileSync(path, 'utf8'));
 }
 
-const compiled = join(tmpdir(), `patchbay-compiled-${process.pid}`);
-
-// The types are checked elsewhere, so what packages declare is not read.
-const compile = ['-p', 'lib', '--outDir', compiled, '--noCheck', '--noResolve', '--declaration', 'false'];
-test.before(() => run(join(root, 'node_modules/.bin/tsc'), compile, { cwd: root }));
-test.after.always(() => rm(compiled, { recursive: true, force: true }));
-
-/** Installs the compiled program in a folder whose node_modules lack a package; returns the program. */
-async function install(t: ExecutionContext, without = ''): Promise<string> {
+/** Compiles the program into a folder whose node_modules lack packages, until they are added. */
+async function install(t: ExecutionContext, without: readonly string[]) {
   const folder = await createFolder(t, { 'package.json': { type: 'module', version: '0.0.0' } });
-  await cp(compiled, join(folder, 'dist'), { recursive: true });
+  // The types are checked elsewhere, so what packages declare is not read.
+  const options = ['--outDir', join(folder, 'dist'), '--noCheck', '--noResolve', '--declaration', 'false'];
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', 'lib', ...options], { cwd: root });
   await mkdir(join(folder, 'node_modules'));
-  for (const name of await readdir(join(root, 'node_modules')))
-    if (name !== without) await symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
-  return join(folder, 'dist/main.js');
+  const add = (name: string) => symlink(join(root, 'node_modules', name), join(folder, 'node_modules', name));
+  for (const name of await readdir(join(root, 'node_modules'))) if (!without.includes(name)) await add(name);
+  return { program: join(folder, 'dist/main.js'), add };
 }
 
 test.serial(
-  'compiled to JavaScript, it finds its process; under X11 keys are pressed without the package @nut-tree-fork/nut-js',
+  'compiled to JavaScript, without the package uiohook-napi it says so and serves, and with it it finds its process, which ends when the hub is killed; under X11 keys are pressed without @nut-tree-fork/nut-js',
   async (t) => {
-    const program = await install(t, '@nut-tree-fork');
+    const { program, add } = await install(t, ['uiohook-napi', '@nut-tree-fork']);
     const x = await startXServer(t);
     const hub = await startHubProcess(t, flow, { ...x, program });
+    const message = await hub.logged(/"keys" is degraded: the optional package/);
+    t.true(
+      message.includes('the optional package uiohook-napi is not installed or does not load: Cannot find package'),
+    );
+    t.is(await hub.get('/parameters/desk/lamp'), 'false');
+
+    await add('uiohook-napi');
     await hub.logged(/"keys" is running/);
     const [child] = await keyboardPids(hub.pid);
     t.is(typeof child, 'number');
@@ -118,13 +113,8 @@ test.serial(
     const heard = firstValueFrom((await x.keys$()).pipe(filter((key) => key === 'release F2 4')));
     await hub.get('/update?parameter=keys/output/ctrl-f2&value=true');
     await t.notThrowsAsync(heard);
+
+    process.kill(hub.pid, 'SIGKILL');
+    await t.notThrowsAsync(eventually(() => !isRunning(child!)));
   },
 );
-
-test.serial('without the package uiohook-napi the connection says so, and the hub serves', async (t) => {
-  const program = await install(t, 'uiohook-napi');
-  const hub = await startHubProcess(t, flow, { ...(await startXServer(t)), program });
-  const message = await hub.logged(/"keys" is degraded: the optional package/);
-  t.true(message.includes('the optional package uiohook-napi is not installed or does not load: Cannot find package'));
-  t.is(await hub.get('/parameters/desk/lamp'), 'false');
-});

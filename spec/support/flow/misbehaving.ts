@@ -13,7 +13,7 @@ import { startHubProcess } from '../system/hub-process.ts';
 import { slowness } from '../system/machine.ts';
 
 /** The pace at which the neighbour is asked. */
-const askEveryMs = 5;
+const askEveryMs = 25;
 const root = resolve(import.meta.dirname, '../../..');
 
 const desk = {
