@@ -75,10 +75,13 @@ export async function startMisbehaving(t: ExecutionContext) {
       if (isNews) from = await hub.finds((output) => output.length, 'output');
       await writeFile(join(hub.folder, 'flow.ts'), flow(parts));
     },
-    /** Sets desk/x until something has happened. */
+    /** Sets desk/x until something has happened: to less and less, in steps, as some flows look at round numbers alone. */
     async setUntil(happened: Promise<unknown>) {
       let x = 0;
-      const set = () => client.send({ p: 'desk/x', v: --x });
+      const set = () => {
+        x -= 10;
+        client.send({ p: 'desk/x', v: x });
+      };
       set();
       const setting = beats$.subscribe(set);
       await happened.finally(() => setting.unsubscribe());
