@@ -7,7 +7,7 @@ import { createLogRecorder } from '../support/connection.ts';
 import { startTestHub } from '../support/hub.ts';
 import '../support/own-process.ts';
 
-const changesPerRound = 100_000;
+const changesPerRound = 40_000;
 const toleranceBytes = 2_000_000;
 
 test('a timer that starts itself again by a rule: memory is flat, and its cause is still known', async (t) => {

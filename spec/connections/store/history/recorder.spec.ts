@@ -75,7 +75,7 @@ test('a long text that waits is cut, and does not hold what is cut off', async (
   );
   collectGarbage();
   const before = process.memoryUsage().heapUsed;
-  const texts = 2000;
+  const texts = 1000;
   for (let count = 0; count < texts; count++) graph.write('desk/a', `${count} `.padEnd(60_000, `${count}`), client);
   collectGarbage();
   const perText = (process.memoryUsage().heapUsed - before) / texts;
