@@ -83,7 +83,7 @@ test.serial('a flow that takes all memory once it was tried ends its thread alon
   const made = once(process, 'worker') as Promise<[Worker]>;
   const { tried } = await tryFlow(t, {
     'flow.ts': `const all = [];
-      const leak = () => { for (;;) all.push(new Array(5_000_000).fill(0.5)); };
+      const leak = () => { for (;;) all.push(new Array(100_000).fill(0.5)); };
       setTimeout(leak, 300);
       export default { connections: {} };`,
   });
