@@ -1,6 +1,6 @@
 // READMEs as somebody new meets them: their code blocks, and a clone in which they are followed to the letter.
 
-import { cpSync, existsSync, globSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, globSync, lstatSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import type { ExecutionContext } from 'ava';
@@ -37,7 +37,7 @@ export function readReadme(path: string): string {
   return readFileSync(join(root, path), 'utf8');
 }
 
-/** A copy of the working tree with what `npm install` brings. Its demo listens on another port, as READMEs in `text` then say. */
+/** A working tree with what `npm install` brings. Its demo listens on another port, as READMEs in `text` then say. */
 export interface Clone {
   readonly folder: string;
   /** Where its hub is. */
@@ -46,27 +46,37 @@ export interface Clone {
   text(readme: string): string;
 }
 
-const notCopied = new Set(['node_modules', 'dist', '.git', 'results', 'data']);
+const notCloned = new Set(['.git', 'results', 'data']);
 
 /** The environment of a shell that somebody has just opened: npm and npx, which run the specs, tell their commands what they were told. */
 export const shellEnvironment: NodeJS.ProcessEnv = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|INIT_CWD$)/i.test(name)),
 );
 
-export async function createClone(t: ExecutionContext, port: number): Promise<Clone> {
+/**
+ * Its files and these folders are copies, which READMEs change. All other folders are links: their modules are those of the working
+ * tree, from which the types have been stripped already.
+ */
+export async function createClone(t: ExecutionContext, port: number, copied = ['flows']): Promise<Clone> {
   const folder = await createFolder(t);
-  cpSync(root, folder, {
-    recursive: true,
-    filter: (path) =>
-      !relative(root, path)
-        .split(sep)
-        .some((part) => notCopied.has(part)),
-  });
-  for (const name of ['node_modules', 'dist']) symlinkSync(join(root, name), join(folder, name));
+  for (const entry of readdirSync(root, { withFileTypes: true })) {
+    const [path, into] = [join(root, entry.name), join(folder, entry.name)];
+    if (notCloned.has(entry.name)) continue;
+    if (entry.isDirectory() && !copied.includes(entry.name)) symlinkSync(path, into);
+    else cpSync(path, into, { recursive: true });
+  }
   const onPort = (text: string) => text.replaceAll('17011', String(port));
   const demo = join(folder, 'flows/demo.json5');
   await writeFile(demo, onPort(await readFile(demo, 'utf8')));
   return { folder, url: `http://localhost:${port}`, text: (readme) => onPort(readReadme(readme)) };
+}
+
+/** Writes a file of a clone. Errors: its folder is a link, so that it would be a file of the working tree. */
+async function writeInto(folder: string, path: string, text: string): Promise<void> {
+  const top = join(folder, relative(folder, path).split(sep)[0]!);
+  if (lstatSync(top, { throwIfNoEntry: false })?.isSymbolicLink()) throw new Error(`${path}: ${top} is not copied`);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
 }
 
 /** Does what a block of JSON5 or code says: saves the file that its first line names; one that is there has to have its lines. */
@@ -88,8 +98,7 @@ export async function save(t: ExecutionContext, { folder }: Clone, { text }: Blo
     }
     return;
   }
-  await mkdir(dirname(path), { recursive: true });
-  await writeFile(path, text);
+  await writeInto(folder, path, text);
 }
 
 /** Makes the change that a block of `diff` shows, in the file that the text above it names last. */
@@ -102,7 +111,7 @@ export async function change(t: ExecutionContext, { folder }: Clone, { text, abo
   const side = (sign: string) =>
     [...text.matchAll(new RegExp(`^[ \\${sign}](.*\\n)`, 'gm'))].map(([, line]) => line).join('');
   t.is(content.split(side('-')).length, 2, `${name} has once\n${side('-')}`);
-  await writeFile(path, content.replace(side('-'), side('+')));
+  await writeInto(folder, path, content.replace(side('-'), side('+')));
 }
 
 const codeBlock = /^```[\s\S]*?^```$/gm;
