@@ -113,6 +113,7 @@ test('the compiler finds a misspelt address, a wrong value type, a write to a re
   );
   const options = [
     '--noEmit',
+    '--singleThreaded',
     '--strict',
     '--module',
     'nodenext',
