@@ -31,12 +31,12 @@ test('with CI=true a missing program is a failure', async (t) => {
 
 const ava = join(import.meta.dirname, 'ava.ts');
 
-/** Runs, as CI does, a package with this spec, which may look for and write files beside it. */
-async function runPackage(t: ExecutionContext, spec: string) {
+/** Runs, as CI does, a package with this spec, which may look for and write files beside it, and with others. */
+async function runPackage(t: ExecutionContext, spec: string, others: Record<string, string> = {}) {
   const folder = await createFolder(t, {
     'package.json': { type: 'module' },
     'ava.config.js': "export default { files: ['*.spec.js'] };",
-    'good.spec.js': "import test from 'ava'; test('good', (t) => t.pass());",
+    ...others,
     'bad.spec.js': `import { existsSync, writeFileSync } from 'node:fs'; import test from 'ava'; ${spec}`,
     'run.mjs': `import { runAva } from ${JSON.stringify(ava)};
       process.exitCode = await runAva({ folder: import.meta.dirname, args: [], env: process.env, isCi: true });`,
@@ -50,7 +50,9 @@ async function runPackage(t: ExecutionContext, spec: string) {
 
 test('what failed beside all others in CI runs again alone, and is told', async (t) => {
   const once = "test('once', (t) => { const known = existsSync('x'); writeFileSync('x', ''); t.true(known); });";
-  const { status, output } = await runPackage(t, once);
+  const { status, output } = await runPackage(t, once, {
+    'good.spec.js': "import test from 'ava'; test('good', (t) => t.pass());",
+  });
   t.is(status, 0, output);
   t.regex(output, /1 test failed[\s\S]*Failed beside all others, runs again alone: bad\.spec\.js[\s\S]*1 test passed/);
 });

@@ -2,12 +2,16 @@
 // ends in time.
 
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import test from 'ava';
 import { makeFifo } from '../../support/folder.ts';
 import { startUnreadHub } from '../../support/system/unread-log.ts';
 
 const { O_RDONLY, O_NONBLOCK } = constants;
+
+/** Almost all that a pipe holds: a hub of so many connections has more to say than there is room for. */
+const filling = '\n'.repeat(60_000);
+const count = 200;
 
 test.serial(
   'a pipe that nobody reads neither stops the hub nor keeps it from ending; what waited is read later',
@@ -16,7 +20,8 @@ test.serial(
     const reader = openSync(path, O_RDONLY | O_NONBLOCK);
     t.teardown(() => closeSync(reader));
     const writer = openSync(path, 'w');
-    const { ask, until, stop } = await startUnreadHub(t, 1000, (program, args) =>
+    writeSync(writer, filling);
+    const { ask, until, stop } = await startUnreadHub(t, count, (program, args) =>
       spawn(program, args, { stdio: ['ignore', writer, 'inherit'] }),
     );
     closeSync(writer);
@@ -43,10 +48,10 @@ test.serial(
     t.true(ended.ms < 2000, `${ended.ms} ms`);
     read();
     const messages = text
-      .trimEnd()
+      .trim()
       .split('\n')
       .map((line) => (JSON.parse(line) as { msg: string }).msg);
-    t.is(messages.filter((message) => /^connection "desk-\d+" is running$/.test(message)).length, 1000);
+    t.is(messages.filter((message) => /^connection "desk-\d+" is running$/.test(message)).length, count);
     t.is(messages.filter((message) => /^the log is written again, 0 lines were lost/.test(message)).length, 1);
     t.deepEqual(messages.slice(-2), ['stopping: SIGTERM', 'stopped']);
   },
@@ -57,7 +62,8 @@ test.serial('a pipe that is not read to the end: the hub ends in two seconds', a
   const reader = openSync(path, O_RDONLY | O_NONBLOCK);
   t.teardown(() => closeSync(reader));
   const writer = openSync(path, 'w');
-  const { until, stop } = await startUnreadHub(t, 1000, (program, args) =>
+  writeSync(writer, filling);
+  const { until, stop } = await startUnreadHub(t, count, (program, args) =>
     spawn(program, args, { stdio: ['ignore', writer, 'inherit'] }),
   );
   closeSync(writer);
