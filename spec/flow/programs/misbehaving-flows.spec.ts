@@ -11,9 +11,10 @@ import { startMisbehaving } from '../../support/flow/misbehaving.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 4;
-/** Some that are no mistakes of authors, which are in program-mistakes.spec.ts; all of them are for `node bench/misbehave.ts`. */
+/** Some of them, so that it does not take long; all of them are for `node bench/misbehave.ts`. */
 const names = [
   'throws',
+  'throws-null',
   'throws-hostile',
   'rejects',
   'throws-in-a-timer',
@@ -21,8 +22,10 @@ const names = [
   'kills',
   'waits-for-ever',
   'loops-in-rules',
+  'throws-in-rules',
   'rejects-in-rules',
   'imports-a-bad-file',
+  'bad-syntax',
   'changes-what-all-share',
   'changes-a-prototype',
 ];

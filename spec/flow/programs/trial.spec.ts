@@ -13,56 +13,45 @@ const hub = JSON.stringify(resolve(import.meta.dirname, '../../../lib/index.ts')
 /** The hub brings node:child_process, which this thread does not need. */
 const hasHub = "process.moduleLoadList.includes('NativeModule child_process')";
 
-/** Tries the first of the files, `flow.ts`, in a thread that may have tried others before. */
-async function tryFlow(t: ExecutionContext, files: Readonly<Record<string, string>>, trial = new Trial()) {
+/** Tries the first of the files, `flow.ts`. */
+async function tryFlow(t: ExecutionContext, files: Readonly<Record<string, string>>) {
   const folder = await createFolder(t, { 'package.json': { type: 'module' }, ...files });
+  const trial = new Trial();
   t.teardown(() => trial.end());
   return { folder, tried: await trial.run(join(folder, 'flow.ts'), 'flow.ts') };
 }
 
-test.serial(
-  'a flow that imports what flows import is tried without the hub; one of whose files imports more gets it; a thread that gets no time is not late',
-  async (t) => {
-    const trial = new Trial();
-    const noTime = await tryFlow(
-      t,
-      {
-        'flow.ts': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
-          export default { connections: {} };`,
-      },
-      trial,
-    );
-    t.deepEqual(noTime.tried.connections, {});
+test('a flow that imports what flows import is tried without the hub', async (t) => {
+  const { tried } = await tryFlow(t, {
+    'flow.ts': `import { convert, defineFlow, HubError } from ${hub};
+      export default defineFlow({ connections: { hasHub: ${hasHub}, convert: typeof convert, error: typeof HubError } });`,
+  });
+  t.deepEqual(tried.connections, { hasHub: false, convert: 'function', error: 'function' });
+});
 
-    const lean = await tryFlow(
-      t,
-      {
-        'flow.ts': `import { convert, defineFlow, HubError } from ${hub};
-          export default defineFlow({ connections: { hasHub: ${hasHub}, convert: typeof convert, error: typeof HubError } });`,
-      },
-      trial,
-    );
-    t.deepEqual(lean.tried.connections, { hasHub: false, convert: 'function', error: 'function' });
-
-    const { folder, tried } = await tryFlow(
-      t,
-      {
-        'flow.ts': `import { defineFlow } from ${hub};
-          import { types } from './_types.ts';
-          export default defineFlow({ connections: { hasHub: ${hasHub}, dummy: types.has('dummy') } });`,
-        '_types.ts': `import { connectionTypes } from ${hub}; export const types = connectionTypes;`,
-      },
-      trial,
-    );
-    t.deepEqual(tried.connections, { hasHub: true, dummy: true });
-    t.deepEqual(tried.imports[join(folder, 'flow.ts')], [join(folder, '_types.ts')]);
-  },
-);
+test('one of whose files imports more gets it', async (t) => {
+  const { folder, tried } = await tryFlow(t, {
+    'flow.ts': `import { defineFlow } from ${hub};
+      import { types } from './_types.ts';
+      export default defineFlow({ connections: { hasHub: ${hasHub}, dummy: types.has('dummy') } });`,
+    '_types.ts': `import { connectionTypes } from ${hub}; export const types = connectionTypes;`,
+  });
+  t.deepEqual(tried.connections, { hasHub: true, dummy: true });
+  t.deepEqual(tried.imports, { [join(folder, 'flow.ts')]: [join(folder, '_types.ts')] });
+});
 
 test('a name that the hub does not have is a mistake with its place', async (t) => {
   const error = await t.throwsAsync(tryFlow(t, { 'flow.ts': `// a flow\nimport { defineFlaw } from ${hub};` }));
   t.regex(error!.message, /^cannot be loaded: .* does not provide an export named 'defineFlaw'$/);
   t.like(error, { place: { name: 'flow.ts', line: 2 } });
+});
+
+test.serial('a thread that gets no time is not late', async (t) => {
+  const { tried } = await tryFlow(t, {
+    'flow.ts': `Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3000);
+      export default { connections: {} };`,
+  });
+  t.deepEqual(tried.connections, {});
 });
 
 test.serial('a thread that is asked where it is, and of which nobody wants to know any more, goes on', async (t) => {
