@@ -50,7 +50,8 @@ export async function installText(t: ExecutionContext, text: string): Promise<In
       return Object.assign(hub, { lines: log.lines, logged: log.logged });
     },
     async closed() {
-      await eventually(async () => !(await readdir(join(folder, 'data'))).some((name) => name.endsWith('-wal')));
+      const isOpen = (name: string) => /^\w+\.db-wal$/.test(name); // one that was set aside has another name
+      await eventually(async () => !(await readdir(join(folder, 'data'))).some(isOpen), 'no database is open');
     },
     change: (flow) => writeFile(path, JSON.stringify(flow)),
   };
