@@ -1,32 +1,34 @@
 // What parameters were, what happened to them and who did it, asked over HTTP of a hub that has just recorded it.
 
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Value } from '../../../../lib/model/value.ts';
 import type { EventList } from '../../../../lib/wire/http/past/events.ts';
 import type { History, HistoryList } from '../../../../lib/wire/http/past/history.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub, writer } from '../../../support/hub.ts';
+import { shared } from '../../../support/store/shared.ts';
 
+/** Each test has a desk of its own. */
+const desks = ['told', 'counted', 'listed', 'caused', 'quoted', 'repeated', 'refused'] as const;
+const parameters = ['mic,B,false', 'lamp,B,false', 'level,F,1', 'text,S', 'go,T', 'never,F', 'mark,I,0'];
 const flow = {
   connections: {
     api,
     store: { type: 'store', folder: '_data' },
-    desk: {
-      type: 'dummy',
-      parameters: ['mic,B,false', 'lamp,B,false', 'level,F,1', 'text,S', 'go,T', 'never,F', 'mark,I,0'],
-    },
+    ...Object.fromEntries(desks.map((id) => [id, { type: 'dummy', parameters }])),
   },
-  rules: [
-    { name: 'red light', from: 'desk/mic', to: 'desk/lamp' },
-    { name: 'say so', from: 'desk/lamp', map: "value ? 'on air' : '=off'", to: 'desk/text' },
-  ],
+  rules: desks.flatMap((id) => [
+    { name: `red light ${id}`, from: `${id}/mic`, to: `${id}/lamp` },
+    { name: `say so ${id}`, from: `${id}/lamp`, map: "value ? 'on air' : '=off'", to: `${id}/text` },
+  ]),
 };
+const startHub = shared((t) => startTestHub(t, flow));
 /** Such an answer has everything up to the question: its points are finer than a second. */
 const fine = 'from=-10s';
 
-async function start(t: Parameters<typeof startTestHub>[0]) {
-  const hub = await startTestHub(t, flow);
+async function start(t: ExecutionContext, desk: (typeof desks)[number]) {
+  const hub = await startHub(t);
   const text = async (path: string, headers = {}) => (await ask(t, hub.port, `GET ${path}`, { headers })).text;
   const json = async <Type>(path: string) => JSON.parse(await text(path)) as Type;
   const refused = async (path: string) => {
@@ -36,8 +38,8 @@ async function start(t: Parameters<typeof startTestHub>[0]) {
   };
   const write = async (...writes: [address: string, value: unknown][]) => {
     for (const [address, value] of writes) hub.write(address, value, writer);
-    const mark = hub.write('desk/mark', Number(hub.find('desk/mark')!.value) + 1, writer);
-    const isRecorded = async () => (await json<History>(`/hub/history/desk/mark?${fine}`)).values?.at(-1) === mark;
+    const mark = hub.write(`${desk}/mark`, Number(hub.find(`${desk}/mark`)!.value) + 1, writer);
+    const isRecorded = async () => (await json<History>(`/hub/history/${desk}/mark?${fine}`)).values?.at(-1) === mark;
     await eventually(isRecorded, 'what was written is recorded');
   };
   await write();
@@ -45,33 +47,33 @@ async function start(t: Parameters<typeof startTestHub>[0]) {
 }
 
 test('numbers, booleans, texts and triggers are told as they were', async (t) => {
-  const { json, write } = await start(t);
-  await write(['desk/level', 2], ['desk/level', 2.5], ['desk/level', -3]);
-  await write(['desk/mic', true], ['desk/mic', false], ['desk/mic', true], ['desk/go', 1], ['desk/go', 1]);
-  const level = await json<History>(`/hub/history/desk/level?from=-1h`);
-  t.like(level, { address: 'desk/level', type: 'F', kind: 'raw', gaps: [] });
+  const { json, write } = await start(t, 'told');
+  await write(['told/level', 2], ['told/level', 2.5], ['told/level', -3]);
+  await write(['told/mic', true], ['told/mic', false], ['told/mic', true], ['told/go', 1], ['told/go', 1]);
+  const level = await json<History>(`/hub/history/told/level?from=-1h`);
+  t.like(level, { address: 'told/level', type: 'F', kind: 'raw', gaps: [] });
   t.deepEqual(level.values, [1, 2, 2.5, -3]);
   t.deepEqual(level.times, [...level.times].sort());
   t.is(level.to - level.from, 3_600_000);
-  const lamp = await json<History>(`/hub/history/desk/lamp?from=-1h`);
+  const lamp = await json<History>(`/hub/history/told/lamp?from=-1h`);
   t.like(lamp, { kind: 'intervals' });
   t.deepEqual(lamp.values, [false, true, false, true]);
-  const texts = await json<History>(`/hub/history/desk/text?from=-1h&points=2`);
+  const texts = await json<History>(`/hub/history/told/text?from=-1h&points=2`);
   t.like(texts, { kind: 'texts', more: true });
   t.deepEqual(texts.values, ['=off', 'on air']);
-  const fires = await json<History>(`/hub/history/desk/go?from=-1h`);
+  const fires = await json<History>(`/hub/history/told/go?from=-1h`);
   t.like(fires, { kind: 'fires' });
   t.is(fires.times.length, 2);
-  t.deepEqual((await json<History>(`/hub/history/desk/never?from=-1h`)).values, []);
-  const later = await json<History>(`/hub/history/desk/level?from=${fires.times[1]}&points=1`);
+  t.deepEqual((await json<History>(`/hub/history/told/never?from=-1h`)).values, []);
+  const later = await json<History>(`/hub/history/told/level?from=${fires.times[1]}&points=1`);
   t.deepEqual([later.values, later.times[0]], [[-3], level.times[3]], 'what held at the start may be older than it');
 });
 
 test('more than is asked for is told in buckets', async (t) => {
-  const { json, write } = await start(t);
-  await write(...Array.from({ length: 39 }, (_, index): [string, number] => ['desk/level', index + 2]));
+  const { json, write } = await start(t, 'counted');
+  await write(...Array.from({ length: 39 }, (_, index): [string, number] => ['counted/level', index + 2]));
   const { kind, stepMs, times, min, max, mean, counts } = await json<History>(
-    `/hub/history/desk/level?from=-1h&points=3`,
+    `/hub/history/counted/level?from=-1h&points=3`,
   );
   t.is(kind, 'buckets');
   t.is(stepMs, 30 * 60_000);
@@ -85,49 +87,49 @@ test('more than is asked for is told in buckets', async (t) => {
 });
 
 test('several parameters are asked for at once, page by page', async (t) => {
-  const { json } = await start(t);
+  const { json } = await start(t, 'listed');
   const names = ({ histories }: HistoryList) => histories.map(({ address }) => address);
-  const all = await json<HistoryList>(`/hub/history?filter=^desk/l&filter=^desk/mic$&from=-1h`);
-  t.deepEqual([names(all), all.more], [['desk/mic', 'desk/lamp', 'desk/level'], undefined]);
+  const all = await json<HistoryList>(`/hub/history?filter=^listed/l&filter=^listed/mic$&from=-1h`);
+  t.deepEqual([names(all), all.more], [['listed/mic', 'listed/lamp', 'listed/level'], undefined]);
   const named = await json<HistoryList>(
-    `/hub/history?address=desk/level&address=desk/none&address=desk/level&from=-1h`,
+    `/hub/history?address=listed/level&address=listed/none&address=listed/level&from=-1h`,
   );
-  t.deepEqual(names(named), ['desk/level'], 'what nobody knows is left out');
-  t.deepEqual(names(await json<HistoryList>(`/hub/history?filter=^desk/&after=desk/text&from=-1h`)), [
-    'desk/go',
-    'desk/never',
-    'desk/mark',
+  t.deepEqual(names(named), ['listed/level'], 'what nobody knows is left out');
+  t.deepEqual(names(await json<HistoryList>(`/hub/history?filter=^listed/&after=listed/text&from=-1h`)), [
+    'listed/go',
+    'listed/never',
+    'listed/mark',
   ]);
 });
 
 test('events tell what wrote, who did it and what led to it, page by page', async (t) => {
-  const { json, write } = await start(t);
-  await write(['desk/mic', true], ['desk/mic', false]);
-  const list = await json<EventList>('/hub/events/desk/text?limit=1');
+  const { json, write } = await start(t, 'caused');
+  await write(['caused/mic', true], ['caused/mic', false]);
+  const list = await json<EventList>('/hub/events/caused/text?limit=1');
   t.deepEqual(
     list.events.map(({ value, previous }) => [value, previous]),
     [['=off', 'on air']],
   );
   const [newest] = list.events;
-  t.like(newest!.writer, { kind: 'rule', name: 'say so' });
+  t.like(newest!.writer, { kind: 'rule', name: 'say so caused' });
   t.deepEqual(newest!.source, writer);
   t.deepEqual(
     newest!.chain.map(({ parameter, value, writer: { name } }) => [parameter, value, name]),
     [
-      ['desk/lamp', false, 'red light'],
-      ['desk/mic', false, 'spec'],
+      ['caused/lamp', false, 'red light caused'],
+      ['caused/mic', false, 'spec'],
     ],
   );
-  const older = await json<EventList>(`/hub/events/desk/text?limit=1&before=${list.next}`);
+  const older = await json<EventList>(`/hub/events/caused/text?limit=1&before=${list.next}`);
   t.deepEqual(
     older.events.map(({ value, previous }) => [value, previous]),
     [['on air', undefined]],
   );
   t.is(older.next, undefined);
-  await write(...[1, 2, 3, 4, 5, 6, 7].map((level): [string, number] => ['desk/level', level]));
+  await write(...[1, 2, 3, 4, 5, 6, 7].map((level): [string, number] => ['caused/level', level]));
   const told: Value[] = [];
   for (let page = '?limit=2'; page !== ''; ) {
-    const { events, next } = await json<EventList>(`/hub/events/desk/level${page}`);
+    const { events, next } = await json<EventList>(`/hub/events/caused/level${page}`);
     told.push(...events.map(({ value }) => value));
     page = next === undefined ? '' : `?limit=2&before=${next}`;
   }
@@ -135,27 +137,30 @@ test('events tell what wrote, who did it and what led to it, page by page', asyn
 });
 
 test('CSV is for spreadsheets: no text of it is a formula', async (t) => {
-  const { text, write } = await start(t);
-  await write(['desk/level', -3], ['desk/text', '=off'], ['desk/text', '"quoted", and\nmore']);
+  const { text, write } = await start(t, 'quoted');
+  await write(['quoted/level', -3], ['quoted/text', '=off'], ['quoted/text', '"quoted", and\nmore']);
   const time = '\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d\\.\\d{3}Z';
   const line = (...fields: string[]) => fields.join(',');
   const lines = [
     'address,time,value,min,mean,max,count',
-    line('desk/level', time, '1', ',,,'),
-    line('desk/level', time, '-3', ',,,'),
-    line('desk/text', time, "'=off", ',,,'),
-    line('desk/text', time, '"""quoted"", and\nmore"', ',,,'),
+    line('quoted/level', time, '1', ',,,'),
+    line('quoted/level', time, '-3', ',,,'),
+    line('quoted/text', time, "'=off", ',,,'),
+    line('quoted/text', time, '"""quoted"", and\nmore"', ',,,'),
     '',
   ];
-  const csv = await text(`/hub/history?address=desk/level&address=desk/text&from=-1h`, { accept: 'text/csv' });
+  const csv = await text(`/hub/history?address=quoted/level&address=quoted/text&from=-1h`, { accept: 'text/csv' });
   t.regex(csv, new RegExp(`^${lines.join('\r\n')}$`));
-  t.is(csv, (await text(`/hub/history?address=desk/level&address=desk/text&from=-1h&format=csv`)).slice(0, csv.length));
+  t.is(
+    csv,
+    (await text(`/hub/history?address=quoted/level&address=quoted/text&from=-1h&format=csv`)).slice(0, csv.length),
+  );
 });
 
 test('an answer is asked for again by its ETag, and HEAD tells how long it is', async (t) => {
-  const { hub, json } = await start(t);
-  const { to } = await json<History>(`/hub/history/desk/level?from=-1h`);
-  const path = `/hub/history/desk/level?from=${to - 10_000}&to=${to}`;
+  const { hub, json } = await start(t, 'repeated');
+  const { to } = await json<History>(`/hub/history/repeated/level?from=-1h`);
+  const path = `/hub/history/repeated/level?from=${to - 10_000}&to=${to}`;
   const first = await ask(t, hub.port, `GET ${path}`);
   t.regex(first.headers.etag!, /^"[\w-]+"$/);
   const again = await ask(t, hub.port, `GET ${path}`, { headers: { 'if-none-match': first.headers.etag! } });
@@ -165,27 +170,27 @@ test('an answer is asked for again by its ETag, and HEAD tells how long it is', 
 });
 
 test('questions that make no sense are refused with a sentence', async (t) => {
-  const { refused } = await start(t);
+  const { refused } = await start(t, 'refused');
   const nearest =
-    'unknown parameter "desk/levle", did you mean "desk/level"?: neither the hub nor its history knows it';
-  t.deepEqual(await refused('/hub/history/desk/levle'), [404, 'unknown-parameter', nearest, undefined]);
-  t.deepEqual(await refused('/hub/events/desk/levle'), [404, 'unknown-parameter', nearest, undefined]);
+    'unknown parameter "refused/levle", did you mean "refused/level"?: neither the hub nor its history knows it';
+  t.deepEqual(await refused('/hub/history/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
+  t.deepEqual(await refused('/hub/events/refused/levle'), [404, 'unknown-parameter', nearest, undefined]);
   for (const [query, sentence] of [
     ['points=0', 'points: expected an integer 1..10000, got "0" (string)'],
     ['points=1e3', 'points: expected an integer 1..10000, got "1e3" (string)'],
     ['from=-1h&to=-2h', 'from: expected a time before to, got "-1h" (string), which is later'],
     ['format=xml', 'format: expected json or csv, got "xml" (string)'],
   ] as const)
-    t.deepEqual(await refused(`/hub/history/desk/level?${query}`), [400, 'bad-request', sentence, undefined]);
-  t.like(await refused('/hub/history/desk/level?from=yesterday'), { 0: 400, 1: 'bad-request' });
+    t.deepEqual(await refused(`/hub/history/refused/level?${query}`), [400, 'bad-request', sentence, undefined]);
+  t.like(await refused('/hub/history/refused/level?from=yesterday'), { 0: 400, 1: 'bad-request' });
   t.like(await refused('/hub/history?filter=('), { 0: 400, 1: 'bad-request' });
-  t.deepEqual(await refused('/hub/events/desk/level?limit=1001'), [
+  t.deepEqual(await refused('/hub/events/refused/level?limit=1001'), [
     400,
     'bad-request',
     'limit: expected an integer 1..1000, got "1001" (string)',
     undefined,
   ]);
-  t.like(await refused('/hub/events/desk/level?before=x'), { 0: 400, 1: 'bad-request' });
+  t.like(await refused('/hub/events/refused/level?before=x'), { 0: 400, 1: 'bad-request' });
 });
 
 test('a hub without a store says so', async (t) => {
