@@ -31,8 +31,8 @@ const files = (settings?: object) => ({
   'studio/templates/t.xml': '<a>$A</a>',
 });
 /** A flow file alone. */
-const plain = (settings?: object) => ({
-  'flow.json5': { connections: { api: { ...api, ...settings }, store: { type: 'store', folder: 'data' } } },
+const plain = (apis: Readonly<Record<string, object>>) => ({
+  'flow.json5': { connections: { ...apis, store: { type: 'store', folder: 'data' } } },
 });
 const options = (port: number, token = '') => ({ url: `http://127.0.0.1:${port}`, username: '', password: '', token });
 const quiet = { print: () => {}, printError: () => {} };
@@ -97,30 +97,28 @@ test('a hub that is lost in the middle, or answers something else, leaves the fi
   const port = await serve(t, Buffer.alloc(100_000, 'x'), 100_000_000);
   await t.throwsAsync(backup(file, options(port), quiet), { message: /a\.tar: expected a whole backup, got / });
   await writeFile(join(folder, 'no-folder'), '');
-  const { port: real } = await startHubFrom(t, plain());
-  await t.throwsAsync(backup(join(folder, 'no-folder/a.tar'), options(real), quiet), { message: /ENOTDIR/ });
+  await t.throwsAsync(backup(join(folder, 'no-folder/a.tar'), options(port), quiet), { message: /ENOTDIR/ });
   t.is(await readFile(file, 'utf8'), 'the one before');
   t.deepEqual((await readdir(folder)).sort(), ['a.tar', 'no-folder']);
 });
 
 test('only who has the credentials gets a backup; without credentials only a program on the machine', async (t) => {
-  const guarded = await startHubFrom(t, plain({ token: 'YQ==' }));
+  const apis = { guarded: { ...api, token: 'YQ==' }, open: api, proxied: { ...api, allowedHosts: ['hub.example'] } };
+  const [guarded, open, proxied] = portsOf(await startHubFrom(t, plain(apis))) as [number, number, number];
   const file = join(await createFolder(t), 'a.tar');
-  await t.throwsAsync(backup(file, options(guarded.port), quiet), { message: /expected the credentials of this hub/ });
-  t.is(await backup(file, options(guarded.port, 'YQ=='), quiet), 0);
-  const open = await startHubFrom(t, plain());
+  await t.throwsAsync(backup(file, options(guarded), quiet), { message: /expected the credentials of this hub/ });
+  t.is(await backup(file, options(guarded, 'YQ=='), quiet), 0);
   const request = 'GET /hub/backup';
   for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])
-    t.is((await ask(t, open.port, request, { headers: { [header]: '10.0.0.3' } })).status, 403, header);
-  t.is((await ask(t, open.port, request, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
-  t.is((await ask(t, open.port, request, { headers: { origin: 'http://other.example' } })).status, 403);
-  const proxied = await startHubFrom(t, plain({ allowedHosts: ['hub.example'] }));
-  const { status, text } = await ask(t, proxied.port, request);
+    t.is((await ask(t, open, request, { headers: { [header]: '10.0.0.3' } })).status, 403, header);
+  t.is((await ask(t, open, request, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
+  t.is((await ask(t, open, request, { headers: { origin: 'http://other.example' } })).status, 403);
+  const { status, text } = await ask(t, proxied, request);
   t.deepEqual([status, JSON.parse(text).code], [403, 'forbidden']);
 });
 
 test('one backup is made at a time, and a database that cannot be copied is named', async (t) => {
-  const hub = await startHubFrom(t, plain());
+  const hub = await startHubFrom(t, plain({ api }));
   const { storage } = hub.keeping.archive!;
   const first = await storage!.backUp();
   await t.throwsAsync(storage!.backUp(), { code: 'conflict' });
