@@ -9,6 +9,8 @@ import test from 'ava';
 import { FolderLock } from '../../../../lib/connections/store/thread/database/folder-lock.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { statusOf, writer } from '../../../support/hub.ts';
+import { keep } from '../../../support/store/kept.ts';
+import { shared } from '../../../support/store/shared.ts';
 import { type Installation, install, type StoredHub } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'text', 'go,T'] };
@@ -40,24 +42,56 @@ async function written(hub: StoredHub, { folder }: Installation): Promise<void> 
   });
 }
 
-test('each change is recorded with who wrote it, who did it, and what led to it', async (t) => {
-  const installation = await install(t, { desk, out }, { rules });
+/** What is recorded of `picked`; of all others each change is. */
+const history = [
+  { include: ['picked/level'], deadband: 0.5 },
+  { include: ['picked/count'], every: '1m' },
+  { exclude: ['picked/text'] },
+];
+
+/** What a hub has recorded, beside which a second one ran, and what one after it. */
+const recorded = shared(async (t) => {
+  const installation = await install(t, { desk, out, picked: desk }, { rules, store: { history } });
+  const before = await installation.start();
+  await written(before, installation);
+  const second = await installation.start();
+  const ofSecond = second.keeping.archive?.history;
+  second.write('desk/text', 'of the second', writer);
+  await second.stop();
+  for (const [id, value] of Object.entries({ level: -0.5, count: 2 ** 53 - 1, text: 'größe', go: true, lamp: true }))
+    before.write(`desk/${id}`, value, writer);
+  for (const level of [1, 1.2, 1.4, 1.5, 1.9, 2]) before.write('picked/level', level, writer);
+  for (const count of [1, 2, 3]) before.write('picked/count', count, writer);
+  before.write('picked/text', 'not recorded', writer);
+  before.write('picked/lamp', true, writer);
+  await before.stop();
+  await installation.closed();
+  const stoppedAt = Date.now();
+  const rows = read(installation, events);
+  const gaps = read(installation, 'SELECT * FROM gap');
   const hub = await installation.start();
   await written(hub, installation);
-  for (const [id, value] of Object.entries({ level: -0.5, count: 2 ** 53 - 1, text: 'größe', go: true, lamp: true }))
-    hub.write(`desk/${id}`, value, writer);
+  hub.write('desk/level', 2, writer);
   await hub.stop();
   await installation.closed();
+  return { installation, rows, gaps, ofSecond, stoppedAt, startedAt: hub.startedAt };
+});
+
+test('each change is recorded with who wrote it, who did it, and what led to it', async (t) => {
+  const { installation, rows } = await recorded(t);
   const byHand = { writer: 'client spec', source: 'client spec', cause: null };
-  t.deepEqual(read(installation, events), [
-    { address: 'desk/level', type: 'F', value: -0.5, ...byHand },
-    { address: 'desk/count', type: 'I', value: 2 ** 53 - 1, ...byHand },
-    { address: 'desk/text', type: 'S', value: 'größe', ...byHand },
-    { address: 'desk/go', type: 'T', value: 1, ...byHand },
-    { address: 'desk/lamp', type: 'B', value: 1, ...byHand },
-    { address: 'out/lamp', type: 'B', value: 1, writer: 'rule copy', source: 'client spec', cause: 'desk/lamp' },
-    { address: 'out/text', type: 'S', value: 'true', writer: 'rule say', source: 'client spec', cause: 'out/lamp' },
-  ]);
+  t.deepEqual(
+    rows.filter(({ address }) => !/^picked/.test(`${address}`)),
+    [
+      { address: 'desk/level', type: 'F', value: -0.5, ...byHand },
+      { address: 'desk/count', type: 'I', value: 2 ** 53 - 1, ...byHand },
+      { address: 'desk/text', type: 'S', value: 'größe', ...byHand },
+      { address: 'desk/go', type: 'T', value: 1, ...byHand },
+      { address: 'desk/lamp', type: 'B', value: 1, ...byHand },
+      { address: 'out/lamp', type: 'B', value: 1, writer: 'rule copy', source: 'client spec', cause: 'desk/lamp' },
+      { address: 'out/text', type: 'S', value: 'true', writer: 'rule say', source: 'client spec', cause: 'out/lamp' },
+    ],
+  );
   const causes = `SELECT count(*) AS count FROM change JOIN change AS cause ON cause.parameter = change.cause_parameter
     AND cause.time = change.cause_time AND cause.revision = change.cause_revision`;
   t.deepEqual(read(installation, causes), [{ count: 2 }], 'the keys of the causes are those of their rows');
@@ -82,92 +116,60 @@ test('a history that somebody else is still writing is left alone until it is th
 });
 
 test('a restart has a gap, and after it a row for everything that is known', async (t) => {
-  const installation = await install(t, { desk });
-  const before = await installation.start();
-  await written(before, installation);
-  before.write('desk/level', 1, writer);
-  before.write('desk/text', 'there', writer);
-  await before.stop();
-  await installation.closed();
-  const stoppedAt = Date.now();
-  const hub = await installation.start();
-  await written(hub, installation);
-  hub.write('desk/level', 2, writer);
-  await hub.stop();
-  await installation.closed();
+  const { installation, stoppedAt, startedAt } = await recorded(t);
   const [gap, ...others] = read(installation, 'SELECT * FROM gap');
   t.deepEqual(others, []);
-  t.like(gap, { end: hub.startedAt, lost: 0, reason: 'the hub was down' });
+  t.like(gap, { end: startedAt, lost: 0, reason: 'the hub was down' });
   t.true((gap!.start as number) <= stoppedAt);
-  const later = `SELECT address, value, writer FROM event WHERE time >= ${hub.startedAt} ORDER BY time, address`;
+  const later = `SELECT address, value, writer FROM event WHERE time >= ${startedAt} AND address NOT LIKE 'picked/%'
+    ORDER BY time, address`;
+  const restored = { writer: 'restored store' };
   t.deepEqual(read(installation, later), [
-    { address: 'desk/level', value: 1, writer: 'restored store' },
-    { address: 'desk/text', value: 'there', writer: 'restored store' },
+    { address: 'desk/count', value: 2 ** 53 - 1, ...restored },
+    { address: 'desk/lamp', value: 1, ...restored },
+    { address: 'desk/level', value: -0.5, ...restored },
+    { address: 'desk/text', value: 'größe', ...restored },
+    { address: 'out/lamp', value: 1, ...restored },
+    { address: 'out/text', value: 'true', ...restored },
     { address: 'desk/level', value: 2, writer: 'client spec' },
   ]);
 });
 
 test('the first entry that selects a parameter says what is recorded of it', async (t) => {
-  const history = [
-    { include: ['desk/level'], deadband: 0.5 },
-    { include: ['desk/count'], every: '1m' },
-    { include: ['desk/**'], exclude: ['desk/text'] },
-  ];
-  const installation = await install(t, { desk, out }, { rules, store: { history } });
-  const hub = await installation.start();
-  await written(hub, installation);
-  for (const level of [1, 1.2, 1.4, 1.5, 1.9, 2]) hub.write('desk/level', level, writer);
-  for (const count of [1, 2, 3]) hub.write('desk/count', count, writer);
-  hub.write('desk/text', 'not recorded', writer);
-  hub.write('desk/lamp', true, writer);
-  await hub.stop();
-  await installation.closed();
-  const rows = read(installation, 'SELECT address, value FROM event ORDER BY address, revision');
-  const minutes = rows.filter(({ address }) => address === 'desk/count');
+  const picked = (await recorded(t)).rows.filter(({ address }) => /^picked/.test(`${address}`));
+  const minutes = picked.filter(({ address }) => address === 'picked/count');
   t.is(minutes.at(-1)!.value, 3);
   t.true(minutes.length <= 2, 'the last of a minute, and of the next one if that began meanwhile');
   t.deepEqual(
-    rows.filter(({ address }) => address !== 'desk/count'),
+    picked.filter(({ address }) => address !== 'picked/count').map(({ address, value }) => [address, value]),
     [
-      { address: 'desk/lamp', value: 1 },
-      { address: 'desk/level', value: 1 },
-      { address: 'desk/level', value: 1.5 },
-      { address: 'desk/level', value: 2 },
+      ['picked/level', 1],
+      ['picked/level', 1.5],
+      ['picked/level', 2],
+      ['picked/lamp', 1],
     ],
   );
 });
 
 test('a second hub in the same folder records nothing', async (t) => {
-  const installation = await install(t, { desk });
-  const first = await installation.start();
-  await written(first, installation);
-  const second = await installation.start();
-  t.is(second.keeping.archive?.history, undefined);
-  second.write('desk/text', 'of the second', writer);
-  await second.stop();
-  first.write('desk/text', 'of the first', writer);
-  await first.stop();
-  await installation.closed();
-  t.deepEqual(read(installation, 'SELECT value FROM change'), [{ value: 'of the first' }]);
-  t.deepEqual(read(installation, 'SELECT * FROM gap'), []);
+  const { rows, gaps, ofSecond } = await recorded(t);
+  t.is(ofSecond, undefined);
+  t.deepEqual(
+    rows.filter(({ address }) => address === 'desk/text').map(({ value }) => value),
+    ['größe'],
+  );
+  t.deepEqual(gaps, []);
 });
 
 const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   noise: (path) => writeFile(path, randomBytes(40_000)),
-  'a folder': async (path) => {
-    await rm(path);
-    await mkdir(path);
-  },
+  'a folder': (path) => mkdir(path),
 };
 
 for (const [what, damage] of Object.entries(damages))
   test(`${what} in place of the history: it is set aside, the hub runs and records anew`, async (t) => {
     const installation = await install(t, { desk });
-    const before = await installation.start();
-    await written(before, installation);
-    before.write('desk/text', 'before', writer);
-    await before.stop();
-    await installation.closed();
+    keep(installation, { 'desk/text': 'before' });
     await damage(join(installation.folder, 'data', 'history.db'));
     const hub = await installation.start();
     const said = /history: .*history\.db is damaged \(.+\), set aside as (history\.damaged-\S+\.db): .* is lost/;
