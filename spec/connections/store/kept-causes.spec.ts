@@ -1,6 +1,6 @@
 // What led to a value outlives the hub with it: `explain` goes on where the hub that ended has stopped.
 
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import fc from 'fast-check';
 import { explain } from '../../../lib/command/remote/why.ts';
 import {
@@ -13,50 +13,56 @@ import {
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
 import type { Explanation } from '../../../lib/wire/http/explanation.ts';
 import { api, portsOf, writer } from '../../support/hub.ts';
-import { install, type StoredHub } from '../../support/store/store.ts';
+import { shared } from '../../support/store/shared.ts';
+import { install } from '../../support/store/store.ts';
 import { call } from '../../support/system/process.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'light,B,false', 'other,I'] };
 const rules = [{ name: 'red light', from: 'desk/mic', to: 'desk/light' }];
 
 /** What `patchbay explain` prints. */
-async function print(t: ExecutionContext, hub: StoredHub): Promise<string[]> {
-  const options = { url: `http://127.0.0.1:${portsOf(hub)[0]}`, username: '', password: '', token: '' };
+async function print(port: number): Promise<string[]> {
+  const options = { url: `http://127.0.0.1:${port}`, username: '', password: '', token: '' };
   const { status, output } = await call((console) => explain('desk/light', options, console));
-  t.is(status, 0);
-  return output.trimEnd().split('\n');
+  return status === 0 ? output.trimEnd().split('\n') : [`status ${status}: ${output}`];
 }
 
-test('explain goes on behind a restart, and behind two', async (t) => {
-  const { start } = await install(t, { desk, api }, { rules });
-  const before = await start();
-  before.write('desk/mic', true, writer);
-  const [light, mic] = await print(t, before);
-  await before.stop();
-  for (let restarts = 1; restarts <= 2; restarts++) {
+/** What three hubs tell, one after another. */
+const tell = shared(async (t) => {
+  const { start, closed } = await install(t, { desk, api }, { rules });
+  const told: { readonly lines: string[]; readonly explanation: Explanation }[] = [];
+  for (let restarts = 0; restarts <= 2; restarts++) {
     const hub = await start();
-    const [restored, ...others] = await print(t, hub);
+    const port = portsOf(hub)[0]!;
+    if (restarts === 0) hub.write('desk/mic', true, writer);
+    const response = await fetch(`http://127.0.0.1:${port}/hub/explain/desk/light`);
+    told.push({ lines: await print(port), explanation: (await response.json()) as Explanation });
+    hub.write('desk/other', restarts, writer);
+    await hub.stop();
+    await closed();
+  }
+  return told;
+});
+
+test('explain goes on behind a restart, and behind two', async (t) => {
+  const [before, ...behind] = await tell(t);
+  const [light, mic] = before!.lines;
+  t.is(behind.length, 2);
+  for (const { lines } of behind) {
+    const [restored, ...others] = lines;
     t.regex(restored!, /^[\d:.]{12} {2}desk\/light = true, restored by store$/);
     t.deepEqual(
       others.map((line) => line.replace('    ', '  ')),
       [light, mic!],
     );
-    hub.write('desk/other', restarts, writer);
-    await hub.stop();
   }
 });
 
 test('over HTTP the changes of an earlier run are told like others', async (t) => {
-  const { start } = await install(t, { desk, api }, { rules });
-  const before = await start();
-  before.write('desk/mic', true, writer);
-  const get = async (hub: StoredHub) =>
-    (await (await fetch(`http://127.0.0.1:${portsOf(hub)[0]}/hub/explain/desk/light`)).json()) as Explanation;
-  const told = await get(before);
-  await before.stop();
-  const { chain, forgotten } = await get(await start());
-  t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: told.chain[0]!.time });
-  t.deepEqual([chain.slice(1), forgotten], [told.chain, 0]);
+  const [before, behind] = (await tell(t)).map(({ explanation }) => explanation);
+  const { chain, forgotten } = behind!;
+  t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: before!.chain[0]!.time });
+  t.deepEqual([chain.slice(1), forgotten], [before!.chain, 0]);
 });
 
 const number = fc.oneof(fc.integer(), fc.double({ noNaN: true, noDefaultInfinity: true })).map((n) => n + 0);
