@@ -5,12 +5,25 @@ import type { Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
 import { openConsole, waitUntil } from '../support/browser/console.ts';
-import { browser } from '../support/browser/own-browser.ts';
+import { browser, forAll } from '../support/browser/own-browser.ts';
+import { goTo, once } from '../support/browser/shared.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
 
 const desk = { type: 'dummy', parameters: ['level,F,-3.25', 'gain,F,1', 'take,I,3', 'title,S,Morning', 'never,F'] };
-const start = (t: ExecutionContext) => startTestHub(t, { connections: { api, desk } });
+const shared = once(async () => {
+  const hub = await startTestHub(forAll, { connections: { api, desk } });
+  return { hub, page: await openConsole(forAll, browser, hub.port) };
+});
+
+/** Opens a parameter; all have their first values. */
+async function open(address: string): Promise<{ readonly hub: HubUnderTest; readonly page: Page }> {
+  const { hub, page } = await shared();
+  const values = { level: -3.25, gain: 1, take: 3, title: 'Morning' };
+  for (const [id, value] of Object.entries(values)) hub.write(`desk/${id}`, value, writer);
+  await goTo(page, `#/parameters?address=${address}`);
+  return { hub, page };
+}
 
 /** The writes of clients of the API. */
 const writesTo = (hub: HubUnderTest) =>
@@ -50,8 +63,7 @@ async function typeOver(page: Page, text: string, select: 'mouse' | 'keys' = 'ke
 }
 
 test.serial('a number typed over a moving one is written as it was meant', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
+  const { hub, page } = await open('desk/level');
   await page.getByRole('spinbutton').waitFor();
   keepMoving(t, hub, 'desk/level');
   const rows: [typed: string, value: number][] = [
@@ -73,9 +85,8 @@ test.serial('a number typed over a moving one is written as it was meant', async
 test.serial(
   'what is no number, or may mean two, is told beside the field; nothing is written, and the draft stays',
   async (t) => {
-    const hub = await start(t);
+    const { hub, page } = await open('desk/level');
     const written = listen(t, hub);
-    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
     const field = page.getByRole('spinbutton');
     const alert = page.locator('.editor [role=alert]');
     await field.waitFor();
@@ -111,9 +122,8 @@ test.serial(
 );
 
 test.serial('a draft is never written to the parameter that is opened next', async (t) => {
-  const hub = await start(t);
+  const { hub, page } = await open('desk/level');
   const written = listen(t, hub);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
   const row = (address: string) => page.locator(`[role=row][data-address="${address}"]`);
   await page.getByRole('spinbutton').click();
   await page.keyboard.press('Control+a');
@@ -138,8 +148,7 @@ test.serial('a draft is never written to the parameter that is opened next', asy
 test.serial(
   'while values move, what is selected stays selected, focus and scroll stay, and rows stay chosen',
   async (t) => {
-    const hub = await start(t);
-    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
+    const { hub, page } = await open('desk/level');
     const field = page.getByRole('spinbutton');
     await field.waitFor();
     keepMoving(t, hub, 'desk/level');
@@ -177,8 +186,7 @@ test.serial(
 );
 
 test.serial('steps add to one another, also faster than the hub tells, and to what is typed', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/take');
+  const { hub, page } = await open('desk/take');
   const more = page.getByRole('button', { name: 'More by 1' });
   await waitUntil(page, `document.querySelector('.field input')?.value === '3'`);
   const { x, y } = (await more.boundingBox())!;
@@ -206,8 +214,7 @@ test.serial('steps add to one another, also faster than the hub tells, and to wh
 test.serial(
   'a text keeps its lines, tabs and spaces; Enter sets one line, and begins another where there are several',
   async (t) => {
-    const hub = await start(t);
-    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
+    const { hub, page } = await open('desk/title');
     const field = page.locator('textarea');
     const shows = (text: string) =>
       waitUntil(page, `document.querySelector('textarea')?.value === ${JSON.stringify(text)}`);
@@ -240,8 +247,7 @@ test.serial(
 test.serial(
   'a text of 63,000 characters is edited without loss; one too long is refused with a sentence',
   async (t) => {
-    const hub = await start(t);
-    const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/title');
+    const { hub, page } = await open('desk/title');
     const long = `${`${'0123456789 '.repeat(5)}\tend\n`.repeat(1050)}`.trim();
     hub.write('desk/title', long, writer);
     await waitUntil(page, `document.querySelector('textarea')?.value.length === ${long.length}`);
