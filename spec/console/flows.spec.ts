@@ -7,7 +7,8 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
-import { browser } from '../support/browser/own-browser.ts';
+import { browser, forAll } from '../support/browser/own-browser.ts';
+import { goTo, once } from '../support/browser/shared.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0', 'percent,I'] };
@@ -18,6 +19,15 @@ const small = {
     { folder: 'Levels', rules: [{ name: 'in percent', from: 'desk/level', map: 'value * 100', to: 'desk/percent' }] },
   ],
 };
+
+const shared = once(async () => {
+  const hub = await startTestHub(forAll, small);
+  return { hub, page: await openConsole(forAll, browser, hub.port) };
+});
+const sharedLarge = once(async () => {
+  const hub = await startTestHub(forAll, large);
+  return openConsole(forAll, browser, hub.port);
+});
 
 const box = (page: Page, name: string) => page.locator('.box', { hasText: name });
 const statusOf = (hub: HubUnderTest, rule: string) => hub.rules().find(({ name }) => name === rule)!;
@@ -34,9 +44,9 @@ async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promis
   t.deepEqual(await read(), expected);
 }
 
-test('the graph shows rules between what they read and write; a value moves through it', async (t) => {
-  const hub = await startTestHub(t, small);
-  const page = await openConsole(t, browser, hub.port, '#/flows');
+test.serial('the graph shows rules between what they read and write; a value moves through it', async (t) => {
+  const { hub, page } = await shared();
+  await goTo(page, '#/flows');
   await box(page, 'in percent').waitFor();
   const xs = await Promise.all(
     ['level', 'in percent', 'percent'].map(async (name) => {
@@ -74,9 +84,9 @@ test('a rule in shadow is marked, cannot be switched, and Why has what would be'
   await page.getByText('In shadow it would be false').waitFor();
 });
 
-test('a rule is disabled and enabled, and its last runs are told', async (t) => {
-  const hub = await startTestHub(t, small);
-  const page = await openConsole(t, browser, hub.port, '#/flows');
+test.serial('a rule is disabled and enabled, and its last runs are told', async (t) => {
+  const { hub, page } = await shared();
+  await goTo(page, '#/flows');
   await box(page, 'lamp follows').click();
   const panel = page.getByRole('complementary');
   hub.write('desk/mic', true, writer);
@@ -113,9 +123,9 @@ test('what is wrong with a file after a reload is told, and that all runs on', a
   await page.getByText('2 files, no mistakes').waitFor();
 });
 
-test('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
-  const hub = await startTestHub(t, small);
-  const page = await openConsole(t, browser, hub.port, '#/flows');
+test.serial('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
+  const { hub, page } = await shared();
+  await goTo(page, '#/flows');
   await box(page, 'in percent').waitFor();
   const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
   await eventually(t, page, () => followed(hub), all);
@@ -175,32 +185,35 @@ test('rules that go on failing take neither the keyboard nor the scroll position
   t.is(await page.evaluate('document.activeElement.textContent'), 'rule 55');
 });
 
-test('a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen', async (t) => {
-  const hub = await startTestHub(t, large);
-  const page = await openConsole(t, browser, hub.port, '#/flows?rule=rule 437');
-  const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
-  const isInSight = async () => {
-    const [rule, canvas] = await Promise.all([chosen.boundingBox(), page.locator('.canvas').boundingBox()]);
-    return (
-      rule!.x >= canvas!.x &&
-      rule!.y >= canvas!.y &&
-      rule!.x + rule!.width <= canvas!.x + canvas!.width &&
-      rule!.y + rule!.height <= canvas!.y + canvas!.height
-    );
-  };
-  await chosen.waitFor();
-  await page.getByRole('complementary').waitFor();
-  await eventually(t, page, isInSight, true);
-  await page.evaluate(`location.hash = '#/flows?rule=rule 421'`);
-  await page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 421' }).waitFor();
-  await page.evaluate(`location.hash = '#/flows?rule=rule 437&as=list'`);
-  await page.locator('.rule-row [aria-pressed=true]').waitFor();
-  const [row, list] = await Promise.all([
-    page.locator('.rule-row [aria-pressed=true]').boundingBox(),
-    page.locator('.flows .scroll').boundingBox(),
-  ]);
-  t.true(row!.y >= list!.y && row!.y + row!.height <= list!.y + list!.height);
-});
+test.serial(
+  'a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen',
+  async (t) => {
+    const page = await sharedLarge();
+    await goTo(page, '#/flows?rule=rule 437');
+    const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
+    const isInSight = async () => {
+      const [rule, canvas] = await Promise.all([chosen.boundingBox(), page.locator('.canvas').boundingBox()]);
+      return (
+        rule!.x >= canvas!.x &&
+        rule!.y >= canvas!.y &&
+        rule!.x + rule!.width <= canvas!.x + canvas!.width &&
+        rule!.y + rule!.height <= canvas!.y + canvas!.height
+      );
+    };
+    await chosen.waitFor();
+    await page.getByRole('complementary').waitFor();
+    await eventually(t, page, isInSight, true);
+    await page.evaluate(`location.hash = '#/flows?rule=rule 421'`);
+    await page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 421' }).waitFor();
+    await page.evaluate(`location.hash = '#/flows?rule=rule 437&as=list'`);
+    await page.locator('.rule-row [aria-pressed=true]').waitFor();
+    const [row, list] = await Promise.all([
+      page.locator('.rule-row [aria-pressed=true]').boundingBox(),
+      page.locator('.flows .scroll').boundingBox(),
+    ]);
+    t.true(row!.y >= list!.y && row!.y + row!.height <= list!.y + list!.height);
+  },
+);
 
 const large = {
   connections: { api, desk: { type: 'dummy', parameters: Array.from({ length: 600 }, (_, n) => `p${n},I,0`) } },
@@ -215,9 +228,9 @@ const large = {
   })),
 };
 
-test('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
-  const hub = await startTestHub(t, large);
-  const page = await openConsole(t, browser, hub.port, '#/flows');
+test.serial('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
+  const page = await sharedLarge();
+  await goTo(page, '#/flows');
   await page.getByText('500 rules', { exact: true }).waitFor();
   await box(page, 'Folder 24').waitFor();
   t.true((await page.locator('.box').count()) <= 200);

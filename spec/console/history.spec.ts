@@ -10,10 +10,11 @@ import { fieldText } from '../../lib/console/history/time/clock-text.ts';
 import { dayMs, minuteMs } from '../../lib/console/history/time/timeframe.ts';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { desktop, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { pinch } from '../support/browser/finger.ts';
-import { browser } from '../support/browser/own-browser.ts';
+import { browser, forAll } from '../support/browser/own-browser.ts';
 import { drawn } from '../support/browser/plot.ts';
+import { goTo, once } from '../support/browser/shared.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { api, portsOf, startTestHub, writer } from '../support/hub.ts';
 
@@ -23,6 +24,14 @@ const wall = { columns: 1, widgets: [{ type: 'plot', addresses: ['studio-1/level
 let port: number;
 let hub: Hub;
 let folder: string;
+
+const shared = once(() => openConsole(forAll, browser, port));
+const openAt = async (hash: string) => {
+  const page = await shared();
+  await page.setViewportSize(desktop);
+  await goTo(page, hash);
+  return page;
+};
 
 test.before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'patchbay-'));
@@ -46,13 +55,13 @@ test.before(async () => {
   hub = await startHub({ paths: [flow], log });
   port = portsOf(log)[0]!;
 });
-test.after.always(async () => {
+forAll.teardown(async () => {
   await hub?.stop();
   await rm(folder, { recursive: true });
 });
 
-test('what happened to the lamp last night, and who did it: four clicks', async (t) => {
-  const page = await openConsole(t, browser, port, '#/parameters');
+test.serial('what happened to the lamp last night, and who did it: four clicks', async (t) => {
+  const page = await openAt('#/parameters');
   await page.locator('[role=row][data-address="studio-1/lamp"]').click();
   await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();
   await page
@@ -82,94 +91,102 @@ test('what happened to the lamp last night, and who did it: four clicks', async 
   await expectAccessible(t, page);
 });
 
-test('a plot reaches back and goes on with what comes, is moved and zoomed, and stands beside yesterday', async (t) => {
-  const page = await openConsole(t, browser, port, '#/parameters?address=studio-1/level');
-  const asked: URLSearchParams[] = [];
-  page.on('request', (request) => {
-    const { pathname, searchParams } = new URL(request.url());
-    if (pathname.startsWith('/hub/history/')) asked.push(searchParams);
-  });
-  const spanOf = (query: URLSearchParams | undefined) =>
-    (Number(query?.get('to') ?? Date.now()) - Number(query?.get('from'))) / minuteMs;
-  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+test.serial(
+  'a plot reaches back and goes on with what comes, is moved and zoomed, and stands beside yesterday',
+  async (t) => {
+    const page = await openAt('#/parameters?address=studio-1/level');
+    const asked: URLSearchParams[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.startsWith('/hub/history/')) asked.push(searchParams);
+    });
+    const spanOf = (query: URLSearchParams | undefined) =>
+      (Number(query?.get('to') ?? Date.now()) - Number(query?.get('from'))) / minuteMs;
+    await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
 
-  hub.write('studio-1/level', -5, writer);
-  await page.locator('output.big', { hasText: '-5' }).waitFor();
-  await waitUntil(page, async () => (await drawn(page, '--accent', 0.97)) > 0.9);
-  await page.getByRole('button', { name: '24 h' }).click();
-  await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 24 * 60);
-  await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();
-  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
-  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
-  const { width = 0, x = 0, y = 0 } = (await page.locator('canvas').boundingBox())!;
-  t.true(Math.abs(Number(asked.at(-1)!.get('points')) - width) < 100, `${asked.at(-1)} on ${width} px`);
+    hub.write('studio-1/level', -5, writer);
+    await page.locator('output.big', { hasText: '-5' }).waitFor();
+    await waitUntil(page, async () => (await drawn(page, '--accent', 0.97)) > 0.9);
+    await page.getByRole('button', { name: '24 h' }).click();
+    await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 24 * 60);
+    await page.getByRole('complementary').getByRole('link', { name: 'History' }).click();
+    await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+    await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+    const { width = 0, x = 0, y = 0 } = (await page.locator('canvas').boundingBox())!;
+    t.true(Math.abs(Number(asked.at(-1)!.get('points')) - width) < 100, `${asked.at(-1)} on ${width} px`);
 
-  t.is(await drawn(page, '--warn'), 0);
-  await page.getByLabel('Compare with an earlier time').selectOption('the day before');
-  await waitUntil(page, async () => (await drawn(page, '--warn')) > 0.3);
+    t.is(await drawn(page, '--warn'), 0);
+    await page.getByLabel('Compare with an earlier time').selectOption('the day before');
+    await waitUntil(page, async () => (await drawn(page, '--warn')) > 0.3);
 
-  const plot = page.getByRole('application');
-  await plot.focus();
-  await page.keyboard.press('+');
-  await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 16 * 60);
-  await page.mouse.move(x + width / 2, y + 50);
-  await page.mouse.down();
-  await page.mouse.move(x + width / 2 + 100, y + 50, { steps: 4 });
-  await page.mouse.up();
-  await waitUntil(page, `new URLSearchParams(location.hash).has('to')`);
-  await page.mouse.wheel(0, -400);
-  await waitUntil(page, () => spanOf(asked.at(-1)) < 10 * 60);
-  await plot.dblclick();
-  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
-  await pinch(page, { x: x + width / 2, y: y + 50 }, 100, 300);
-  await waitUntil(page, () => Math.abs(spanOf(asked.at(-1)) - 8 * 60) < 60);
-  await plot.dblclick();
-  await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+    const plot = page.getByRole('application');
+    await plot.focus();
+    await page.keyboard.press('+');
+    await waitUntil(page, () => Math.round(spanOf(asked.at(-1))) === 16 * 60);
+    await page.mouse.move(x + width / 2, y + 50);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2 + 100, y + 50, { steps: 4 });
+    await page.mouse.up();
+    await waitUntil(page, `new URLSearchParams(location.hash).has('to')`);
+    await page.mouse.wheel(0, -400);
+    await waitUntil(page, () => spanOf(asked.at(-1)) < 10 * 60);
+    await plot.dblclick();
+    await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
+    await pinch(page, { x: x + width / 2, y: y + 50 }, 100, 300);
+    await waitUntil(page, () => Math.abs(spanOf(asked.at(-1)) - 8 * 60) < 60);
+    await plot.dblclick();
+    await page.getByRole('button', { name: '24 h', pressed: true }).waitFor();
 
-  const [from, to] = [page.getByRole('textbox', { name: 'From' }), page.getByRole('textbox', { name: 'To' })];
-  const day = fieldText(Date.now() - dayMs).slice(0, 10);
-  await from.selectText();
-  const before = await to.inputValue();
-  await waitUntil(page, async () => (await to.inputValue()) !== before);
-  await page.keyboard.type(`${day} 04:50`);
-  t.is(await from.inputValue(), `${day} 04:50`, 'the time went on, and what was selected stayed so');
-  await to.fill(`${day} 5:10`);
-  await to.press('Enter');
-  await waitUntil(page, async () => (await drawn(page, '--accent', 0.05, 0.45)) > 0.9);
-  t.is(await drawn(page, '--accent', 0.52, 0.58), 0, 'while the hub was down nothing is drawn');
+    const [from, to] = [page.getByRole('textbox', { name: 'From' }), page.getByRole('textbox', { name: 'To' })];
+    const day = fieldText(Date.now() - dayMs).slice(0, 10);
+    await from.selectText();
+    const before = await to.inputValue();
+    await waitUntil(page, async () => (await to.inputValue()) !== before);
+    await page.keyboard.type(`${day} 04:50`);
+    t.is(await from.inputValue(), `${day} 04:50`, 'the time went on, and what was selected stayed so');
+    await to.fill(`${day} 5:10`);
+    await to.press('Enter');
+    await waitUntil(page, async () => (await drawn(page, '--accent', 0.05, 0.45)) > 0.9);
+    t.is(await drawn(page, '--accent', 0.52, 0.58), 0, 'while the hub was down nothing is drawn');
 
-  const texts = JSON.stringify({ From: `${day} 04:40`, To: `${day} 05:20` });
-  await page.evaluate(`
+    const texts = JSON.stringify({ From: `${day} 04:40`, To: `${day} 05:20` });
+    await page.evaluate(`
     for (const [label, text] of Object.entries(${texts})) { // within one task, as on a page that is busy
       const field = document.querySelector('input[aria-label=' + label + ']');
       field.value = text;
       field.dispatchEvent(new Event('input', { bubbles: true }));
       field.dispatchEvent(new KeyboardEvent('keydown', { key: 'Enter', bubbles: true }));
     }`);
-  await waitUntil(page, async () => (await to.inputValue()) === `${day} 05:20:00`);
-  t.is(await from.inputValue(), `${day} 04:40:00`);
-});
+    await waitUntil(page, async () => (await to.inputValue()) === `${day} 05:20:00`);
+    t.is(await from.inputValue(), `${day} 04:40:00`);
+  },
+);
 
-test('a plot that is moved by many small steps goes all the way, and the address of the page says at last where it is', async (t) => {
-  const page = await openConsole(t, browser, port, '#/history?address=studio-1/level');
-  await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
-  const { width } = (await page.locator('canvas').boundingBox())!;
-  const [steps, stepPx] = [400, 2];
-  let written = 0;
-  page.on('framenavigated', () => written++);
-  await page.evaluate(`
+test.serial(
+  'a plot that is moved by many small steps goes all the way, and the address of the page says at last where it is',
+  async (t) => {
+    const page = await openAt('#/history?address=studio-1/level');
+    await waitUntil(page, async () => (await drawn(page, '--accent')) > 0.7);
+    const { width } = (await page.locator('canvas').boundingBox())!;
+    const [steps, stepPx] = [400, 2];
+    let written = 0;
+    page.on('framenavigated', () => written++);
+    await page.evaluate(`
     const turn = { deltaY: -${stepPx}, shiftKey: true, bubbles: true, cancelable: true };
     for (let step = 0; step < ${steps}; step++)
       document.querySelector('.time-plot').dispatchEvent(new WheelEvent('wheel', turn));`);
-  const expectedMs = ((steps * stepPx) / (width - 68)) * dayMs; // without labels and margin
-  const isThere = (to: string) => Math.abs((Date.now() - Date.parse(to)) / expectedMs - 1) < 0.03;
-  await waitUntil(page, async () => isThere(await page.evaluate(`new URLSearchParams(location.hash).get('to') ?? ''`)));
-  t.true(isThere(await page.getByRole('textbox', { name: 'To' }).inputValue()));
-  t.true(written < 10, `written ${written} times; outside of tests a browser takes 200 in ten seconds`);
-});
+    const expectedMs = ((steps * stepPx) / (width - 68)) * dayMs; // without labels and margin
+    const isThere = (to: string) => Math.abs((Date.now() - Date.parse(to)) / expectedMs - 1) < 0.03;
+    await waitUntil(page, async () =>
+      isThere(await page.evaluate(`new URLSearchParams(location.hash).get('to') ?? ''`)),
+    );
+    t.true(isThere(await page.getByRole('textbox', { name: 'To' }).inputValue()));
+    t.true(written < 10, `written ${written} times; outside of tests a browser takes 200 in ten seconds`);
+  },
+);
 
-test('a dashboard shows what was before it was opened', async (t) => {
-  const page = await openConsole(t, browser, port, '#/dashboards?name=wall');
+test.serial('a dashboard shows what was before it was opened', async (t) => {
+  const page = await openAt('#/dashboards?name=wall');
   await waitUntil(page, async () => (await drawn(page, '--accent', 0.1, 0.9)) > 0.7);
   t.pass();
 });
