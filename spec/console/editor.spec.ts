@@ -13,7 +13,7 @@ import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts'
 const desk = { type: 'dummy', parameters: ['level,F,-3.25', 'gain,F,1', 'take,I,3', 'title,S,Morning', 'never,F'] };
 const shared = once(async () => {
   const hub = await startTestHub(forAll, { connections: { api, desk } });
-  return { hub, page: await openConsole(forAll, browser, hub.port) };
+  return { hub, page: await openConsole(forAll, browser, hub.port, '', { reducedMotion: 'reduce' }) };
 });
 
 /** Opens a parameter; all have their first values. */
