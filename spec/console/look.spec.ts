@@ -3,11 +3,13 @@
 
 import { join } from 'node:path';
 import test from 'ava';
-import axe from 'axe-core';
+import type axe from 'axe-core';
 import type { Page } from 'playwright-core';
+import { putAxe } from '../support/browser/accessible.ts';
 import { desktop, openConsole, phone, signIn } from '../support/browser/console.ts';
-import { browser } from '../support/browser/own-browser.ts';
-import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
+import { browser, forAll } from '../support/browser/own-browser.ts';
+import { once } from '../support/browser/shared.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
 
 const { SCREENSHOTS: picturesFolder } = process.env;
 
@@ -81,38 +83,61 @@ const looks = [
   [phone, 'light'],
 ] as const;
 
-for (const [viewport, colorScheme] of picturesFolder ? looks : looks.slice(0, 2))
-  test(`every view at ${viewport.width}, ${colorScheme}`, async (t) => {
-    const hub = await startHubFrom(t, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
-    hub.write('desk/take', 4, writer);
-    hub.write('store/studio/save', 'evening', writer);
-    const page = await openConsole(t, browser, hub.port, '', { viewport, colorScheme });
-    await signIn(page, 'root', 'root');
-    await page.evaluate(axe.source);
+const shared = once(async () => {
+  const hub = await startHubFrom(forAll, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
+  hub.write('desk/take', 4, writer);
+  hub.write('store/studio/save', 'evening', writer);
+  const page = await openConsole(forAll, browser, hub.port, '', { colorScheme: 'light' });
+  await signIn(page, 'root', 'root');
+  return page;
+});
+
+const chosenLooks = picturesFolder ? looks : looks.slice(0, 2);
+test.serial(
+  `every view at ${chosenLooks.map(([{ width }, scheme]) => `${width}, ${scheme}`).join(', and at ')}`,
+  async (t) => {
+    const page = await shared();
     for (const [name, hash, ready] of sights) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await page.locator(ready).first().waitFor();
       await live(page);
-      t.deepEqual(await findings(page), [], name);
-      t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} is too wide`);
-      t.true((await gapAboveRows(page)) < 2, `${name}: the rows do not begin below their head`);
-      await keepPicture(page, `${name}-${viewport.width}-${colorScheme}`);
+      for (const [viewport, colorScheme] of chosenLooks) {
+        await putOn(page, viewport, colorScheme);
+        await page.locator(ready).first().waitFor();
+        t.deepEqual(await findings(page), [], name);
+        t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} is too wide`);
+        t.true((await gapAboveRows(page)) < 2, `${name}: the rows do not begin below their head`);
+        await keepPicture(page, `${name}-${viewport.width}-${colorScheme}`);
+      }
     }
     await page.evaluate("location.hash = '#/connections'");
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
-    t.deepEqual(await findings(page), [], 'help');
-  });
+    for (const [viewport, colorScheme] of chosenLooks) {
+      await putOn(page, viewport, colorScheme);
+      t.deepEqual(await findings(page), [], 'help');
+    }
+    await page.keyboard.press('Escape');
+  },
+);
+
+/** Has the page another size and other colours, and waits until it is drawn so. */
+async function putOn(page: Page, viewport: typeof desktop, colorScheme: 'light' | 'dark'): Promise<void> {
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+}
 
 /** Returns what axe finds serious or critical. */
 async function findings(page: Page): Promise<string[]> {
+  await putAxe(page);
   const { wasStale, violations } = (await page.evaluate(`(async () => {
     let wasStale = false;
     const look = () => (wasStale ||= document.querySelector('.banner') !== null);
     const observer = new MutationObserver(look);
     observer.observe(document.body, { childList: true, subtree: true });
     look();
-    const { violations } = await axe.run({ resultTypes: ['violations'] });
+    const { violations } = await axe.run({ resultTypes: ['violations'], selectors: false, preload: false });
     observer.disconnect();
     return { wasStale, violations };
   })()`)) as Pick<axe.AxeResults, 'violations'> & { wasStale: boolean };
@@ -140,10 +165,9 @@ async function keepPicture(page: Page, name: string): Promise<void> {
   if (picturesFolder) await page.screenshot({ path: join(picturesFolder, `${name}.png`) });
 }
 
-test('the colours are chosen by hand, and the choice is kept', async (t) => {
-  const hub: HubUnderTest = await startTestHub(t, flow);
-  const page = await openConsole(t, browser, hub.port, '', { colorScheme: 'light' });
-  await signIn(page, 'root', 'root');
+test.serial('the colours are chosen by hand, and the choice is kept', async (t) => {
+  const page = await shared();
+  await putOn(page, desktop, 'light');
   const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   await page.getByRole('button', { name: 'Colours: system' }).click();
   await page.getByRole('button', { name: 'Colours: light' }).click();

@@ -9,9 +9,14 @@ import type { Page } from 'playwright-core';
 /** As it is for browsers: Node.js need not compile it. */
 const source = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Returns every serious or critical issue of what is seen: `color-contrast: <output>…`. */
-export async function seriousFaults(page: Page): Promise<string[]> {
+/** Has `axe` be there for the code of a page. */
+export async function putAxe(page: Page): Promise<void> {
   if (!(await page.evaluate(`'axe' in globalThis`))) await page.evaluate(source);
+}
+
+/** Returns every serious or critical issue of what is seen: `color-contrast: <output>…`. */
+async function seriousFaults(page: Page): Promise<string[]> {
+  await putAxe(page);
   const { violations } = await page.evaluate<axe.AxeResults>(
     `axe.run({ resultTypes: ['violations'], selectors: false, preload: false })`,
   );
