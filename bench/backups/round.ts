@@ -15,6 +15,8 @@ export interface Round {
   readonly pairs: number;
   /** A folder for this round alone. */
   readonly folder: string;
+  /** The hub that is restored does not warm up. */
+  readonly isQuick?: boolean;
 }
 
 export interface RoundResult {
@@ -27,7 +29,7 @@ export interface RoundResult {
 const unsafeMs = 500;
 const silent = { print: () => {}, printError: () => {} };
 
-export async function backUpOnce({ port, load, pairs, folder }: Round): Promise<RoundResult> {
+export async function backUpOnce({ port, load, pairs, folder, isQuick }: Round): Promise<RoundResult> {
   await mkdir(folder, { recursive: true });
   const [file, restored] = [join(folder, 'backup.tar'), join(folder, 'restored')];
   const url = `http://127.0.0.1:${port}`;
@@ -38,7 +40,7 @@ export async function backUpOnce({ port, load, pairs, folder }: Round): Promise<
   const backupMs = performance.now() - startedAt;
   await restore(file, restored, 'patchbay', silent);
   const mistakes = await checkDatabases(join(restored, 'data'));
-  const hub = await startKilledHub(restored);
+  const hub = await startKilledHub(restored, isQuick);
   try {
     const complaints = hub.complaints.filter((message) => !message.includes('had not ended cleanly')); // it still runs
     mistakes.push(...complaints.map((message) => `it complained: ${message}`));

@@ -17,6 +17,8 @@ export interface DueTask {
   readonly leadMs: number;
   /** How long the hub is down, before its start begins. */
   readonly downMs: number;
+  /** The hubs do not warm up. */
+  readonly isQuick?: boolean;
 }
 
 /** How much later than it should have each of them has ended: at its time, or when the hub ran again where that was later. */
@@ -32,11 +34,11 @@ export interface DueResult {
 const pollMs = 20;
 const deadlineMs = 60_000;
 
-export async function killWhileRunning({ tofMs, timerMs, leadMs, downMs }: DueTask): Promise<DueResult> {
+export async function killWhileRunning({ tofMs, timerMs, leadMs, downMs, isQuick }: DueTask): Promise<DueResult> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-due-'));
   const hubs: KilledHub[] = [];
   const start = async () => {
-    const hub = await startKilledHub(folder);
+    const hub = await startKilledHub(folder, isQuick);
     hubs.push(hub);
     return hub;
   };

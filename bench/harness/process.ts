@@ -30,6 +30,9 @@ export interface LogEntry {
   readonly client?: string;
 }
 
+/** Which hub is started, and how; one that is quick does not warm up. */
+type HubOptions = Pick<Options, 'hubFolder' | 'profileFolder'> & { readonly isQuick?: boolean | undefined };
+
 const taskDeadlineMs = 120_000;
 const startDeadlineMs = 60_000;
 const stopDeadlineMs = 20_000;
@@ -70,7 +73,7 @@ export async function startServer(
 export async function startHub(
   flow: { connections: Record<string, unknown>; rules?: readonly unknown[] },
   folder: string,
-  options: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  options: HubOptions,
   nodeOptions: readonly string[] = [],
   onEntry?: (entry: LogEntry) => void,
 ): Promise<ServerProcess> {
@@ -86,12 +89,13 @@ export async function startHub(
  */
 export async function startHubOn(
   file: string,
-  { hubFolder, profileFolder }: Pick<Options, 'hubFolder' | 'profileFolder'>,
+  { hubFolder, profileFolder, isQuick = false }: HubOptions,
   nodeOptions: readonly string[] = [],
   onEntry: (entry: LogEntry) => void = () => {},
 ): Promise<ServerProcess> {
   const main = join(hubFolder, 'lib', 'main.ts');
-  const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, '--log-format', 'json'];
+  const settings = ['--log-format', 'json', ...(isQuick ? ['--no-warm-up'] : [])];
+  const args = [...profileOptions(profileFolder), ...nodeOptions, main, 'run', file, ...settings];
   const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const port = await withDeadline('the hub to start', startDeadlineMs, child, readPort(child, onEntry));
   return { pid: child.pid!, port, stop: (orLeaves) => stopProcess('the hub', child, 0, orLeaves) };

@@ -21,6 +21,8 @@ export interface KillTask extends ExpectedState {
   /** What the run before the last kill has written and its audit has to have. */
   readonly noted: readonly Write[];
   readonly disk: DiskProbe;
+  /** The hub does not warm up. */
+  readonly isQuick?: boolean;
 }
 
 export interface KillResult {
@@ -43,8 +45,8 @@ export interface KillResult {
 const exactRate = 2500;
 
 export async function kill(task: KillTask): Promise<KillResult> {
-  const { folder, parameters, rate, loadMs, expected, noted, round, disk } = task;
-  const hub = await startKilledHub(folder);
+  const { folder, parameters, rate, loadMs, expected, noted, round, disk, isQuick } = task;
+  const hub = await startKilledHub(folder, isQuick);
   try {
     const mistakes = await checkRestored(hub, { folder, parameters, expected, round });
     const audit = checkAudit(folder, noted, (round - 1) * roundValues, rate <= exactRate);

@@ -32,10 +32,11 @@ const warning = 40;
 const afterKill = 'the hub was restarted: ';
 const ofSlowDisk = ': the disk is slow';
 
-/** Starts the flow of a folder. Errors: when it does not come to run. */
-export async function startKilledHub(folder: string): Promise<KilledHub> {
+/** Starts the flow of a folder; a hub that is quick does not warm up. Errors: when it does not come to run. */
+export async function startKilledHub(folder: string, isQuick = false): Promise<KilledHub> {
   const startedAt = performance.now();
-  const args = [main, 'run', join(folder, 'flow.json5'), '--log-format', 'json', '--no-watch'];
+  const settings = ['--log-format', 'json', '--no-watch', ...(isQuick ? ['--no-warm-up'] : [])];
+  const args = [main, 'run', join(folder, 'flow.json5'), ...settings];
   const child = spawn(...dependent(process.execPath, args), { stdio: ['ignore', 'pipe', 'inherit'] });
   const complaints: string[] = [];
   let port = 0;

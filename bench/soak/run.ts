@@ -23,6 +23,8 @@ export interface SoakOptions {
   readonly lengthMs: number;
   readonly task: Omit<SoakTask, 'port'>;
   readonly reloadMs: number;
+  /** The hubs do not warm up. */
+  readonly isQuick?: boolean;
   /** Hears of each sample as it is taken. */
   tell(sample: Sample, look: SoakLook): void;
 }
@@ -48,14 +50,15 @@ const stateMs = 60_000;
 const lookMs = 100;
 const mostCuts = 10;
 
-export async function soak({ folder, disk, lengthMs, task, reloadMs, tell }: SoakOptions): Promise<Soaked> {
+export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, tell }: SoakOptions): Promise<Soaked> {
   const display = await startDisplay();
   const flow: SoakedFlow = { parameters: task.parameters, factor: factors[0], hasKeyboard: display !== undefined };
   const cuts: string[] = [];
   const note = ({ limit, client }: LogEntry) => {
     if (limit !== undefined && cuts.length < mostCuts) cuts.push(`${limit} of ${client}`);
   };
-  const start = () => startHub(soakedFlow(flow), folder, { hubFolder, profileFolder: undefined }, tellingMemory, note);
+  const options = { hubFolder, profileFolder: undefined, isQuick };
+  const start = () => startHub(soakedFlow(flow), folder, options, tellingMemory, note);
   let hub: ServerProcess | undefined;
   let load: ChildProcess | undefined;
   let troubles: Troubles | undefined;
