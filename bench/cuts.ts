@@ -36,8 +36,8 @@ async function run({
   if (isAdministrator) process.seteuid?.('nobody'); // rights bind it
   const databases = {
     values: () => prepareCuts(parameters),
-    history: () => prepareRecords('history', changes),
-    audit: () => prepareRecords('audit', changes),
+    history: () => prepareRecords(['history'], changes),
+    audit: () => prepareRecords(['audit'], changes),
   };
   for (const [name, prepare] of Object.entries(databases))
     failed += await damageAll(name, await prepare(), every, turns);

@@ -1,5 +1,5 @@
-// The database of the history or of the audit, damaged again and again, and the hub that is started on each: it serves, the values
-// are whole, the damage is told when something is lost, and what happens from then on is recorded.
+// The database of the history or of the audit, or both, damaged again and again, and the hub that is started on each: it serves, the
+// values are whole, the damage is told when something is lost, and what happens from then on is recorded.
 
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,8 +30,8 @@ interface Running {
   readonly told: readonly string[];
 }
 
-/** Prepares a store that has recorded so many changes. */
-export async function prepareRecords(name: RecordsName, changes: number): Promise<Cuts> {
+/** Prepares a store that has recorded so many changes; each damage is done to the databases of these names. */
+export async function prepareRecords(names: readonly RecordsName[], changes: number): Promise<Cuts> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
   const whole = join(folder, 'data');
   const { hub } = await start(folder);
@@ -42,30 +42,36 @@ export async function prepareRecords(name: RecordsName, changes: number): Promis
   await whenOpen(whole, ['history', 'audit']);
   await hub.stop();
   await whenClosed(whole);
-  const { size: bytes } = await stat(join(whole, `${name}.db`));
-  const recorded = countIn(join(whole, `${name}.db`), name)!;
+  const { size: bytes } = await stat(join(whole, `${names[0]}.db`));
 
   return {
     bytes,
     async start(damage, repair) {
       const place = await mkdtemp(join(folder, 'damaged-'));
-      const path = join(place, 'data', `${name}.db`);
-      await cp(whole, join(place, 'data'), { recursive: true });
-      await damage(path);
+      const data = join(place, 'data');
+      const paths = names.map((name) => join(data, `${name}.db`));
+      await cp(whole, data, { recursive: true });
+      for (const path of paths) await damage(path);
       const startedAt = performance.now();
       const damaged = await start(place);
       const startMs = performance.now() - startedAt;
       const mistakes = valuesOf(damaged.hub, changes);
-      await repair?.(path);
+      for (const path of paths) await repair?.(path);
       damaged.hub.write('desk/p0', written, client);
-      mistakes.push(...(await isRecordedSoon(name, damaged)));
+      for (const name of names) mistakes.push(...(await isRecordedSoon(name, damaged)));
       await damaged.hub.stop();
       const next = await start(place);
-      mistakes.push(...(await isRecordedSoon(name, next)).map((mistake) => `at the next start: ${mistake}`));
+      for (const name of names)
+        mistakes.push(...(await isRecordedSoon(name, next)).map((mistake) => `at the next start: ${mistake}`));
       await next.hub.stop();
-      const lost = Math.max(0, recorded - (countIn(path, name) ?? recorded));
       const told = [...damaged.told, ...next.told].join('; ');
-      if (lost > 0 && !told.includes(`${name}.db`)) mistakes.push(`${lost} rows are lost, and it was told: ${told}`);
+      let lost = 0;
+      for (const name of names) {
+        const lostHere = lostIn(name, whole, data);
+        lost += lostHere;
+        if (lostHere > 0 && !told.includes(`${name}.db`))
+          mistakes.push(`${lostHere} rows of the ${name} are lost, and it was told: ${told}`);
+      }
       await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost } satisfies Started;
     },
@@ -134,6 +140,12 @@ function hasEntry({ entries }: AuditPage): boolean {
 
 function hasValue({ values }: History): boolean {
   return values?.includes(written) ?? false;
+}
+
+/** How many rows a database has no more; one that does not tell how many it has lacks none. */
+function lostIn(name: RecordsName, whole: string, data: string): number {
+  const recorded = countIn(join(whole, `${name}.db`), name)!;
+  return Math.max(0, recorded - (countIn(join(data, `${name}.db`), name) ?? recorded));
 }
 
 /** Undefined: the database does not tell. */
