@@ -90,7 +90,7 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
     if (entry.level! >= 50 || 'err' in entry) complaints.push(JSON.stringify(entry).slice(0, 3000));
   };
   const hubFolder = join(import.meta.dirname, '..', '..');
-  const options = { hubFolder, profileFolder: undefined };
+  const options = { hubFolder, profileFolder: undefined, isQuick: true };
   const hub = await startHub(flow, folder, options, tellingMemory, hear);
   const [open, locked] = ports as [number, number];
   const probe = await openProbe(open, () => complaints.push('the socket of an ordinary client has ended'));
