@@ -10,12 +10,12 @@ test('a run of a rule with named sources costs no more of the kind that comparin
   const measured = await measureRuleGrowth({
     hubFolder,
     shape: 'named sources on one source',
-    few: 60,
-    many: 6000,
-    runs: 12_000,
-    turns: 3,
+    few: 20,
+    many: 1000,
+    runs: 2000,
+    turns: 2,
   });
   t.true(measured.hubNs > 0 && measured.startUs > 0);
   const growth = measured.hubGrowth / measured.controlGrowth;
-  t.true(growth < 12, `${growth}`); // by comparing, it grows a hundredfold
+  t.true(growth < 12, `${growth}`); // by comparing, it grows fiftyfold
 });
