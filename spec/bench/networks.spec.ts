@@ -6,16 +6,16 @@ import { compareNetwork } from '../../bench/networks/compare.ts';
 import { aNetwork } from '../../bench/networks/network.ts';
 import { isList, type NetworkRule } from '../../bench/networks/rule.ts';
 
-test('200 random networks make the same changes on a hub and on a model', async (t) => {
+test('40 random networks make the same changes on a hub and on a model', async (t) => {
   let [all, drops] = [0, 0];
-  for (let number = 0; number < 200; number++) {
+  for (let number = 0; number < 40; number++) {
     const network = aNetwork(new Random(16, number));
     const { changes, dropped, difference } = await compareNetwork(network);
     t.is(difference, undefined, `network ${number}`);
     all += changes;
     drops += dropped;
   }
-  t.true(all > 5000 && drops > 0, `${all} ${drops}`);
+  t.true(all > 1000 && drops > 0, `${all} ${drops}`);
 });
 
 test('networks have in their mix what rules can do', (t) => {
