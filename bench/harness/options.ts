@@ -82,7 +82,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
 
 /** Every option that takes numbers, with its values unless said: in full, and quick. */
 const numberOptions = {
-  measure: [[1200], [200]],
+  measure: [[1200], [100]],
   connections: [[64], [64]],
   depths: [
     [1, 16],
@@ -97,7 +97,7 @@ const numberOptions = {
   'changes-per-second': [[1000], [1000]],
   dashboards: [[500], [20]],
   'stalled-among': [[1000], [20]],
-  stall: [[30_000], [500]],
+  stall: [[30_000], [200]],
   kills: [[100], [3]],
   'resume-parameters': [
     [1000, 100_000],
@@ -108,7 +108,7 @@ const numberOptions = {
     [1, 20],
   ],
   'idle-clients': [[10_000], [100]],
-  'core-outputs': [[10_000], [500]],
+  'core-outputs': [[10_000], [100]],
   writes: [[3_000_000], [200_000]],
   rules: [[10_000], [200]],
   parameters: [[1_000_000], [20_000]],
@@ -148,7 +148,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     rounds: read('rounds')?.[0] ?? (isQuick ? 1 : undefined),
     resultsFolder,
     profileFolder: values.profile ? join(resultsFolder, 'profiles') : undefined,
-    warmUpMs: isQuick ? 100 : 600,
+    warmUpMs: isQuick ? 50 : 600,
     measureMs: number('measure'),
     connections: number('connections'),
     depths: numbers('depths'),

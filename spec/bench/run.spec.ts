@@ -13,12 +13,13 @@ needs('nats'); // which the fan-out is held against where it is there
 
 const root = resolve(import.meta.dirname, '../..');
 const limitMs = 5 * deadlineMs;
-const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle', 'virtual-core'];
+const subjects = ['plain-latency', 'v1-fan-out', 'v1-stalled', 'v1-resume', 'v1-ingest', 'idle'];
 
 test('a quick run of subjects: right answers, a table, samples and a chart', async (t) => {
   t.timeout(limitMs);
   const folder = await createFolder(t);
-  const bench = start(t, [...subjects, '--quick', '--into', folder], { program: join(root, 'bench/run.ts') });
+  const args = [...subjects, '--quick', '--resume-parameters', '100', '--into', folder];
+  const bench = start(t, args, { program: join(root, 'bench/run.ts') });
   const { status, output, errors } = await bench.ended(limitMs);
   t.is(status, 0, output + errors);
   const names = [...output.matchAll(/^\*\*(.+)\*\*: /gm)].map(([, name]) => name);
@@ -30,4 +31,13 @@ test('a quick run of subjects: right answers, a table, samples and a chart', asy
   t.true((await read('.md')).startsWith(output));
   t.is((JSON.parse(await read('.json')) as { results: unknown[] }).results.length, subjects.length);
   t.is(readXml(await read('.svg'))[0], 'svg');
+});
+
+test('a quick run of one case of a subject has that case alone', async (t) => {
+  t.timeout(limitMs);
+  const args = ['virtual-core', '--quick', '--cases', 'latches', '--into', await createFolder(t)];
+  const { status, output, errors } = await start(t, args, { program: join(root, 'bench/run.ts') }).ended(limitMs);
+  t.is(status, 0, output + errors);
+  t.deepEqual([output.includes('100 latches'), output.includes('expressions')], [true, false], output);
+  t.notRegex(output, /WRONG|NaN/);
 });
