@@ -6,9 +6,9 @@ import { longest } from '../longest.ts';
 import { modulesOf } from '../modules-of.ts';
 
 /** As many as a process gets at most: one of them that takes long is to keep few waiting. */
-const most = 16;
+const most = 32;
 /** Those that look at pages share with their own kind: a process of theirs has a Chromium. They take longer. */
-const mostWithPages = 5;
+const mostWithPages = 9;
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'spec/.together');
 const ownProcess = join(root, 'spec/support/own-process.ts');
