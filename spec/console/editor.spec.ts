@@ -4,21 +4,21 @@ import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { firstValueFrom } from 'rxjs';
 import { filter } from 'rxjs/operators';
-import { openConsole, waitUntil } from '../support/browser/console.ts';
-import { browser, forAll } from '../support/browser/own-browser.ts';
-import { goTo, once } from '../support/browser/shared.ts';
+import { goTo, openConsole, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { within } from '../support/deadline.ts';
 import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const desk = { type: 'dummy', parameters: ['level,F,-3.25', 'gain,F,1', 'take,I,3', 'title,S,Morning', 'never,F'] };
-const shared = once(async () => {
-  const hub = await startTestHub(forAll, { connections: { api, desk } });
-  return { hub, page: await openConsole(forAll, browser, hub.port, '', { reducedMotion: 'reduce' }) };
+const openEditor = shared(async (t) => {
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  return { hub, page: await openConsole(t, browser, hub.port, '', { reducedMotion: 'reduce' }) };
 });
 
 /** Opens a parameter; all have their first values. */
 async function open(address: string): Promise<{ readonly hub: HubUnderTest; readonly page: Page }> {
-  const { hub, page } = await shared();
+  const { hub, page } = await openEditor();
   const values = { level: -3.25, gain: 1, take: 3, title: 'Morning' };
   for (const [id, value] of Object.entries(values)) hub.write(`desk/${id}`, value, writer);
   await goTo(page, `#/parameters?address=${address}`);

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
-import { browser, forAll } from '../support/browser/own-browser.ts';
-import { goTo, once } from '../support/browser/shared.ts';
+import { goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0', 'percent,I'] };
 const small = {
@@ -20,13 +20,13 @@ const small = {
   ],
 };
 
-const shared = once(async () => {
-  const hub = await startTestHub(forAll, small);
-  return { hub, page: await openConsole(forAll, browser, hub.port) };
+const open = shared(async (t) => {
+  const hub = await startTestHub(t, small);
+  return { hub, page: await openConsole(t, browser, hub.port) };
 });
-const sharedLarge = once(async () => {
-  const hub = await startTestHub(forAll, large);
-  return openConsole(forAll, browser, hub.port);
+const openLarge = shared(async (t) => {
+  const hub = await startTestHub(t, large);
+  return openConsole(t, browser, hub.port);
 });
 
 const box = (page: Page, name: string) => page.locator('.box', { hasText: name });
@@ -45,7 +45,7 @@ async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promis
 }
 
 test.serial('the graph shows rules between what they read and write; a value moves through it', async (t) => {
-  const { hub, page } = await shared();
+  const { hub, page } = await open();
   await goTo(page, '#/flows');
   await box(page, 'in percent').waitFor();
   const xs = await Promise.all(
@@ -85,7 +85,7 @@ test('a rule in shadow is marked, cannot be switched, and Why has what would be'
 });
 
 test.serial('a rule is disabled and enabled, and its last runs are told', async (t) => {
-  const { hub, page } = await shared();
+  const { hub, page } = await open();
   await goTo(page, '#/flows');
   await box(page, 'lamp follows').click();
   const panel = page.getByRole('complementary');
@@ -124,7 +124,7 @@ test('what is wrong with a file after a reload is told, and that all runs on', a
 });
 
 test.serial('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
-  const { hub, page } = await shared();
+  const { hub, page } = await open();
   await goTo(page, '#/flows');
   await box(page, 'in percent').waitFor();
   const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
@@ -188,7 +188,7 @@ test('rules that go on failing take neither the keyboard nor the scroll position
 test.serial(
   'a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen',
   async (t) => {
-    const page = await sharedLarge();
+    const page = await openLarge();
     await goTo(page, '#/flows?rule=rule 437');
     const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
     const isInSight = async () => {
@@ -229,7 +229,7 @@ const large = {
 };
 
 test.serial('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
-  const page = await sharedLarge();
+  const page = await openLarge();
   await goTo(page, '#/flows');
   await page.getByText('500 rules', { exact: true }).waitFor();
   await box(page, 'Folder 24').waitFor();

@@ -10,13 +10,13 @@ import { fieldText } from '../../lib/console/history/time/clock-text.ts';
 import { dayMs, minuteMs } from '../../lib/console/history/time/timeframe.ts';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { desktop, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { pinch } from '../support/browser/finger.ts';
-import { browser, forAll } from '../support/browser/own-browser.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { drawn } from '../support/browser/plot.ts';
-import { goTo, once } from '../support/browser/shared.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { api, portsOf, startTestHub, writer } from '../support/hub.ts';
+import { allTests, shared } from '../support/shared.ts';
 
 const wall = { columns: 1, widgets: [{ type: 'plot', addresses: ['studio-1/level'], seconds: 3600 }] };
 
@@ -25,9 +25,9 @@ let port: number;
 let hub: Hub;
 let folder: string;
 
-const shared = once(() => openConsole(forAll, browser, port));
+const open = shared((t) => openConsole(t, browser, port));
 const openAt = async (hash: string) => {
-  const page = await shared();
+  const page = await open();
   await page.setViewportSize(desktop);
   await goTo(page, hash);
   return page;
@@ -55,7 +55,7 @@ test.before(async () => {
   hub = await startHub({ paths: [flow], log });
   port = portsOf(log)[0]!;
 });
-forAll.teardown(async () => {
+allTests.teardown(async () => {
   await hub?.stop();
   await rm(folder, { recursive: true });
 });

@@ -7,9 +7,9 @@ import type axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { putAxe } from '../support/browser/accessible.ts';
 import { desktop, openConsole, phone, signIn } from '../support/browser/console.ts';
-import { browser, forAll } from '../support/browser/own-browser.ts';
-import { once } from '../support/browser/shared.ts';
+import { browser } from '../support/browser/own-browser.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const { SCREENSHOTS: picturesFolder } = process.env;
 
@@ -83,11 +83,11 @@ const looks = [
   [phone, 'light'],
 ] as const;
 
-const shared = once(async () => {
-  const hub = await startHubFrom(forAll, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
+const open = shared(async (t) => {
+  const hub = await startHubFrom(t, { 'flow.json5': flow, 'dashboards/wall.json5': wall });
   hub.write('desk/take', 4, writer);
   hub.write('store/studio/save', 'evening', writer);
-  const page = await openConsole(forAll, browser, hub.port, '', { colorScheme: 'light' });
+  const page = await openConsole(t, browser, hub.port, '', { colorScheme: 'light' });
   await signIn(page, 'root', 'root');
   return page;
 });
@@ -96,7 +96,7 @@ const chosenLooks = picturesFolder ? looks : looks.slice(0, 2);
 test.serial(
   `every view at ${chosenLooks.map(([{ width }, scheme]) => `${width}, ${scheme}`).join(', and at ')}`,
   async (t) => {
-    const page = await shared();
+    const page = await open();
     for (const [name, hash, ready] of sights) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
       await page.locator(ready).first().waitFor();
@@ -166,7 +166,7 @@ async function keepPicture(page: Page, name: string): Promise<void> {
 }
 
 test.serial('the colours are chosen by hand, and the choice is kept', async (t) => {
-  const page = await shared();
+  const page = await open();
   await putOn(page, desktop, 'light');
   const background = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
   await page.getByRole('button', { name: 'Colours: system' }).click();

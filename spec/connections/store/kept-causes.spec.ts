@@ -13,7 +13,7 @@ import {
 import type { Change, Origin } from '../../../lib/model/parameter.ts';
 import type { Explanation } from '../../../lib/wire/http/explanation.ts';
 import { api, portsOf, writer } from '../../support/hub.ts';
-import { shared } from '../../support/store/shared.ts';
+import { shared } from '../../support/shared.ts';
 import { install } from '../../support/store/store.ts';
 import { call } from '../../support/system/process.ts';
 
@@ -45,7 +45,7 @@ const tell = shared(async (t) => {
 });
 
 test('explain goes on behind a restart, and behind two', async (t) => {
-  const [before, ...behind] = await tell(t);
+  const [before, ...behind] = await tell();
   const [light, mic] = before!.lines;
   t.is(behind.length, 2);
   for (const { lines } of behind) {
@@ -59,7 +59,7 @@ test('explain goes on behind a restart, and behind two', async (t) => {
 });
 
 test('over HTTP the changes of an earlier run are told like others', async (t) => {
-  const [before, behind] = (await tell(t)).map(({ explanation }) => explanation);
+  const [before, behind] = (await tell()).map(({ explanation }) => explanation);
   const { chain, forgotten } = behind!;
   t.like(chain[0], { origin: { kind: 'restored', name: 'store' }, time: before!.chain[0]!.time });
   t.deepEqual([chain.slice(1), forgotten], [before!.chain, 0]);

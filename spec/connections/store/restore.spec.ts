@@ -6,8 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
+import { shared } from '../../support/shared.ts';
 import { findKept } from '../../support/store/kept.ts';
-import { shared } from '../../support/store/shared.ts';
 import { install, type StoredHub } from '../../support/store/store.ts';
 
 const parameters = ['lamp,B,false', 'level,F', 'count,I', 'text', 'go,T', 'far,I'];
@@ -86,7 +86,7 @@ const hasText = (path: string, text: string) =>
   eventually(async () => (await readFile(path, 'utf8').catch(() => undefined)) === text, `${path}: ${text}`);
 
 test('D-36: values of all types come back with their time, a new revision and the cause restored', async (t) => {
-  const { before, hub } = await restart(t);
+  const { before, hub } = await restart();
   for (const [id, value] of Object.entries(values)) {
     const [address, { lastChange }] = [`desk/${id}`, hub.find(`desk/${id}`)!];
     t.is(hub.find(address)!.value, value, address);
@@ -110,7 +110,7 @@ test('D-36: values of all types come back with their time, a new revision and th
 });
 
 test('D-36: no rule fires because of what is restored, and each fires at the next change', async (t) => {
-  const { before, hub } = await restart(t);
+  const { before, hub } = await restart();
   t.is(before.find('fired/text')!.value, values.text);
   for (const id of ['lamp', 'level', 'text']) t.is(hub.find(`fired/${id}`)!.value, undefined, id);
   set(hub, 'ruling', { lamp: true });
@@ -121,14 +121,14 @@ test('D-36: no rule fires because of what is restored, and each fires at the nex
 });
 
 test('only what is selected is kept', async (t) => {
-  const { hub } = await restart(t);
+  const { hub } = await restart();
   const addresses = ['picked/lamp', 'picked/level', 'picked/count', 'picked/text', 'other/text'];
   const known = addresses.map((one) => hub.find(one)!.value);
   t.deepEqual(known, [false, undefined, values.count, values.text, undefined]);
 });
 
 test('what is computed, status and triggers are never kept', async (t) => {
-  const { before, kept } = await restart(t);
+  const { before, kept } = await restart();
   t.is(before.find('core/twice')!.value, 8);
   t.deepEqual(
     kept.filter((address) => /^(computed|core)\//.test(`${address}`)),
@@ -137,12 +137,12 @@ test('what is computed, status and triggers are never kept', async (t) => {
 });
 
 test('a default that nobody has changed is not kept: a new one holds', async (t) => {
-  const { hub } = await restart(t);
+  const { hub } = await restart();
   t.deepEqual([hub.find('defaults/a')!.value, hub.find('defaults/b')!.value], [2, 5]);
 });
 
 test('a value that no longer converts gives way to the default, with a warning', async (t) => {
-  const { hub } = await restart(t);
+  const { hub } = await restart();
   t.deepEqual(
     ['a', 'b', 'c'].map((id) => hub.find(`converted/${id}`)!.value),
     [0.5, undefined, 9],
@@ -155,14 +155,14 @@ test('a value that no longer converts gives way to the default, with a warning',
 });
 
 test('an XML file that is set in one placeholder after a restart has all others', async (t) => {
-  const { hub, path } = await restart(t);
+  const { hub, path } = await restart();
   set(hub, 'file', { C: 'three' });
   await hasText(path, '<all><a>one</a><b>two</b><c>three</c></all>');
   t.is(hub.find('file/A')!.value, 'one');
 });
 
 test('what is set while the store is stopped by hand is kept once it runs again', async (t) => {
-  const { hub } = await restart(t);
+  const { hub } = await restart();
   for (const [id, value] of Object.entries(values)) t.is(hub.find(`late/${id}`)!.value, value, id);
 });
 

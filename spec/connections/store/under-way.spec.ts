@@ -3,7 +3,7 @@
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { writer } from '../../support/hub.ts';
-import { shared } from '../../support/store/shared.ts';
+import { shared } from '../../support/shared.ts';
 import { install, type StoredHub } from '../../support/store/store.ts';
 
 /** It still runs when the next hub has started, also on a busy machine. */
@@ -81,8 +81,8 @@ const restart = shared(async (t) => {
 });
 
 /** The hub after that, which starts when nothing is under way. */
-const restartAgain = shared(async (t) => {
-  const { installation, hub } = await restart(t);
+const restartAgain = shared(async () => {
+  const { installation, hub } = await restart();
   for (const id of ['fires/t1', 'fires/t2']) await eventually(() => hub.find(id)!.value === 1);
   for (const id of ['desk/longLight', 'desk/shortLight']) await eventually(() => hub.find(id)!.value === false);
   await hub.stop();
@@ -97,23 +97,23 @@ function endsInTime(t: ExecutionContext, endedAt: number, { dueAt, startedAt }: 
 }
 
 test('a TOF that runs ends when it should have', async (t) => {
-  const { hub, isLongUnderWay, ...times } = await restart(t);
+  const { hub, isLongUnderWay, ...times } = await restart();
   t.true(isLongUnderWay, 'it still runs');
   await eventually(() => hub.find('desk/longLight')!.value === false);
   endsInTime(t, hub.find('desk/longLight')!.lastChange!.time, times);
 });
 
 test('a TOF that fell due while the hub was down ends once, after the rules listen', async (t) => {
-  const { before, hub } = await restart(t);
+  const { before, hub } = await restart();
   t.true(before.find('desk/shortLight')!.value as boolean);
   await eventually(() => hub.find('desk/shortLight')!.value === false);
   t.is(hub.find('desk/shortLight')!.lastChange!.origin.name, 'short');
 });
 
 test('a timer that runs fires when it should have; one that fell due fires once', async (t) => {
-  const { before, hub, ...times } = await restart(t);
+  const { before, hub, ...times } = await restart();
   t.is(before.find('fires/t2')!.value, 0);
-  const later = await restartAgain(t);
+  const later = await restartAgain();
   endsInTime(t, hub.find('fires/t1')!.lastChange!.time, times);
   later.write('clock/timer/3/start', 100, writer);
   await eventually(() => later.find('clock/timer/3/trigger')!.lastChange !== undefined);
@@ -121,7 +121,7 @@ test('a timer that runs fires when it should have; one that fell due fires once'
 });
 
 test('latches, counters and edges go on as they were', async (t) => {
-  const { before, hub } = await restart(t);
+  const { before, hub } = await restart();
   const expected = [true, false, 2, true, 1, false, true];
   t.deepEqual(blocks(before), expected);
   t.deepEqual(blocks(hub), expected);
@@ -130,7 +130,7 @@ test('latches, counters and edges go on as they were', async (t) => {
 });
 
 test('a block that has become another starts anew, and so does a core that is started by hand', async (t) => {
-  const { counts } = await restart(t);
+  const { counts } = await restart();
   t.deepEqual(counts, [2, 0, 0]);
-  t.is(countOf(await restartAgain(t)), 0);
+  t.is(countOf(await restartAgain()), 0);
 });

@@ -39,6 +39,13 @@ export async function openConsole(
   return page;
 }
 
+/** Leads a page of the console that is open elsewhere: first to a view that keeps nothing of what was there. */
+export async function goTo(page: Page, hash: string): Promise<void> {
+  await page.evaluate(`location.hash = '#/connections'`);
+  await page.getByRole('heading', { level: 1, name: 'Connections' }).waitFor();
+  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+}
+
 /** Signs in on the page to which the console leads whoever is not known, and waits until it is open. */
 export async function signIn(page: Page, user: string, password: string): Promise<void> {
   await page.getByLabel('User').fill(user);

@@ -1,8 +1,8 @@
 // Chromium for the tests of a process: whoever imports it has one, from before the first test until after the last.
 
-import assert from 'node:assert/strict';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Browser } from 'playwright-core';
+import { endShared } from '../shared.ts';
 import { launchBrowser } from './browser.ts';
 
 export let browser: Browser;
@@ -10,18 +10,10 @@ export let browser: Browser;
 test.before(async () => {
   browser = await launchBrowser();
 });
-
-const closings: (() => unknown)[] = [];
 test.after.always(async () => {
   try {
-    for (const close of closings.reverse()) await close();
+    await endShared();
   } finally {
     await browser?.close();
   }
 });
-
-/** Stands for all tests of the process where one of them would open something for itself: it is closed before the browser is. */
-export const forAll = {
-  is: assert.equal,
-  teardown: (close: () => unknown) => void closings.push(close),
-} as unknown as ExecutionContext;

@@ -9,8 +9,8 @@ import test from 'ava';
 import { FolderLock } from '../../../../lib/connections/store/thread/database/folder-lock.ts';
 import { eventually } from '../../../support/deadline.ts';
 import { statusOf, writer } from '../../../support/hub.ts';
+import { shared } from '../../../support/shared.ts';
 import { keep } from '../../../support/store/kept.ts';
-import { shared } from '../../../support/store/shared.ts';
 import { type Installation, install, type StoredHub } from '../../../support/store/store.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B', 'level,F', 'count,I', 'text', 'go,T'] };
@@ -78,7 +78,7 @@ const recorded = shared(async (t) => {
 });
 
 test('each change is recorded with who wrote it, who did it, and what led to it', async (t) => {
-  const { installation, rows } = await recorded(t);
+  const { installation, rows } = await recorded();
   const byHand = { writer: 'client spec', source: 'client spec', cause: null };
   t.deepEqual(
     rows.filter(({ address }) => !/^picked/.test(`${address}`)),
@@ -116,7 +116,7 @@ test('a history that somebody else is still writing is left alone until it is th
 });
 
 test('a restart has a gap, and after it a row for everything that is known', async (t) => {
-  const { installation, stoppedAt, startedAt } = await recorded(t);
+  const { installation, stoppedAt, startedAt } = await recorded();
   const [gap, ...others] = read(installation, 'SELECT * FROM gap');
   t.deepEqual(others, []);
   t.like(gap, { end: startedAt, lost: 0, reason: 'the hub was down' });
@@ -136,7 +136,7 @@ test('a restart has a gap, and after it a row for everything that is known', asy
 });
 
 test('the first entry that selects a parameter says what is recorded of it', async (t) => {
-  const picked = (await recorded(t)).rows.filter(({ address }) => /^picked/.test(`${address}`));
+  const picked = (await recorded()).rows.filter(({ address }) => /^picked/.test(`${address}`));
   const minutes = picked.filter(({ address }) => address === 'picked/count');
   t.is(minutes.at(-1)!.value, 3);
   t.true(minutes.length <= 2, 'the last of a minute, and of the next one if that began meanwhile');
@@ -152,7 +152,7 @@ test('the first entry that selects a parameter says what is recorded of it', asy
 });
 
 test('a second hub in the same folder records nothing', async (t) => {
-  const { rows, gaps, ofSecond } = await recorded(t);
+  const { rows, gaps, ofSecond } = await recorded();
   t.is(ofSecond, undefined);
   t.deepEqual(
     rows.filter(({ address }) => address === 'desk/text').map(({ value }) => value),

@@ -7,7 +7,7 @@ import type { History, HistoryList } from '../../../../lib/wire/http/past/histor
 import { eventually } from '../../../support/deadline.ts';
 import { ask } from '../../../support/http.ts';
 import { api, startTestHub, writer } from '../../../support/hub.ts';
-import { shared } from '../../../support/store/shared.ts';
+import { shared } from '../../../support/shared.ts';
 
 /** Each test has a desk of its own. */
 const desks = ['told', 'counted', 'listed', 'caused', 'quoted', 'repeated', 'refused'] as const;
@@ -28,7 +28,7 @@ const startHub = shared((t) => startTestHub(t, flow));
 const fine = 'from=-10s';
 
 async function start(t: ExecutionContext, desk: (typeof desks)[number]) {
-  const hub = await startHub(t);
+  const hub = await startHub();
   const text = async (path: string, headers = {}) => (await ask(t, hub.port, `GET ${path}`, { headers })).text;
   const json = async <Type>(path: string) => JSON.parse(await text(path)) as Type;
   const refused = async (path: string) => {

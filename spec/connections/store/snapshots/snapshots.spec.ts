@@ -1,14 +1,14 @@
 // Snapshots of a running hub: saved, recalled, compared, forgotten, and there again after a restart.
 
 import { DatabaseSync } from 'node:sqlite';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { HubError } from '../../../../lib/model/error.ts';
 import type { Change } from '../../../../lib/model/parameter.ts';
 import type { Snapshot, SnapshotList } from '../../../../lib/wire/http/past/snapshots.ts';
 import { ask } from '../../../support/http.ts';
 import { api, portsOf, writer } from '../../../support/hub.ts';
+import { shared } from '../../../support/shared.ts';
 import { desk, selectionOf, useDesk } from '../../../support/store/desk.ts';
-import { shared } from '../../../support/store/shared.ts';
 import { install, type StoredHub } from '../../../support/store/store.ts';
 import { processorTimeOf } from '../../../support/system/machine.ts';
 
@@ -36,8 +36,8 @@ const start = shared(async (t) => {
   return (await install(t, connections, { rules, store: { snapshots, values, history: [] } })).start();
 });
 
-const startDesk = async (t: ExecutionContext, id: string, selection?: string) => {
-  const hub = await start(t);
+const startDesk = async (id: string, selection?: string) => {
+  const hub = await start();
   return { hub, ...useDesk(hub, id, selection) };
 };
 
@@ -48,7 +48,7 @@ const recordOf = (hub: StoredHub) => {
 };
 
 test('a recall writes what differs, in listed order, as one turn that the recall has caused', async (t) => {
-  const { hub, at, set, matches, valuesOf } = await startDesk(t, 'recalled');
+  const { hub, at, set, matches, valuesOf } = await startDesk('recalled');
   set({ router: 2, fader: 0.5, title: 'evening' });
   hub.write(at.save, 'evening', writer);
   t.true(matches());
@@ -78,7 +78,7 @@ test('a recall writes what differs, in listed order, as one turn that the recall
 });
 
 test('matches follows each change, also those that rules make of a recall, and tells no step between', async (t) => {
-  const { hub, at, set, matches, find } = await startDesk(t, 'ruled');
+  const { hub, at, set, matches, find } = await startDesk('ruled');
   set({ router: 9 });
   set({ fader: 0.1 });
   hub.write(at.save, 'nine', writer);
@@ -97,7 +97,7 @@ test('matches follows each change, also those that rules make of a recall, and t
 });
 
 test('a turn with many saves and recalls looks at the parameters once: the last recall counts, and all names are saved', async (t) => {
-  const { hub, at, set, matches, valuesOf, list } = await startDesk(t, 'wide');
+  const { hub, at, set, matches, valuesOf, list } = await startDesk('wide');
   set({ router: 1, fader: 0.1 });
   hub.write(at.save, 'one', writer);
   set({ router: 2, fader: 0.2 });
@@ -160,7 +160,7 @@ const refused: readonly (readonly [
 ];
 
 test('what cannot be saved or recalled is refused, with a sentence', async (t) => {
-  const { hub, at, set, list } = await startDesk(t, 'refused');
+  const { hub, at, set, list } = await startDesk('refused');
   const none = t.throws(() => hub.write(at.recall, 'evening', writer), { instanceOf: HubError });
   t.regex(none!.message, /unknown snapshot "evening" \(string\), nothing was saved yet$/);
   hub.write(at.save, 'evening', writer);
@@ -179,7 +179,7 @@ test('what cannot be saved or recalled is refused, with a sentence', async (t) =
 });
 
 test('a selection of too many parameters, and a snapshot that is too large, are refused', async (t) => {
-  const hub = await start(t);
+  const hub = await start();
   const save = (selection: string) => hub.write(`store/${selection}/save`, 'one', writer);
   t.throws(() => save('many'), { message: 'store/many/save: expected at most 20,000 parameters, got 20,001' });
   for (let n = 0; n < 70; n++) hub.write(`texts/t${n}`, 'x'.repeat(60_000), writer);
@@ -226,7 +226,7 @@ function rowsOf(path: string): unknown[][] {
 }
 
 test('snapshots are there after a restart, and the database shows them', async (t) => {
-  const { rows, hub, matches, list } = await restart(t);
+  const { rows, hub, matches, list } = await restart();
   t.deepEqual(rows, [
     ['kept/fader', 'F', 0],
     ['kept/router', 'I', 2],
@@ -239,7 +239,7 @@ test('snapshots are there after a restart, and the database shows them', async (
 });
 
 test('what is no more, or converts no longer, is left out of a recall with a warning', async (t) => {
-  const { hub } = await restart(t);
+  const { hub } = await restart();
   const { at, set, find, matches } = useDesk(hub, 'changed');
   set({ far: false, fader: 8 });
   const { values } = hub.keeping.archive!.snapshots!.compare('changed', 'evening');
@@ -258,7 +258,7 @@ test('what is no more, or converts no longer, is left out of a recall with a war
 });
 
 test('the hub lists and compares snapshots over HTTP, and refuses what it cannot recall', async (t) => {
-  const { hub, at, set, find } = await startDesk(t, 'asked', 'studio-1');
+  const { hub, at, set, find } = await startDesk('asked', 'studio-1');
   const [port] = portsOf(hub) as [number];
   const get = async (path: string) => JSON.parse((await ask(t, port, `GET ${path}`)).text);
   hub.write(at.save, 'evening 1', writer);
