@@ -45,7 +45,10 @@ for (const [what, damage] of Object.entries(damages))
   test(`${what}: the file is set aside, the hub runs without the values and keeps new ones`, async (t) => {
     const { hub, installation, status } = await damaged(t, damage);
     t.is(status.state, 'degraded');
-    t.regex(status.reason, /values\.db is damaged \(.+\), set aside as values\.damaged-\S+\.db: all values are lost$/);
+    t.regex(
+      status.reason,
+      /values\.db is damaged \(.+\), set aside as values\.damaged-\S+\.db: all values are lost(;|$)/,
+    );
     const [, aside] = /set aside as (\S+):/.exec(status.reason)!;
     t.true((await readdir(join(installation.folder, 'data'))).includes(aside!));
     t.is(hub.find('desk/p0')!.value, undefined);
@@ -82,7 +85,7 @@ test('the copy of the last hour is used, and the time of it told', async (t) => 
   await writeFile(installation.values, randomBytes(20_000));
   const hub = await installation.start();
   t.is(hub.find('desk/p0')!.value, 7);
-  t.regex(statusOf(hub, 'store').reason, /: the copy of \d{4}-\S+Z is used, later changes are lost$/);
+  t.regex(statusOf(hub, 'store').reason, /: the copy of \d{4}-\S+Z is used, later changes are lost(;|$)/);
 });
 
 test('a database that is missing is replaced by its copy; a copy that is damaged too is set aside', async (t) => {
@@ -93,12 +96,12 @@ test('a database that is missing is replaced by its copy; a copy that is damaged
   await rm(installation.values);
   const hub = await installation.start();
   t.is(hub.find('desk/p0')!.value, 7);
-  t.regex(statusOf(hub, 'store').reason, /values\.db is missing: the copy of \S+ is used, later changes are lost$/);
+  t.regex(statusOf(hub, 'store').reason, /values\.db is missing: the copy of \S+ is used, later changes are lost(;|$)/);
   await hub.stop();
   for (const path of [installation.values, copy]) await writeFile(path, randomBytes(20_000));
   const next = await installation.start();
   t.is(next.find('desk/p0')!.value, undefined);
-  t.regex(statusOf(next, 'store').reason, /is used, .*; its copy is damaged .*: all values are lost$/);
+  t.regex(statusOf(next, 'store').reason, /is used, .*; its copy is damaged .*: all values are lost(;|$)/);
 });
 
 const overwrite = async (path: string) => writeFile(path, randomBytes((await stat(path)).size), { flag: 'r+' });

@@ -15,8 +15,8 @@ import { type StartedRule, startRule } from './rule.ts';
 import type { RuleRuntime } from './rule-context.ts';
 import type { RuleStates } from './rule-states.ts';
 
-/** How many rules begin in one turn at most, far fewer than the writes that it may hold. */
-const beginsPerTurn = 10_000;
+/** After rules that write so many parameters the next ones begin in another turn. It may hold far more writes: others follow. */
+const begunWritesPerTurn = 10_000;
 
 interface RunningRule {
   readonly plan: RulePlan;
@@ -224,15 +224,20 @@ export class RunningRules {
    */
   #startInTurns(start: () => readonly RunningRule[]): void {
     const { graph } = this.#runtime;
-    let begins: (() => void)[] = [];
+    let rules: readonly RunningRule[] = [];
+    let next = 0;
     const beginSome = () => {
-      for (const begin of begins.splice(0, beginsPerTurn)) begin();
+      for (let writes = 0; next < rules.length && writes < begunWritesPerTurn; next++) {
+        const { plan, started } = rules[next]!;
+        writes += Math.max(1, plan.to.length);
+        started!.begin!();
+      }
     };
     graph.turn(() => {
-      begins = start().flatMap(({ started }) => started?.begin ?? []);
+      rules = start().filter(({ started }) => started?.begin !== undefined);
       beginSome();
     });
-    while (begins.length > 0) graph.turn(beginSome);
+    while (next < rules.length) graph.turn(beginSome);
   }
 
   #shallRun(rule: ComingRule): boolean {
