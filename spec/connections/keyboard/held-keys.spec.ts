@@ -12,8 +12,7 @@ import { keyboardPids, startHubProcess } from '../../support/system/hub-process.
 const rounds = Number(process.env.KEYBOARD_ROUNDS ?? 2);
 const layouts = ['fr', 'de', 'ru', 'us'];
 
-const server = shareXServer();
-test.after.always(() => server.end());
+const sharedServer = shareXServer();
 
 /** Waits until keys are down, or until none is. */
 function keysAre({ keysDown }: XServer, where: 'up' | 'down'): Promise<unknown> {
@@ -29,7 +28,7 @@ function keysAre({ keysDown }: XServer, where: 'up' | 'down'): Promise<unknown> 
 test.serial(
   'layouts that change all the time leave no key down; a key that moves while it is down comes up, and is found anew for the next press',
   async (t) => {
-    const x = await server.get();
+    const x = await sharedServer();
     const outputKeys = ['a', 'q', 'z', 's-d-f-g-h', 'shift-1', 'ralt-bracketleft', 'ctrl-y', 'quote', 'f12'];
     const keyboard = startKeyboard(t, { inputKeys: ['f12'], outputKeys });
     await state(keyboard, 'running');
@@ -63,7 +62,7 @@ test.serial(
 test.serial(
   'a process that is killed or stopped in the middle of a press leaves no key down, nor does a connection that ends while its process stands still',
   async (t) => {
-    const x = await server.get();
+    const x = await sharedServer();
     const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
     for (let round = 1; round <= rounds; round++) {
       await state(keyboard, 'running', round);
@@ -88,7 +87,7 @@ test.serial(
 );
 
 test.serial('a connection that is stopped just as its process is killed leaves no key down', async (t) => {
-  const x = await server.get();
+  const x = await sharedServer();
   for (let round = 0; round < rounds; round++) {
     const keyboard = startKeyboard(t, { outputKeys: ['s-d-f-g-h'] });
     await state(keyboard, 'running');
@@ -102,7 +101,7 @@ test.serial('a connection that is stopped just as its process is killed leaves n
 });
 
 test.serial('a hub that is killed in the middle of a press leaves no key down', async (t) => {
-  const x = await server.get();
+  const x = await sharedServer();
   const hub = await startHubProcess(
     t,
     {

@@ -8,15 +8,14 @@ import { fires, next, startKeyboard, state } from '../../support/keyboard/keyboa
 import { hideDisplay, shareXServer, startXServer } from '../../support/keyboard/x-server.ts';
 import { keyboardPids } from '../../support/system/hub-process.ts';
 
-const server = shareXServer();
-test.after.always(() => server.end());
+const sharedServer = shareXServer();
 
 const ctrlF2 = ['press Control_L 0', 'press F2 4', 'release F2 4', 'release Control_L 4'];
 
 test.serial(
   'S-17, D-10: ctrl+F1 fires once, on release; neither ctrl+shift+F1 nor F1 alone does; 100 presses in a row are 100 triggers, and a key that repeats while it is held is one',
   async (t) => {
-    const x = await server.get();
+    const x = await sharedServer();
     const connection = startKeyboard(t, { inputKeys: ['ctrl-f1', 'a', 'ctrl-f12', 'f12'] });
     await state(connection, 'running');
     await x.xdotool('key', 'ctrl+shift+F1', 'key', 'F1');
@@ -37,7 +36,7 @@ test.serial(
 test.serial(
   'S-17: output/ctrl-f2 reaches an X client: keys pressed in order, released in reverse; a key that the layout lacks is said, and no other key of its combination is pressed',
   async (t) => {
-    const x = await server.get();
+    const x = await sharedServer();
     const outputKeys = ['ctrl-f2', 'shift-a', 'ctrl-f13', 'ctrl-fn', 'f2'];
     const connection = startKeyboard(t, { inputKeys: ['media-play'], outputKeys });
     await state(connection, 'running');
@@ -59,7 +58,7 @@ test.serial(
 );
 
 test.serial('every key that both libraries do under X11 is heard as what was pressed', async (t) => {
-  await server.get();
+  await sharedServer();
   // The usual layout has no keys for the first, and presses the decimal point of another pad.
   const hasOwnWay = (name: string) => /^f(1[3-9]|2\d)$|^clear$|^numpaddecimal$/.test(name);
   const names = keys
@@ -85,7 +84,7 @@ test.serial('without DISPLAY it says so, and presses are dropped and counted, no
   const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f2', 'f3'] });
   for (let press = 0; press < 50; press++) connection.write('output/f3', true);
   t.is(await state(connection, 'degraded'), 'there is no display: DISPLAY is not set');
-  const x = await server.get();
+  const x = await sharedServer();
   await state(connection, 'running');
   const heard = next(await x.keys$(), 4);
   connection.write('output/ctrl-f2', true);
@@ -122,7 +121,7 @@ test.serial(
 );
 
 test.serial('an X server that hangs is found and left', async (t) => {
-  const x = await server.get();
+  const x = await sharedServer();
   let hurry = 1;
   const scheduler: SchedulerLike = {
     now: () => performance.now(),
@@ -145,7 +144,7 @@ test.serial('an X server that hangs is found and left', async (t) => {
 test.serial(
   'a rule from a hotkey to its own keys presses at the pace of the keyboard, and stops with it; stopping ends the process',
   async (t) => {
-    await server.get();
+    await sharedServer();
     const connection = startKeyboard(t, { inputKeys: ['ctrl-f1'], outputKeys: ['ctrl-f1'] });
     await state(connection, 'running');
     const rule = connection.events$.subscribe((event) => 'set' in event && connection.write('output/ctrl-f1', true));

@@ -11,6 +11,7 @@ import { dependent } from '../../../bench/dependent.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';
 import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';
+import { shared } from '../shared.ts';
 
 needs('keyboard', 'xvfb', 'xdotool', 'xev', 'setxkbmap');
 
@@ -36,27 +37,19 @@ export interface XServer {
   kill(): Promise<void>;
 }
 
-/** A test, or whatever else has an end. */
-type Ending = Pick<ExecutionContext, 'teardown'>;
-
-/** A server for all tests of a file: it is started for the first, is the DISPLAY for each that asks for it, and is there until `end`. */
-export function shareXServer(): { get(): Promise<XServer>; end(): Promise<unknown> } {
-  const ends: (() => unknown)[] = [];
-  let server: Promise<XServer> | undefined;
-  return {
-    async get() {
-      server ??= startXServer({ teardown: (end) => void ends.push(end) });
-      const x = await server;
-      process.env.DISPLAY = x.display;
-      return x;
-    },
-    end: () => Promise.all(ends.map((end) => end())),
+/** A server for the tests of a file: whoever asks for it gets it, and it is the DISPLAY from then on. */
+export function shareXServer(): () => Promise<XServer> {
+  const server = shared((t) => startXServer(t));
+  return async () => {
+    const x = await server();
+    process.env.DISPLAY = x.display;
+    return x;
   };
 }
 
 /** Starts a server on the display, or on one of its own, and makes it the DISPLAY of what this process starts. */
 export async function startXServer(
-  t: Ending,
+  t: ExecutionContext,
   { display = `:${randomInt(...numbers)}`, args = [] }: { display?: string; args?: readonly string[] } = {},
 ): Promise<XServer> {
   const options = ['-displayfd', '3', '-screen', '0', '320x240x8', '-nolisten', 'tcp', '-noreset', ...args];
@@ -103,7 +96,7 @@ export function hideDisplay(): void {
   delete process.env.DISPLAY;
 }
 
-async function listen(t: Ending, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
+async function listen(t: ExecutionContext, { display, xdotool }: Omit<XServer, 'keys$'>): Promise<Observable<string>> {
   const client = spawn(...dependent('stdbuf', ['-oL', 'xev', '-root', '-event', 'keyboard']), {
     env: { ...process.env, DISPLAY: display },
     stdio: ['ignore', 'pipe', 'ignore'],

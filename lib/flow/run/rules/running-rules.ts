@@ -224,20 +224,21 @@ export class RunningRules {
    */
   #startInTurns(start: () => readonly RunningRule[]): void {
     const { graph } = this.#runtime;
-    let rules: readonly RunningRule[] = [];
-    let next = 0;
+    let starting: readonly RunningRule[] = [];
+    let begun = 0;
     const beginSome = () => {
-      for (let writes = 0; next < rules.length && writes < begunWritesPerTurn; next++) {
-        const { plan, started } = rules[next]!;
+      for (let writes = 0; begun < starting.length && writes < begunWritesPerTurn; begun++) {
+        const { plan, started } = starting[begun]!;
+        if (started?.begin === undefined) continue;
+        started.begin();
         writes += Math.max(1, plan.to.length);
-        started!.begin!();
       }
     };
     graph.turn(() => {
-      rules = start().filter(({ started }) => started?.begin !== undefined);
+      starting = start();
       beginSome();
     });
-    while (next < rules.length) graph.turn(beginSome);
+    while (begun < starting.length) graph.turn(beginSome);
   }
 
   #shallRun(rule: ComingRule): boolean {
