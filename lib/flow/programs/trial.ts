@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { cpuUsage } from 'node:process';
+import { setTimeout } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { messageOf } from '../../model/error.ts';
@@ -23,7 +24,15 @@ const starvedDeadlineMs = 10_000;
 const hurriedDeadlineMs = 300;
 /** A thread waits that is busy for less than this share of its time. */
 const waitingShare = 0.5;
+/** What a thread may take: its objects, and the data of its buffers. */
 const memoryMb = 512;
+/** That is looked at so often. */
+const lookMs = 50;
+/**
+ * Here V8 ends a thread by itself, but ends the whole process when the thread asks for much at once, as for an array that grows: it
+ * is so far away that the thread has been looked at before.
+ */
+const heapMb = 4 * memoryMb;
 
 const program = new URL(`./trial-thread${extname(import.meta.filename)}`, import.meta.url);
 
@@ -60,11 +69,15 @@ export class Trial {
   readonly #worker = new Worker(program, {
     stdout: true,
     stderr: true,
-    resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    resourceLimits: { maxOldGenerationSizeMb: heapMb },
   });
   readonly #ready: Promise<TrialAnswer>;
   readonly #ending = new AbortController();
   #isHurried = false;
+  #isAsked = false;
+  /** It has taken more memory than it may. */
+  #isGreedy = false;
+  #watching: Promise<void> | undefined;
 
   constructor() {
     this.#ready = this.#answer();
@@ -79,6 +92,7 @@ export class Trial {
     this.#worker.ref();
     try {
       await this.#ready;
+      this.#watching ??= this.#watchMemory();
       this.#isHurried = false;
       let tried = await this.#ask(path, nameOf);
       if ('isReady' in tried) {
@@ -106,14 +120,31 @@ export class Trial {
     const used = cpuUsage();
     const waits = () => this.#worker.performance.eventLoopUtilization(before).utilization < waitingShare;
     const isLate = (ms: number) => {
+      if (this.#isGreedy) return true;
       if (this.#isHurried) return ms >= hurriedDeadlineMs;
       if (ms < importDeadlineMs) return false;
       return ms >= starvedDeadlineMs || waits() || workedMs(used) >= importDeadlineMs;
     };
     this.#worker.postMessage({ href: pathToFileURL(path).href } satisfies TrialRequest);
-    const tried = await withinTicks(answer, isLate);
-    if (tried !== undefined) return tried;
-    throw await this.#lateness(nameOf, waits());
+    this.#isAsked = true;
+    try {
+      const tried = await withinTicks(answer, isLate);
+      if (tried !== undefined) return tried;
+      throw await this.#lateness(nameOf, waits());
+    } finally {
+      this.#isAsked = false;
+    }
+  }
+
+  /** Until the thread ends: once it has taken too much, whoever waits for its answer is told, or it is ended if nobody does. */
+  async #watchMemory(): Promise<void> {
+    while (!this.#isGreedy) {
+      await setTimeout(lookMs, undefined, { ref: false });
+      const takenMb = await takenBy(this.#worker);
+      if (takenMb === undefined) return;
+      this.#isGreedy = takenMb > memoryMb;
+    }
+    if (!this.#isAsked) this.end();
   }
 
   /** A newer save waits: the flow has less time, which only a faulty one needs. */
@@ -128,10 +159,13 @@ export class Trial {
 
   async #lateness(nameOf: (path: string) => string | undefined, waits: boolean): Promise<TrialError> {
     if (this.#isHurried) return new TrialError('cannot be loaded: was not read in time, and a newer save waits');
-    const expected = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
-    if (waits) return new TrialError(`${expected}, it still waits for an await at its top level`);
+    const inTime = `cannot be loaded: expected a file that is read within ${importDeadlineMs / 1000} s`;
+    if (waits && !this.#isGreedy) return new TrialError(`${inTime}, it still waits for an await at its top level`);
     const stack = await stackOfThread(this.#worker.threadId, this.#ending.signal).catch(() => '');
-    return new TrialError(`${expected}, it still runs, as in a loop without end`, placeIn(stack ?? '', nameOf));
+    const fault = this.#isGreedy
+      ? `cannot be loaded: expected a file that takes at most ${memoryMb} MB of memory, it takes more`
+      : `${inTime}, it still runs, as in a loop without end`;
+    return new TrialError(fault, placeIn(stack ?? '', nameOf));
   }
 
   /** The next answer of the thread. Errors: when the thread ends instead. */
@@ -143,6 +177,16 @@ export class Trial {
     return promise.finally(() => {
       this.#worker.off('message', resolve).off('error', fail).off('exit', exit);
     });
+  }
+}
+
+/** How much memory a thread has taken, in MB; undefined: it has ended. */
+async function takenBy(thread: Worker): Promise<number | undefined> {
+  try {
+    const { total_heap_size: heap, external_memory: buffers } = await thread.getHeapStatistics();
+    return (heap + buffers) / 2 ** 20;
+  } catch {
+    return undefined;
   }
 }
 
