@@ -67,14 +67,16 @@ function Past(props: { readonly address: string }) {
   /** That of the hub, or of what it was when it was recorded. */
   const type = () => infos.latest[0]?.type ?? (infos.state === 'ready' ? events.listed()?.type : undefined);
   const move = (next: Timeframe, isStep: boolean) => {
-    if (isStep) {
-      settle();
-      return navigate('history', { ...route().params, ...paramsOf(next) });
-    }
+    const params = paramsOf(next);
+    if (isStep)
+      return batch(() => {
+        navigate('history', { ...route().params, ...params });
+        settle();
+      });
     setMoved(next);
     still.start(stillMs, () =>
       batch(() => {
-        setParams(paramsOf(next));
+        setParams(params);
         settle();
       }),
     );
