@@ -144,8 +144,10 @@ test.serial(
     await waitUntil(page, async () => (await to.inputValue()) !== before);
     await page.keyboard.type(`${day} 04:50`);
     t.is(await from.inputValue(), `${day} 04:50`, 'the time went on, and what was selected stayed so');
-    await to.fill(`${day} 5:10`);
-    await to.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type(`${day} 5:10`);
+    await page.keyboard.press('Enter');
+    await waitUntil(page, async () => (await to.inputValue()) === `${day} 05:10:00`);
     await waitUntil(page, async () => (await drawn(page, '--accent', 0.05, 0.45)) > 0.9);
     t.is(await drawn(page, '--accent', 0.52, 0.58), 0, 'while the hub was down nothing is drawn');
 
