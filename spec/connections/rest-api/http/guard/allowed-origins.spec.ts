@@ -10,12 +10,20 @@ import { launchBrowser } from '../../../../support/browser/browser.ts';
 import { openForeignSite } from '../../../../support/browser/foreign-site.ts';
 import { createFolder } from '../../../../support/folder.ts';
 import { api, expectQuietLog, type HubUnderTest, startTestHub } from '../../../../support/hub.ts';
+import { endShared, shared } from '../../../../support/shared.ts';
 
 let browser: Browser;
 test.before(async () => {
-  browser = await launchBrowser('--host-resolver-rules=MAP *.lan 127.0.0.1');
+  // Which process a page is in makes no difference to what it may do.
+  browser = await launchBrowser('--host-resolver-rules=MAP *.lan 127.0.0.1', '--disable-site-isolation-trials');
 });
-test.after.always(() => browser?.close());
+test.after.always(async () => {
+  try {
+    await endShared();
+  } finally {
+    await browser?.close();
+  }
+});
 
 const token = 'c3R1ZGlv';
 
@@ -35,13 +43,22 @@ async function start(t: ExecutionContext, settings: object = {}, options: Browse
   });
   const context = await browser.newContext(options);
   t.teardown(() => context.close());
-  const open = async (name: string) => {
+  const open = async (name: string, port = site.port, path = '/') => {
     const page = await context.newPage();
-    await page.goto(`http://${name}:${site.port}/`);
+    await page.goto(`http://${name}:${port}${path}`);
     return page;
   };
-  return { hub, panel: await open('panel.studio.lan'), evil: await open('evil.lan') };
+  let board: Promise<Page> | undefined;
+  /** A page of the hub itself. */
+  const own = () => {
+    board ??= open('hub.studio.lan', hub.port, '/board.html');
+    return board;
+  };
+  return { hub, panel: await open('panel.studio.lan'), evil: await open('evil.lan'), own };
 }
+
+/** For the tests that leave the pages as they are. */
+const startOpen = shared((t) => start(t));
 
 const dot = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
 
@@ -56,68 +73,74 @@ function fetchIn(page: Page, hub: HubUnderTest, path: string, init: object = {})
 
 const json = { 'Content-Type': 'application/json' };
 
-test('a page of allowedOrigins reads and writes by fetch, sees errors and headers; one of another site nothing', async (t) => {
-  const { hub, panel, evil } = await start(t);
-  const write = (value: boolean) => ({
-    method: 'POST',
-    headers: json,
-    body: JSON.stringify({ parameter: 'desk/lamp', value }),
-  });
-  t.is(await fetchIn(evil, hub, '/update', write(true)), 'refused');
-  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp'), 'refused');
-  t.is(hub.find('desk/lamp')?.value, false);
-  t.is(await fetchIn(panel, hub, '/update', write(true)), '200 OK');
-  t.is(await fetchIn(panel, hub, '/update?parameter=desk/lamp&value=1'), '200 OK', 'a GET with Origin');
-  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp'), '200 true');
-  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', { headers: { Accept: 'application/json' } }), '200 true');
-  t.regex(await fetchIn(panel, hub, '/parameters/desk/none'), /^503 .*unknown$/);
-  t.regex(await fetchIn(panel, hub, '/nothing'), /^404 .*no such file$/);
-  t.is(await fetchIn(panel, hub, '/board.html', { method: 'PUT' }), 'refused', 'the preflight does not allow it');
-  const url = `http://hub.studio.lan:${hub.port}/hub/health`;
-  const etag = await panel.evaluate(`fetch('${url}').then(({ headers }) => headers.get('ETag'))`);
-  t.regex(String(etag), /^".+"$/);
-  expectQuietLog(t, hub);
-});
+test.serial(
+  'a page of allowedOrigins reads and writes by fetch, sees errors and headers; one of another site nothing',
+  async (t) => {
+    const { hub, panel, evil } = await startOpen();
+    const write = (value: boolean) => ({
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ parameter: 'desk/lamp', value }),
+    });
+    t.is(await fetchIn(evil, hub, '/update', write(true)), 'refused');
+    t.is(await fetchIn(evil, hub, '/parameters/desk/lamp'), 'refused');
+    t.is(hub.find('desk/lamp')?.value, false);
+    t.is(await fetchIn(panel, hub, '/update', write(true)), '200 OK');
+    t.is(await fetchIn(panel, hub, '/update?parameter=desk/lamp&value=1'), '200 OK', 'a GET with Origin');
+    t.is(await fetchIn(panel, hub, '/parameters/desk/lamp'), '200 true');
+    t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', { headers: { Accept: 'application/json' } }), '200 true');
+    t.regex(await fetchIn(panel, hub, '/parameters/desk/none'), /^503 .*unknown$/);
+    t.regex(await fetchIn(panel, hub, '/nothing'), /^404 .*no such file$/);
+    t.is(await fetchIn(panel, hub, '/board.html', { method: 'PUT' }), 'refused', 'the preflight does not allow it');
+    const url = `http://hub.studio.lan:${hub.port}/hub/health`;
+    const etag = await panel.evaluate(`fetch('${url}').then(({ headers }) => headers.get('ETag'))`);
+    t.regex(String(etag), /^".+"$/);
+    expectQuietLog(t, hub);
+  },
+);
 
-test('a page of allowedOrigins shows credentials: a token, Basic of its own, and what the browser knows', async (t) => {
-  const login = { username: 'ann', password: 'secret' };
-  const { hub, panel, evil } = await start(t, { ...login, token }, { httpCredentials: login });
-  const authorization = (value: string) => ({ headers: { Authorization: value } });
-  t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization(`Bearer ${token}`)), '200 false');
-  t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization('Bearer bm8=')), /^401 Authorization: /);
-  t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', { credentials: 'omit' }), /^401 Authorization: /);
-  const included = {
-    credentials: 'include',
-    method: 'POST',
-    headers: json,
-    body: '{"parameter":"desk/lamp","value":true}',
-  };
-  await panel
-    .context()
-    .newPage()
-    .then((page) => page.goto(`http://hub.studio.lan:${hub.port}/hub/health`));
-  t.is(await fetchIn(panel, hub, '/update', included), '200 OK');
-  t.is(hub.find('desk/lamp')?.value, true);
-  t.is(
-    await fetchIn(evil, hub, '/update', { ...included, body: '{"parameter":"desk/lamp","value":false}' }),
-    'refused',
-  );
-  const bearer = authorization(`Bearer ${token}`);
-  t.is(await fetchIn(evil, hub, '/parameters/desk/lamp', bearer), 'refused');
-  t.is(await fetchIn(evil, hub, '/update?parameter=desk/lamp&value=false', bearer), 'refused');
-  const offered = `, ['${protocolName}', '${credentialsPrefix}${Buffer.from(`Bearer ${token}`).toString('base64url')}']`;
-  const ignorant = await browser.newContext(); // a browser that knows Basic would send that with a handshake
-  t.teardown(() => ignorant.close());
-  for (const [page, isOpened] of [
-    [panel, true],
-    [evil, false],
-  ] as const) {
-    const own = await ignorant.newPage();
-    await own.goto(page.url());
-    t.is(await own.evaluate(uses.socket!(`hub.studio.lan:${hub.port}`, offered)), isOpened, 'no browser asks first');
-  }
-  t.is(hub.find('desk/lamp')?.value, true);
-});
+test.serial(
+  'a page of allowedOrigins shows credentials: a token, Basic of its own, and what the browser knows',
+  async (t) => {
+    const login = { username: 'ann', password: 'secret' };
+    const { hub, panel, evil } = await start(t, { ...login, token }, { httpCredentials: login });
+    const authorization = (value: string) => ({ headers: { Authorization: value } });
+    t.is(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization(`Bearer ${token}`)), '200 false');
+    t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', authorization('Bearer bm8=')), /^401 Authorization: /);
+    t.regex(await fetchIn(panel, hub, '/parameters/desk/lamp', { credentials: 'omit' }), /^401 Authorization: /);
+    const included = {
+      credentials: 'include',
+      method: 'POST',
+      headers: json,
+      body: '{"parameter":"desk/lamp","value":true}',
+    };
+    await panel
+      .context()
+      .newPage()
+      .then((page) => page.goto(`http://hub.studio.lan:${hub.port}/hub/health`));
+    t.is(await fetchIn(panel, hub, '/update', included), '200 OK');
+    t.is(hub.find('desk/lamp')?.value, true);
+    t.is(
+      await fetchIn(evil, hub, '/update', { ...included, body: '{"parameter":"desk/lamp","value":false}' }),
+      'refused',
+    );
+    const bearer = authorization(`Bearer ${token}`);
+    t.is(await fetchIn(evil, hub, '/parameters/desk/lamp', bearer), 'refused');
+    t.is(await fetchIn(evil, hub, '/update?parameter=desk/lamp&value=false', bearer), 'refused');
+    const offered = `, ['${protocolName}', '${credentialsPrefix}${Buffer.from(`Bearer ${token}`).toString('base64url')}']`;
+    const ignorant = await browser.newContext(); // a browser that knows Basic would send that with a handshake
+    t.teardown(() => ignorant.close());
+    for (const [page, isOpened] of [
+      [panel, true],
+      [evil, false],
+    ] as const) {
+      const own = await ignorant.newPage();
+      await own.goto(page.url());
+      t.is(await own.evaluate(uses.socket!(`hub.studio.lan:${hub.port}`, offered)), isOpened, 'no browser asks first');
+    }
+    t.is(hub.find('desk/lamp')?.value, true);
+  },
+);
 
 /** Code of a page that resolves to true when it sees an image of the hub, or a socket of the hub tells a value. */
 const uses: Readonly<Record<string, (hub: string, offered?: string) => string>> = {
@@ -135,13 +158,11 @@ const uses: Readonly<Record<string, (hub: string, offered?: string) => string>> 
 };
 
 for (const path of ['/board.html', '/hub/', '/parameters/desk/lamp'])
-  test(`${path} is framed by pages of allowedOrigins and of this hub, and by no others`, async (t) => {
-    const { hub, panel, evil } = await start(t);
-    const own = await panel.context().newPage();
-    await own.goto(`http://hub.studio.lan:${hub.port}/board.html`);
+  test.serial(`${path} is framed by pages of allowedOrigins and of this hub, and by no others`, async (t) => {
+    const { hub, panel, evil, own } = await startOpen();
     for (const [page, isShown] of [
       [panel, true],
-      [own, true],
+      [await own(), true],
       [evil, false],
     ] as const) {
       const url = `http://hub.studio.lan:${hub.port}${path}`;
@@ -155,8 +176,8 @@ for (const path of ['/board.html', '/hub/', '/parameters/desk/lamp'])
     }
   });
 
-test('images and sockets of the hub are for pages of allowedOrigins, and for no others', async (t) => {
-  const { hub, panel, evil } = await start(t);
+test.serial('images and sockets of the hub are for pages of allowedOrigins, and for no others', async (t) => {
+  const { hub, panel, evil } = await startOpen();
   for (const [what, code] of Object.entries(uses)) {
     t.true(await panel.evaluate(code(`hub.studio.lan:${hub.port}`)), what);
     t.false(await evil.evaluate(code(`hub.studio.lan:${hub.port}`)), what);
