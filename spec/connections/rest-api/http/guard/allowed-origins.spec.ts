@@ -130,11 +130,11 @@ test.serial(
     const offered = `, ['${protocolName}', '${credentialsPrefix}${Buffer.from(`Bearer ${token}`).toString('base64url')}']`;
     const ignorant = await browser.newContext(); // a browser that knows Basic would send that with a handshake
     t.teardown(() => ignorant.close());
+    const own = await ignorant.newPage();
     for (const [page, isOpened] of [
       [panel, true],
       [evil, false],
     ] as const) {
-      const own = await ignorant.newPage();
       await own.goto(page.url());
       t.is(await own.evaluate(uses.socket!(`hub.studio.lan:${hub.port}`, offered)), isOpened, 'no browser asks first');
     }
