@@ -7,6 +7,7 @@ import { allStale, desk, noneStale, overlays, startWall, wall, widgetsOfAllKinds
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api } from '../../support/hub.ts';
+import { shared } from '../../support/shared.ts';
 import { startHubProcess } from '../../support/system/hub-process.ts';
 import { bestOf, idleTimeOf } from '../../support/system/machine.ts';
 import { openNetwork } from '../../support/system/network.ts';
@@ -49,48 +50,57 @@ test('a hub that hangs or stops makes every widget stale within three seconds; b
   t.is(await page.evaluate('mark'), 1);
 });
 
-test('a momentary button that is let go while the link is down is off when it is back', async (t) => {
-  const folder = await createFolder(t, { 'wall.json5': { columns: 1, widgets: [talk] } });
-  const hub = await startHubProcess(t, { connections: { api: { ...api, dashboards: folder }, desk } });
-  const page = await openConsole(t, browser, hub.port, wall);
-  await waitUntil(page, noneStale);
-  await page.getByRole('button', { name: 'Talk' }).hover();
-  await page.mouse.down();
-  await page.locator('.push.lit').waitFor();
-  process.kill(hub.pid, 'SIGSTOP');
-  await waitUntil(page, allStale);
-  await page.mouse.up();
-  process.kill(hub.pid, 'SIGCONT');
-  await waitUntil(page, noneStale);
-  await page.locator('.push[aria-pressed=false]').waitFor();
-  t.is(await hub.get('/parameters/desk/mic'), 'false');
+const open = shared(async (t) => {
+  const hub = await startWall(t, [talk]);
+  const network = await openNetwork(t, hub.port);
+  return { hub, network, page: await openConsole(t, browser, network.port, wall) };
 });
 
 /** A page with a momentary button that is held by mouse, and the network between it and its hub. */
 async function holdTalk(t: ExecutionContext) {
-  const hub = await startWall(t, [talk]);
-  const network = await openNetwork(t, hub.port);
-  const page = await openConsole(t, browser, network.port, wall);
-  await waitUntil(page, noneStale);
-  await page.getByRole('button', { name: 'Talk' }).hover();
-  await page.mouse.down();
-  const isOn = (expected: boolean) => eventually(() => hub.find('desk/mic')!.value === expected);
-  await isOn(true);
-  return { hub, network, page, isOn };
+  const { hub, network, page } = await open();
+  const isOn = async (expected: boolean) => {
+    await eventually(() => hub.find('desk/mic')!.value === expected);
+    t.pass();
+  };
+  const hold = async () => {
+    await waitUntil(page, noneStale);
+    await page.getByRole('button', { name: 'Talk' }).hover();
+    await page.mouse.down();
+    await isOn(true);
+  };
+  await page.evaluate(`location.hash = '${wall}'`);
+  await hold();
+  return { network, page, isOn, hold };
 }
 
-test('a momentary button that is let go before the page knows that its link is dead is off when it is back', async (t) => {
+test.serial('a momentary button that is let go while the link is down is off when it is back', async (t) => {
   const { network, page, isOn } = await holdTalk(t);
+  await page.locator('.push.lit').waitFor();
   network.freeze();
-  await page.mouse.up();
   await waitUntil(page, allStale);
-  network.cut(); // what was on its way is lost
+  await page.mouse.up();
   network.thaw();
   await waitUntil(page, noneStale);
+  await page.locator('.push[aria-pressed=false]').waitFor();
   await isOn(false);
 });
 
-test('it is off also when its dashboard was left meanwhile', async (t) => {
+test.serial(
+  'a momentary button that is let go before the page knows that its link is dead is off when it is back',
+  async (t) => {
+    const { network, page, isOn } = await holdTalk(t);
+    network.freeze();
+    await page.mouse.up();
+    await waitUntil(page, allStale);
+    network.cut(); // what was on its way is lost
+    network.thaw();
+    await waitUntil(page, noneStale);
+    await isOn(false);
+  },
+);
+
+test.serial('it is off also when its dashboard was left meanwhile', async (t) => {
   const { network, page, isOn } = await holdTalk(t);
   network.freeze();
   await page.evaluate(`location.hash = '#/parameters'`);
@@ -98,39 +108,36 @@ test('it is off also when its dashboard was left meanwhile', async (t) => {
   network.cut();
   network.thaw();
   await isOn(false);
+  await page.mouse.up();
 });
 
-test('it goes off when its page is closed or reloaded; with a dead link, when the page is there again', async (t) => {
-  const { hub, network, page, isOn } = await holdTalk(t);
-  const reloaded = page.reload();
-  await isOn(false);
-  await reloaded;
-  await page.mouse.up();
-  await waitUntil(page, noneStale);
-  await page.getByRole('button', { name: 'Talk' }).hover();
-  await page.mouse.down();
-  await isOn(true);
-  network.freeze();
-  const again = page.reload();
-  await page.waitForRequest(/\/hub\/$/);
-  network.cut();
-  network.thaw();
-  await again.catch(() => page.reload());
-  await isOn(false);
-  t.is(hub.find('desk/mic')!.value, false);
-  await page.mouse.up();
-  await waitUntil(page, noneStale);
-  await page.getByRole('button', { name: 'Talk' }).hover();
-  await page.mouse.down();
-  await isOn(true);
-  await page.close();
-  await isOn(false);
-});
-
-test('it goes off when a hand lets go of it and holds another button of the mouse', async (t) => {
+test.serial('it goes off when a hand lets go of it and holds another button of the mouse', async (t) => {
   const { page, isOn } = await holdTalk(t);
   await page.mouse.down({ button: 'right' });
   await page.mouse.up({ button: 'left' });
   await isOn(false);
   await page.mouse.up({ button: 'right' });
 });
+
+test.serial(
+  'it goes off when its page is closed or reloaded; with a dead link, when the page is there again',
+  async (t) => {
+    const { network, page, isOn, hold } = await holdTalk(t);
+    const reloaded = page.reload();
+    await isOn(false);
+    await reloaded;
+    await page.mouse.up();
+    await hold();
+    network.freeze();
+    const again = page.reload();
+    await page.waitForRequest(/\/hub\/$/);
+    network.cut();
+    network.thaw();
+    await again.catch(() => page.reload());
+    await isOn(false);
+    await page.mouse.up();
+    await hold();
+    await page.close();
+    await isOn(false);
+  },
+);
