@@ -6,8 +6,7 @@ import { openConsole, waitUntil } from '../../support/browser/console.ts';
 import { browser } from '../../support/browser/own-browser.ts';
 import { drawn } from '../../support/browser/plot.ts';
 import { createFolder } from '../../support/folder.ts';
-import { api } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/system/hub-process.ts';
+import { api, startTestHub, writer } from '../../support/hub.ts';
 import { freePort } from '../../support/system/port.ts';
 
 /** Of a day, some seconds would be less than a pixel. */
@@ -22,8 +21,8 @@ test('what failed while the hub was away is asked for again, also of a time that
       store: { type: 'store', folder: join(await createFolder(t, {}), 'data') },
     },
   };
-  const first = await startHubProcess(t, flow);
-  await first.get('/update?parameter=desk/level&value=0.7');
+  const first = await startTestHub(t, flow);
+  first.write('desk/level', 0.7, writer);
   const over = (minutes: number) =>
     `#/history?${new URLSearchParams({
       address: 'desk/level',
@@ -37,16 +36,15 @@ test('what failed while the hub was away is asked for again, also of a time that
   await past.locator('.event', { hasText: '0.7' }).first().waitFor();
   await why.getByRole('combobox').waitFor();
 
-  first.process.kill('SIGTERM');
-  await first.ended();
+  await first.stop();
   await following.evaluate(`location.hash = '#/history'`);
   await following.evaluate(`location.hash = '${lately}'`);
   await past.evaluate(`location.hash = ${JSON.stringify(over(2))}`);
   for (const page of [following, past]) await page.getByText('the hub cannot be reached').first().waitFor();
   await why.getByRole('combobox').pressSequentially('level');
 
-  const second = await startHubProcess(t, flow);
-  await second.get('/update?parameter=desk/level&value=0.9');
+  const second = await startTestHub(t, flow);
+  second.write('desk/level', 0.9, writer);
   for (const page of [following, past]) {
     await page.locator('.event', { hasText: '0.7' }).first().waitFor();
     await waitUntil(page, async () => (await page.getByText('the hub cannot be reached').count()) === 0);
