@@ -9,11 +9,11 @@ import { flowOf, furtherFiles, type Parts, step } from '../../../bench/misbehave
 import { first } from '../deadline.ts';
 import { api } from '../hub.ts';
 import { openClient } from '../sockets/socket.ts';
-import { startHubProcess } from '../system/hub-process.ts';
+import { type HubProcess, startHubProcess } from '../system/hub-process.ts';
 import { slowness } from '../system/machine.ts';
 
 /** The pace at which the neighbour is asked. */
-const askEveryMs = 25;
+const askEveryMs = 50;
 const root = resolve(import.meta.dirname, '../../..');
 
 const desk = {
@@ -25,11 +25,12 @@ const desk = {
 export const flow = (parts: Parts & { readonly plus?: number }) =>
   flowOf(parts, parts.plus ?? 0, join(root, 'lib/index.ts'));
 
-/** A hub with a neighbour in JSON5 and the flow in TypeScript; `said` looks at what was logged since the last save. */
-export async function startMisbehaving(t: ExecutionContext) {
-  const hub = await startHubProcess(t, desk);
-  await symlink(join(root, 'node_modules'), join(hub.folder, 'node_modules'));
-  for (const [name, text] of Object.entries(furtherFiles)) await writeFile(join(hub.folder, name), text);
+/**
+ * A hub with a neighbour in JSON5 and the flow in TypeScript, or one that runs already in the folder of such a hub; `said` looks
+ * at what was logged since the last save.
+ */
+export async function startMisbehaving(t: ExecutionContext, running?: HubProcess) {
+  const hub = running ?? (await startNeighbour(t));
   const client = await openClient(t, hub.port);
   const values = new Map<string, number>();
   const heard: number[] = [];
@@ -105,6 +106,13 @@ export async function startMisbehaving(t: ExecutionContext) {
       return performance.now() - start;
     },
   };
+}
+
+async function startNeighbour(t: ExecutionContext): Promise<HubProcess> {
+  const hub = await startHubProcess(t, desk);
+  await symlink(join(root, 'node_modules'), join(hub.folder, 'node_modules'));
+  for (const [name, text] of Object.entries(furtherFiles)) await writeFile(join(hub.folder, name), text);
+  return hub;
 }
 
 /** The messages of a log, with the files in the folder by their names. */

@@ -29,9 +29,17 @@ interface HubProcessOptions extends Pick<StartOptions, 'program' | 'isGroup' | '
 export async function startHubProcess(
   t: ExecutionContext,
   flow: object | string,
+  options?: HubProcessOptions,
+): Promise<HubProcess> {
+  return startHubProcessIn(t, await createFolder(t, { 'flow.json5': flow }), options);
+}
+
+/** The same with the flow files of a folder that is there. */
+export async function startHubProcessIn(
+  t: ExecutionContext,
+  folder: string,
   { display = '', args = [], ...options }: HubProcessOptions = {},
 ): Promise<HubProcess> {
-  const folder = await createFolder(t, { 'flow.json5': flow });
   const running = start(t, ['run', folder, '--log-format', 'json', ...args], {
     ...options,
     env: { DISPLAY: display },
