@@ -1,19 +1,30 @@
-// The package: `npm pack` gives compiled JavaScript that runs, and types that check, when installed elsewhere.
+// The package: `npm pack` gives compiled JavaScript that runs, and types that check, when installed elsewhere. No link of a README
+// is broken: the file is there, and the heading that it names, in the repository and in the package.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { mkdir, readdir, symlink } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { mkdir, symlink } from 'node:fs/promises';
+import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
 import { dependent } from '../bench/dependent.ts';
 import { createFolder } from './support/folder.ts';
+import { packInto } from './support/repository/package.ts';
+import { anchorsOf, linksOf, readmes, readReadme, root } from './support/repository/readme.ts';
+import { shared } from './support/shared.ts';
 
 const run = promisify(execFile);
-const root = resolve(import.meta.dirname, '..');
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+/** The compiler, a Go program, has ended before it would run out of memory. */
+const env = { ...process.env, GOGC: 'off' };
+
+const packed = shared(async (t) => {
+  // As `npm pack` does after `prepare`, whose pages are there already. The types of lib are checked elsewhere.
+  await run('npm', ['run', 'build', '--', '--noCheck', '--singleThreaded'], { cwd: root, env });
+  return packInto(await createFolder(t));
+});
 
 test('the packed package runs a hub, and its types check', async (t) => {
   const folder = await createFolder(t, {
@@ -33,25 +44,20 @@ test('the packed package runs a hub, and its types check', async (t) => {
       '// @ts-expect-error the same of what the hub tells\n' +
       "export const state: ConnectionStatus['state'] = 'none';\n",
   });
-  // As `npm pack` does after `prepare`, whose pages are there already. The types of lib are checked elsewhere.
   t.is(scripts.prepack, 'npm run build');
-  await run('npm', ['run', 'build', '--', '--noCheck', '--singleThreaded'], { cwd: root });
-  await run('npm', ['pack', '--ignore-scripts', '--pack-destination', folder], { cwd: root });
-  const [archive] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  const { archive } = await packed();
   await mkdir(join(folder, 'app/node_modules'));
-  await run('tar', ['-xzf', join(folder, archive!), '-C', join(folder, 'app/node_modules')]);
+  await run('tar', ['-xzf', archive, '-C', join(folder, 'app/node_modules')]);
   await run('mv', ['package', 'patchbay-hub'], { cwd: join(folder, 'app/node_modules') });
   await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
   await run(
     join(root, 'node_modules/.bin/tsc'),
     ['--noEmit', '--singleThreaded', '--module', 'nodenext', '--target', 'es2024', '--skipLibCheck', 'main.ts'],
-    {
-      cwd: join(folder, 'app'),
-    },
+    { cwd: join(folder, 'app'), env },
   );
 
-  const packed = join(folder, 'app/node_modules/patchbay-hub/dist/main.js');
-  const hub = spawn(...dependent(process.execPath, [packed, 'run', join(folder, 'flow.json5')]));
+  const main = join(folder, 'app/node_modules/patchbay-hub/dist/main.js');
+  const hub = spawn(...dependent(process.execPath, [main, 'run', join(folder, 'flow.json5')]));
   const exited = once(hub, 'exit');
   t.teardown(() => hub.kill('SIGKILL'));
   let port: string | undefined;
@@ -68,3 +74,18 @@ test('the packed package runs a hub, and its types check', async (t) => {
   hub.kill('SIGTERM');
   t.deepEqual(await exited, [0, null]);
 });
+
+for (const readme of readmes)
+  test(`${readme}: each of its links leads to what is there, in the package as well`, async (t) => {
+    const { files } = await packed();
+    t.true(files.has(readme), 'the package has it');
+    const links = linksOf(readReadme(readme));
+    for (const link of links) {
+      if (/^https?:/.test(link)) continue;
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? readme : posix.join(posix.dirname(readme), path);
+      t.true(existsSync(join(root, target)) && statSync(join(root, target)).isFile(), `${link}: no such file`);
+      t.true(files.has(target), `${link}: not in the package`);
+      if (anchor !== undefined) t.true(anchorsOf(readReadme(target)).has(anchor), `${link}: no such heading`);
+    }
+  });

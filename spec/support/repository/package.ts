@@ -1,20 +1,21 @@
 // What `npm pack` packs.
 
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { root } from './readme.ts';
 
-let files: Promise<ReadonlySet<string>> | undefined;
-
-/** The files of the package but those that are built. */
-export function packedFiles(): Promise<ReadonlySet<string>> {
-  files ??= list();
-  return files;
+export interface Packed {
+  /** The path of the archive. */
+  readonly archive: string;
+  /** The paths of its files, from the root. */
+  readonly files: ReadonlySet<string>;
 }
 
-async function list(): Promise<ReadonlySet<string>> {
-  const args = ['pack', '--dry-run', '--json', '--ignore-scripts'];
-  const { stdout } = await promisify(execFile)('npm', args, { cwd: root });
-  const [{ files }] = JSON.parse(stdout) as [{ files: { path: string }[] }];
-  return new Set(files.map(({ path }) => path));
+/** Packs what is built into an archive in a folder. */
+export async function packInto(folder: string): Promise<Packed> {
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
+  const { stdout } = await promisify(execFile)('npm', args, { cwd: root, maxBuffer: 16 * 2 ** 20 });
+  const [{ filename, files }] = JSON.parse(stdout) as [{ filename: string; files: { path: string }[] }];
+  return { archive: join(folder, filename), files: new Set(files.map(({ path }) => path)) };
 }
