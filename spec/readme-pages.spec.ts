@@ -5,16 +5,24 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { browser } from './support/browser/own-browser.ts';
 import { eventually } from './support/deadline.ts';
-import { blocksOf, type Clone, createClone, save } from './support/repository/readme.ts';
+import { blocksOf, createClone, save } from './support/repository/readme.ts';
+import { shared } from './support/shared.ts';
 import { freePort } from './support/system/port.ts';
 import { start } from './support/system/process.ts';
 
-async function startDemo(t: ExecutionContext, { folder }: Clone): Promise<void> {
+/** The demo of a clone with a Document Root, and a page, which may meet no fault. */
+const demo = shared(async (t) => {
+  const clone = await createClone(t, await freePort());
+  const { folder } = clone;
+  const file = join(folder, 'flows/demo.json5');
+  const text = await readFile(file, 'utf8');
+  await writeFile(file, text.replace("dashboards: 'dashboards'", "dashboards: 'dashboards', documentRoot: 'www'"));
+  await mkdir(join(folder, 'flows/www'));
   const args = ['run', 'flows/demo.json5', '--log-format', 'json'];
   await start(t, args, { program: join(folder, 'lib/main.ts'), folder }).shows(/patchbay \S+ runs/);
-}
+  return { clone, page: await openPage(t) };
+});
 
-/** A page that may meet no fault. */
 async function openPage(t: ExecutionContext) {
   const page = await browser.newPage();
   const faults: string[] = [];
@@ -27,17 +35,15 @@ async function openPage(t: ExecutionContext) {
   return page;
 }
 
-test('README.md: each address that it tells people to open shows what it says', async (t) => {
-  const clone = await createClone(t, await freePort());
+test.serial('README.md: each address that it tells people to open shows what it says', async (t) => {
+  const { clone, page } = await demo();
   const readme = clone.text('README.md');
   for (const block of blocksOf(readme)) if (block.text.startsWith('// flows/dashboards/')) await save(t, clone, block);
-  await startDemo(t, clone);
   const [studio, flows, console, door, ...others] = [...readme.matchAll(/<(http:\/\/localhost:[^>]*)>/g)].map(
     ([, url]) => url!,
   );
   t.deepEqual(others, []);
 
-  const page = await openPage(t);
   await page.goto(studio!);
   const light = page.locator('.widget.lamp', { hasText: 'ON AIR' });
   await light.locator('[data-state=off]').waitFor();
@@ -62,23 +68,24 @@ const pages: readonly (readonly [readme: string, tried: string, set: string])[] 
 ];
 const readmes = pages.map(([readme]) => readme);
 
-test(`${readmes.join(', ')}: the page is served from the Document Root, shows values and sets one`, async (t) => {
-  const clone = await createClone(t, await freePort());
-  const demo = join(clone.folder, 'flows/demo.json5');
-  const text = await readFile(demo, 'utf8');
-  await writeFile(demo, text.replace("dashboards: 'dashboards'", "dashboards: 'dashboards', documentRoot: 'www'"));
-  await mkdir(join(clone.folder, 'flows/www'));
-  await startDemo(t, clone);
-  const tab = await openPage(t);
-  for (const [readme, tried, set] of pages) {
-    const page = blocksOf(clone.text(readme)).find(({ language }) => language === 'html')!;
-    await writeFile(join(clone.folder, 'flows/www/index.html'), page.text);
-    await tab.goto(clone.url);
-    const shown = tab.locator('output');
-    const before = (await shown.filter({ hasText: /^(true|false|on|off)$/ }).textContent())!;
-    await tab.getByRole('button', { name: tried }).click();
-    await shown.filter({ hasNotText: before }).waitFor();
-    const value = () => fetch(`${clone.url}/parameters/${set}`).then((answer) => answer.text());
-    await t.notThrowsAsync(eventually(async () => (await value()) === 'true', `${set} is true`));
-  }
-});
+test.serial(
+  `${readmes.join(', ')}: the page is served from the Document Root, shows values and sets one`,
+  async (t) => {
+    const { clone, page } = await demo();
+    for (const [readme, tried, set] of pages) {
+      const { text } = blocksOf(clone.text(readme)).find(({ language }) => language === 'html')!;
+      await writeFile(join(clone.folder, 'flows/www/index.html'), text);
+      const becomes = async (value: string) => {
+        const isSo = async () => (await (await fetch(`${clone.url}/parameters/${set}`)).text()) === value;
+        await t.notThrowsAsync(eventually(isSo, `${set} is ${value}`));
+      };
+      await becomes('false'); // the doorbell may have lit the lamp
+      await page.goto(clone.url);
+      const shown = page.locator('output');
+      const before = (await shown.filter({ hasText: /^(true|false|on|off)$/ }).textContent())!;
+      await page.getByRole('button', { name: tried }).click();
+      await shown.filter({ hasNotText: before }).waitFor();
+      await becomes('true');
+    }
+  },
+);
