@@ -17,7 +17,7 @@ test('the demo that is killed has its red light on again, and explains it back t
   const demo = await readFile(join(root, 'flows/demo.json5'), 'utf8');
   await writeFile(join(folder, 'flow.json5'), demo.replace('port: 17011', "port: 0, bindIp: '127.0.0.1'"));
   const start = async () => {
-    const hub = await startKilledHub(folder);
+    const hub = await startKilledHub(folder, true);
     t.teardown(() => hub.process.kill('SIGKILL'));
     const url = `http://127.0.0.1:${hub.port}`;
     const get = async (path: string) => (await fetch(`${url}/${path}`)).text();
