@@ -10,7 +10,7 @@ import { eventually } from '../../support/deadline.ts';
 import { startMisbehaving } from '../../support/flow/misbehaving.ts';
 
 /** After so many that are refused, a good one is saved. */
-const goodEvery = 4;
+const goodEvery = 8;
 /** Some of them, so that it does not take long; all of them are for `node bench/misbehave.ts`. */
 const names = [
   'throws',
