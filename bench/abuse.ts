@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
-import { type AbuseResult, runAbuse } from './abuse/run.ts';
+import { type AbuseOptions, type AbuseResult, runAbuse } from './abuse/run.ts';
 import type { Scenario } from './abuse/scenario.ts';
 import { scenarios } from './abuse/scenarios.ts';
 
@@ -15,6 +15,7 @@ const usage = `node bench/abuse.ts [scenarios…] [options]
   --seconds <n>   how long each abuse lasts (10)
   --slack <n>     by how much bounds may be exceeded: 2 is twice (1)
   --hub <folder>  the source tree whose hub is abused (this one)
+  --quick         the hubs do not warm up
   --list          prints the scenarios
   --help`;
 
@@ -35,6 +36,7 @@ async function main(): Promise<number> {
       seconds: { type: 'string', default: '10' },
       slack: { type: 'string', default: '1' },
       hub: { type: 'string', default: join(import.meta.dirname, '..') },
+      quick: { type: 'boolean', default: false },
       list: { type: 'boolean' },
       help: { type: 'boolean' },
     },
@@ -51,7 +53,8 @@ async function main(): Promise<number> {
   print('|---|---|---|---|---|---|---|');
   let failed = 0;
   for (const [name, scenario] of chosen(positionals)) {
-    const mistakes = await abuse(name, scenario, { ...options, hubFolder: resolve(values.hub) });
+    const hub = { hubFolder: resolve(values.hub), isQuick: values.quick };
+    const mistakes = await abuse(name, scenario, { ...options, hub });
     if (mistakes.length > 0) failed++;
   }
   return failed > 0 ? 1 : 0;
@@ -60,11 +63,11 @@ async function main(): Promise<number> {
 async function abuse(
   name: string,
   scenario: Scenario,
-  { seconds, slack, hubFolder }: { seconds: number; slack: number; hubFolder: string },
+  { seconds, slack, hub }: { seconds: number; slack: number; hub: Pick<AbuseOptions, 'hubFolder' | 'isQuick'> },
 ): Promise<readonly string[]> {
   const folder = await mkdtemp(join(tmpdir(), 'patchbay-abuse-'));
   try {
-    const result = await runAbuse(name, scenario, { seconds, folder, hubFolder });
+    const result = await runAbuse(name, scenario, { ...hub, seconds, folder });
     const mistakes = mistakesOf(scenario, result, slack);
     const { before, during, stopMs, bytesBefore, bytesAfter, told } = result;
     const cells = [

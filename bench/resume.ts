@@ -18,6 +18,7 @@ const usage = `node bench/resume.ts [options]
   --rate <n>      how many changes a second go on meanwhile, at most (5000)
   --client <c>    careful: it keeps revisions while it waits for no end; naive: every revision (careful)
   --hub <folder>  the source tree whose hub it is (this one)
+  --quick         the hub does not warm up
 `;
 
 const { values } = parseArgs({
@@ -28,6 +29,7 @@ const { values } = parseArgs({
     rate: { type: 'string', default: '5000' },
     client: { type: 'string', default: 'careful' },
     hub: { type: 'string', default: join(import.meta.dirname, '..') },
+    quick: { type: 'boolean' },
     help: { type: 'boolean' },
   },
 });
@@ -49,7 +51,7 @@ async function run(cuts: number, large: number): Promise<string> {
   });
   const flow = { connections: { desk: dummy(smallCount), plant: dummy(large) } };
   const isNaive = isNaiveClient(values.client);
-  const hub = await startHub(flow, folder, { hubFolder: values.hub, profileFolder: undefined });
+  const hub = await startHub(flow, folder, { hubFolder: values.hub, profileFolder: undefined, isQuick: values.quick });
   try {
     const trial = new Trial(hub.port, { large, rate: Number(values.rate), seed: Number(values.seed), isNaive });
     return await trial.run(cuts);

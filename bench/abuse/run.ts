@@ -25,8 +25,9 @@ export interface AbuseResult {
   readonly lines: number;
 }
 
-interface AbuseOptions {
+export interface AbuseOptions {
   readonly hubFolder: string;
+  readonly isQuick: boolean;
   readonly seconds: number;
   /** An empty folder. */
   readonly folder: string;
@@ -34,7 +35,7 @@ interface AbuseOptions {
 
 const neighbours = 20;
 const beforeMs = 1000;
-const abusedBeforeStopMs = 500;
+const longestBeforeStopMs = 500;
 const abuser = '127.0.0.1';
 /** How long the hub has to let go of what the abuse has cost. */
 const recoveryMs = 10_000;
@@ -42,14 +43,14 @@ const lookEveryMs = 500;
 
 /** Runs a scenario. Errors: when the hub or a neighbour did not get through it. */
 export async function runAbuse(name: string, scenario: Scenario, options: AbuseOptions): Promise<AbuseResult> {
-  const { hubFolder, seconds, folder } = options;
+  const { hubFolder, isQuick, seconds, folder } = options;
   const entries: LogEntry[] = [];
   const ids = Array.from({ length: neighbours }, (_, index) => `neighbour/${index}`);
   const parameters = [...ids.map((id) => `${id},F`), 'lamp,B,false', 'text', ...(scenario.parameters ?? [])];
   const api = { type: 'rest-api', port: 0, bindIp: abuser, ...scenario.settings };
   const flow = { connections: { api, desk: { type: 'dummy', parameters } } };
   const onEntry = (entry: LogEntry) => void entries.push(entry);
-  const hub = await startHub(flow, folder, { hubFolder, profileFolder: undefined }, [], onEntry);
+  const hub = await startHub(flow, folder, { hubFolder, isQuick, profileFolder: undefined }, [], onEntry);
   const children: ChildProcess[] = [];
   const begin = (process: string, task: object) => {
     const child = startProcess(process, task);
@@ -72,7 +73,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
     const bytesAfter = await recoveredBytes(hub.pid, bytesBefore);
 
     await answerOf(begin('loads/abuse', abuse));
-    await after(abusedBeforeStopMs);
+    await after(Math.min(longestBeforeStopMs, seconds * 1000));
     const stoppedAt = performance.now();
     await hub.stop();
     const stopMs = performance.now() - stoppedAt;

@@ -9,7 +9,7 @@ import { start } from '../support/system/process.ts';
 const program = join(resolve(import.meta.dirname, '../..'), 'bench/abuse.ts');
 
 test('a short run of abuses: neighbours are served, the hub stops, and its log names who it was', async (t) => {
-  const args = ['plain-flood', 'unread-answers', '--seconds', '0.3', '--slack', '40'];
+  const args = ['plain-flood', 'unread-answers', '--seconds', '0.3', '--slack', '40', '--quick'];
   const { status, output, errors } = await start(t, args, { program }).ended(5 * deadlineMs);
   t.is(status, 0, output + errors);
   t.regex(output, /^\| plain-flood \| .* \| client 127\.0\.0\.1 went past the limit backlogBytes .* \| holds \|$/m);
