@@ -24,9 +24,10 @@ test('the example is complete: who does what it shows has a connection type that
   const compilerOptions = JSON.parse(await readFile(join(clone.folder, 'tsconfig.json'), 'utf8'));
   const include = ['lib/connections', 'spec/connections/udp-text'];
   await writeFile(join(clone.folder, 'tsconfig.json'), JSON.stringify({ ...compilerOptions, include }));
-  await t.notThrowsAsync(run('node_modules/.bin/tsc', ['--noEmit', '--singleThreaded'], { cwd: clone.folder }));
+  const env = { ...process.env, GOGC: 'off' }; // the compiler, a Go program, has ended before it would run out of memory
+  await t.notThrowsAsync(run('node_modules/.bin/tsc', ['--noEmit', '--singleThreaded'], { cwd: clone.folder, env }));
 
-  await run('node', ['spec/type-table.ts'], { cwd: clone.folder });
+  await import(join(clone.folder, 'spec/type-table.ts'));
   const table = await readFile(join(clone.folder, 'README.md'), 'utf8');
   t.true(table.includes('(lib/connections/udp-text/README.md) | Text over UDP, in both directions. |'));
 
