@@ -22,7 +22,7 @@ test('3,000 inputs over HTTP and both sockets: no answer 500, no entry of the lo
 
 test('an input is made of its seed and number alone', (t) => {
   const make = (seed: number) =>
-    Array.from({ length: 200 }, (_, number) => [
+    Array.from({ length: 40 }, (_, number) => [
       anHttpInput(new Random(seed, number)),
       aSocketInput(new Random(seed, number)),
     ]);
