@@ -17,7 +17,7 @@ import { shared } from './support/shared.ts';
 
 const run = promisify(execFile);
 const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-/** The compiler, a Go program, has ended before it would run out of memory. */
+/** The compiler, a Go program, needs none of its memory back before it ends. */
 const env = { ...process.env, GOGC: 'off' };
 
 const packed = shared(async (t) => {
