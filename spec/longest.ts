@@ -6,7 +6,6 @@ const names = [
   'readme',
   'package',
   'flow/programs/misbehaving-flows',
-  'flow/run/rules/misbehaving-rules',
   'bench/run',
   'readme-pages',
   'connections/rest-api/http/guard/foreign-pages',

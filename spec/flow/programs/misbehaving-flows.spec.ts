@@ -1,18 +1,23 @@
-// What flows in TypeScript may do wrong when they are loaded: nothing of it takes the hub down, disturbs other rules or stops a
-// later reload. What they may do while they run is in misbehaving-rules.spec.ts.
+// What flows in TypeScript may do wrong, when they are loaded and while they run: it is reported, the hub goes on as well as it
+// can, other rules are not disturbed, and a later reload takes effect.
 
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
 import { atImport } from '../../../bench/misbehave/at-import.ts';
-import { step } from '../../../bench/misbehave/flow.ts';
+import { type Parts, step } from '../../../bench/misbehave/flow.ts';
+import { whileRunning } from '../../../bench/misbehave/while-running.ts';
+import type { RuleStatus } from '../../../lib/model/reports/rule-status.ts';
 import { eventually } from '../../support/deadline.ts';
-import { startMisbehaving } from '../../support/flow/misbehaving.ts';
+import { flow, messagesOf, startMisbehaving } from '../../support/flow/misbehaving.ts';
+import { shared } from '../../support/shared.ts';
+import { startHubProcessIn } from '../../support/system/hub-process.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 8;
 /** Some of them, so that it does not take long; all of them are for `node bench/misbehave.ts`. */
-const names = [
+const loaded = [
   'throws',
   'throws-null',
   'throws-hostile',
@@ -29,37 +34,111 @@ const names = [
   'changes-what-all-share',
   'changes-a-prototype',
 ];
+/** The same of what they do while they run. */
+const saves: Readonly<Record<string, { readonly names: readonly string[]; flowOf(pipes: readonly string[]): Parts }>> =
+  {
+    'all at once, as they leave the stream as it is': {
+      names: ['throws-later', 'rejects-with-nothing', 'is-refused', 'exits-later', 'leaks-subscribers'],
+      flowOf: (pipes) => ({ pipe: pipes.join(', ') }),
+    },
+    'one after another, each when the stream that the one before has ended begins anew': {
+      names: [
+        'changes-what-all-share-later',
+        'throws-hostile-in-the-stream',
+        'recurses-in-the-stream',
+        'exits-in-the-stream',
+        'emits-far-too-much',
+      ],
+      // What begins with a value begins anew after a second; what does not, later each time.
+      flowOf: (pipes) => ({
+        top: "import { defer, startWith } from 'rxjs'; let turn = 0;",
+        pipe: `(x$) => defer(() => x$.pipe([${pipes.join(', ')}][turn++], startWith(0)))`,
+      }),
+    },
+  };
 
-test('a flow that misbehaves when it is loaded is named with file and line, disturbs nobody, and the next good save takes effect, which does not wait for one that hangs', async (t) => {
-  const { hub, said, save, adds, expectNeighbourWell } = await startMisbehaving(t);
-  let plus = step;
-  await save({ plus });
-  await adds(plus);
-  for (const [index, what] of names.entries()) {
-    const { flow, told } = atImport[what]!;
-    await save(flow);
-    await t.notThrowsAsync(said(told!), what);
-    await said(/^not reloaded/);
-    await adds(plus, what); // the flow as it was runs on
-    if (index % goodEvery < goodEvery - 1 && index < names.length - 1) continue;
-    plus += step;
-    await save({ plus });
-    await adds(plus, `all up to the one that ${what}`);
-  }
-
-  let told: string | undefined = '';
-  // A machine may be so busy that the good save is seen only when the time of the other is over.
-  for (let turn = 1; turn < 7 && !/newer save waits/.test(told ?? ''); turn++) {
-    const begun = `begun-${turn}`;
-    await save({ top: `writeFileSync(new URL('${begun}', import.meta.url), ''); await new Promise(() => {});` });
-    await eventually(() => existsSync(join(hub.folder, begun)));
-    plus += step;
-    await save({ plus }, false);
-    t.log(`${Math.round(await adds(plus))} ms`);
-    told = await said(/newer save waits|is read within/);
-  }
-  t.regex(told ?? '', /newer save waits/);
-  expectNeighbourWell();
-  hub.process.kill('SIGTERM');
-  t.is((await hub.ended()).status, 0);
+/** How a hub with a loop has ended, and the next one in its folder. */
+const looped = shared(async (t) => {
+  const { hub, save, setUntil } = await startMisbehaving(t);
+  await save({ pipe: 'tap((x) => { for (let n = 0; x < 0; n++); })' });
+  await setUntil(hub.ended());
+  return { ended: await hub.ended(), next: await startHubProcessIn(t, hub.folder) };
 });
+
+test.serial(
+  'a loop without end in a running stream ends the hub, and the next start leaves that flow out until it is changed',
+  async (t) => {
+    const { ended, next } = await looped();
+    t.is(ended.signal, 'SIGKILL');
+    t.regex(
+      messagesOf(ended.output, next.folder).at(-1)!,
+      /^flow flow\.ts has stopped the hub: it ran for 4 s .* at flow\.ts:10:\d+\./,
+    );
+    await next.shows(/flow \S+flow\.ts is left out, .*: it ran for 4 s without letting go, at \S+flow\.ts:10:/);
+    await next.shows(/runs 2 connections, 1 rules/);
+    await writeFile(join(next.folder, 'flow.ts'), flow({ plus: 3000 }));
+    await next.shows(/reloaded: rules: 1 added/);
+  },
+);
+
+test.serial(
+  'a flow that misbehaves when it is loaded is named with file and line, disturbs nobody, and the next good save takes effect, which does not wait for one that hangs',
+  async (t) => {
+    const { hub, said, save, adds, expectNeighbourWell } = await startMisbehaving(t, (await looped()).next);
+    let plus = step;
+    await save({ plus });
+    await adds(plus);
+    for (const [index, what] of loaded.entries()) {
+      const { flow, told } = atImport[what]!;
+      await save(flow);
+      await t.notThrowsAsync(said(told!), what);
+      await said(/^not reloaded/);
+      await adds(plus, what); // the flow as it was runs on
+      if (index % goodEvery < goodEvery - 1 && index < loaded.length - 1) continue;
+      plus += step;
+      await save({ plus });
+      await adds(plus, `all up to the one that ${what}`);
+    }
+
+    let told: string | undefined = '';
+    // A machine may be so busy that the good save is seen only when the time of the other is over.
+    for (let turn = 1; turn < 7 && !/newer save waits/.test(told ?? ''); turn++) {
+      const begun = `begun-${turn}`;
+      await save({ top: `writeFileSync(new URL('${begun}', import.meta.url), ''); await new Promise(() => {});` });
+      await eventually(() => existsSync(join(hub.folder, begun)));
+      plus += step;
+      await save({ plus }, false);
+      t.log(`${Math.round(await adds(plus))} ms`);
+      told = await said(/newer save waits|is read within/);
+    }
+    t.regex(told ?? '', /newer save waits/);
+    expectNeighbourWell();
+  },
+);
+
+test.serial(
+  'a flow that misbehaves while it runs is named with file and line, disturbs nobody, and the next good save takes effect',
+  async (t) => {
+    const { hub, said, save, adds, setUntil, expectNeighbourWell } = await startMisbehaving(t, (await looped()).next);
+    const ruleOf = async (name: string) =>
+      (JSON.parse(await hub.get('hub/rules')) as RuleStatus[]).find((rule) => rule.name === name)!;
+    let plus = step;
+    let known = 0;
+    for (const [how, { names, flowOf }] of Object.entries(saves)) {
+      const ways = names.map((name) => whileRunning[name]!);
+      await save(flowOf(ways.map(({ flow }) => flow.pipe!)));
+      await t.notThrowsAsync(setUntil(Promise.all(ways.map(({ told }) => said(told!)))), how);
+      const { state, faults, dropped } = await ruleOf('sum');
+      t.true(['failing', 'limited'].includes(state), how);
+      t.true(faults + dropped >= known + names.length, how);
+      t.is(dropped > 0, names.includes('emits-far-too-much'), how);
+      known = faults + dropped;
+      await save({ plus });
+      await adds(plus, how);
+      plus += step;
+    }
+    expectNeighbourWell();
+    hub.process.kill('SIGTERM');
+    t.is((await hub.ended()).status, 0);
+  },
+);
