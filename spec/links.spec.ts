@@ -1,4 +1,4 @@
-// READMEs are found, and nothing is cited that is not in the repository. That no link of theirs is broken is in package.spec.ts.
+// READMEs are linked, and nothing is cited that is not in the repository. That no link is broken is in package.spec.ts.
 
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, posix } from 'node:path';

@@ -1,5 +1,5 @@
-// The package: `npm pack` gives compiled JavaScript that runs, and types that check, when installed elsewhere. No link of a README
-// is broken: the file is there, and the heading that it names, in the repository and in the package.
+// The package: `npm pack` gives compiled JavaScript that runs, and types that check, when installed elsewhere. No link of a
+// README is broken: the file is there, and the heading that it names, in the repository and in the package.
 
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -24,7 +24,7 @@ test('the example is complete: who does what it shows has a connection type that
   const compilerOptions = JSON.parse(await readFile(join(clone.folder, 'tsconfig.json'), 'utf8'));
   const include = ['lib/connections', 'spec/connections/udp-text'];
   await writeFile(join(clone.folder, 'tsconfig.json'), JSON.stringify({ ...compilerOptions, include }));
-  const env = { ...process.env, GOGC: 'off' }; // the compiler, a Go program, needs none of its memory back before it ends
+  const env = { ...process.env, GOGC: 'off' }; // the compiler, in Go, needs none of its memory back before it ends
   await t.notThrowsAsync(run('node_modules/.bin/tsc', ['--noEmit', '--singleThreaded'], { cwd: clone.folder, env }));
 
   await import(join(clone.folder, 'spec/type-table.ts'));
