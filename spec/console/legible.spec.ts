@@ -3,9 +3,10 @@
 
 import test, { type ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { openConsole, signIn } from '../support/browser/console.ts';
+import { goTo, openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
+import { api, startHubFrom, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const leastLetters = 11;
 const leastTarget = 44;
@@ -18,12 +19,14 @@ const screensForFingers = [
   [390, 844],
   [667, 375],
 ] as const;
+type Screen = readonly [width: number, height: number];
+const nameOf = (screen: Screen) => screen.join(' × ');
 
-const rules = Array.from({ length: 59 }, (_, n) => ({
+const rules = Array.from({ length: 30 }, (_, n) => ({
   name: `rule ${n} of the studio`,
   from: `rack/unit-${n % 10}/meter-${n}`,
   map: 'value * 2.0',
-  to: `rack/unit-${n % 10}/meter-${n + 60}`,
+  to: `rack/unit-${n % 10}/meter-${n + 30}`,
 }));
 const level = { address: 'desk/level', min: -60, max: 12, unit: 'dB' };
 const lamp = { type: 'lamp', address: 'desk/lamp', tone: 'danger' };
@@ -43,7 +46,7 @@ const users = {
   root: { password: 'root', read: ['**'], write: ['**'], manage: true },
   'reception-of-studio-1': { token: 'x', read: ['desk/**', 'store/**'], write: ['desk/mic*', 'store/studio/recall'] },
 };
-const start = async (t: ExecutionContext) => {
+const start = shared(async (t) => {
   const hub = await startHubFrom(t, {
     'flow.json5': {
       connections: {
@@ -54,7 +57,7 @@ const start = async (t: ExecutionContext) => {
           parameters: ['mic,B,true', 'lamp,B,true', 'level,F,-12.5', 'go,T', 'title,S,Morning show'],
         },
         store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
-        rack: { type: 'dummy', parameters: Array.from({ length: 120 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
+        rack: { type: 'dummy', parameters: Array.from({ length: 60 }, (_, n) => `unit-${n % 10}/meter-${n},F,0`) },
         onair: { type: 'xml-file-output', description: 'on-air page', filename: 'onair.xml', template: '<a></b>' },
       },
       rules: [{ name: 'lamp follows the microphone', from: 'desk/mic', to: 'desk/lamp' }, ...rules],
@@ -73,9 +76,9 @@ const start = async (t: ExecutionContext) => {
   );
   hub.write('store/studio/save', 'the evening of the first day', writer);
   return hub;
-};
+});
 
-const chosenRule = ['#/flows?as=graph&rule=rule 48 of the studio', '.box.rule[aria-pressed=true]'] as const;
+const chosenRule = ['#/flows?as=graph&rule=rule 24 of the studio', '.box.rule[aria-pressed=true]'] as const;
 const sights: (readonly [hash: string, ready: string])[] = [
   ['#/connections', '[data-connection=onair]'],
   ['#/parameters', '[data-address="desk/level"] .value >> text=-12.5'],
@@ -85,7 +88,7 @@ const sights: (readonly [hash: string, ready: string])[] = [
   ['#/users', '[data-device]'],
   ['#/flows?as=graph', '.box.rule'],
   chosenRule,
-  ['#/flows?as=list&rule=rule 48 of the studio', '.runs ol'],
+  ['#/flows?as=list&rule=rule 24 of the studio', '.runs ol'],
   ['#/why?address=desk/lamp', '.cause'],
   ['#/history?address=desk/title', '.event'],
   ['#/history?address=desk/level', '.slot'],
@@ -136,51 +139,77 @@ const look = `((leastLetters, leastTarget, isForFingers) => {
   return [...faults];
 })`;
 
-async function show(page: Page, hash: string, ready: string): Promise<void> {
-  await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+const openFor = (isForFingers: boolean) =>
+  shared(async (t) => {
+    const { port } = await start();
+    const forHands = { hasTouch: isForFingers, isMobile: isForFingers };
+    const page = await openConsole(t, browser, port, '', { ...forHands, reducedMotion: 'reduce' });
+    await signIn(page, 'root', 'root');
+    return page;
+  });
+const openDesk = openFor(false);
+const openTouchscreen = openFor(true);
+
+/** Shows a view at a size. The views follow the size of the page, but a graph stays where it is: it is shown anew. */
+async function show(page: Page, hash: string, ready: string, [width, height]: Screen): Promise<void> {
+  await page.setViewportSize({ width, height });
+  if (hash.includes('as=graph')) await goTo(page, hash);
+  else await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
   await page.locator(ready).first().waitFor();
-  await page.locator('.banner').waitFor({ state: 'detached' });
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+}
+
+/** Reads something from a page once it is drawn and its link is up. */
+function read<T>(page: Page, expression: string): Promise<T> {
+  return page.evaluate<T>(`new Promise((resolve) => {
+    let frames = 0;
+    const look = () => {
+      frames = document.querySelector('.banner') ? 0 : frames + 1;
+      if (frames > 2) resolve(${expression});
+      else requestAnimationFrame(look);
+    };
+    look();
+  })`);
+}
+
+async function expectInSight(t: ExecutionContext, page: Page, screen: Screen): Promise<void> {
+  const rule = (await page.locator(chosenRule[1]).boundingBox())!;
+  const canvas = (await page.locator('.canvas').boundingBox())!;
+  const inSight = `the chosen rule is in sight at ${nameOf(screen)}`;
+  t.true(rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width, inSight);
+  t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, inSight);
 }
 
 for (const screens of [screensOfDesks, screensForFingers])
-  test.serial(`every view at ${screens.map((screen) => screen.join(' × ')).join(', ')}`, async (t) => {
-    const hub: HubUnderTest = await start(t);
+  test.serial(`every view at ${screens.map(nameOf).join(', ')}`, async (t) => {
     const isForFingers = screens === screensForFingers;
-    const page = await openConsole(t, browser, hub.port, '', { hasTouch: isForFingers, isMobile: isForFingers });
-    await signIn(page, 'root', 'root');
-    for (const [width, height] of screens) {
-      await page.setViewportSize({ width, height });
-      for (const [hash, ready] of sights) {
-        await show(page, hash, ready);
-        const faults = await page.evaluate(`${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`);
-        t.deepEqual(faults, [], `${hash} at ${width} × ${height}`);
+    const page = await (isForFingers ? openTouchscreen() : openDesk());
+    const inTurn = [...screens];
+    for (const [hash, ready] of sights) {
+      for (const screen of inTurn) {
+        await show(page, hash, ready, screen);
+        const faults = await read(page, `${look}(${leastLetters}, ${leastTarget}, ${isForFingers})`);
+        t.deepEqual(faults, [], `${hash} at ${nameOf(screen)}`);
+        if (hash === chosenRule[0]) await expectInSight(t, page, screen);
       }
-      await show(page, ...chosenRule);
-      const rule = (await page.locator(chosenRule[1]).boundingBox())!;
-      const canvas = (await page.locator('.canvas').boundingBox())!;
-      const inSight = `the chosen rule is in sight at ${width} × ${height}`;
-      t.true(rule.x >= canvas.x && rule.x + rule.width <= canvas.x + canvas.width, inSight);
-      t.true(rule.y >= canvas.y && rule.y + rule.height <= canvas.y + canvas.height, inSight);
+      inTurn.reverse(); // the next view begins as this one ended
     }
   });
 
 test.serial('on a sign the words take most of their tile, at every size', async (t) => {
-  const hub = await start(t);
-  const page = await openConsole(t, browser, hub.port);
-  await signIn(page, 'root', 'root');
-  for (const [width, height] of [...screensOfDesks, ...screensForFingers]) {
-    await page.setViewportSize({ width, height });
-    for (const name of ['sign', 'signs', 'studio']) {
-      await show(page, `#/dashboards?name=${name}`, '.lit');
-      const shares = await page.evaluate<number[]>(`[...document.querySelectorAll('.widget.lamp .big')].map((label) => {
+  const page = await openDesk();
+  for (const name of ['sign', 'signs', 'studio'])
+    for (const screen of [...screensOfDesks, ...screensForFingers]) {
+      await show(page, `#/dashboards?name=${name}`, '.lit', screen);
+      const shares = await read<number[]>(
+        page,
+        `[...document.querySelectorAll('.widget.lamp .big')].map((label) => {
         const range = document.createRange();
         range.selectNodeContents(label);
         const { width, height } = range.getBoundingClientRect();
         const tile = label.closest('.widget').getBoundingClientRect();
         return Math.max(width / tile.width, height / tile.height);
-      })`);
-      t.true(shares.length > 0 && shares.every((share) => share >= 0.4), `${name} at ${width} × ${height}: ${shares}`);
+      })`,
+      );
+      t.true(shares.length > 0 && shares.every((share) => share >= 0.4), `${name} at ${nameOf(screen)}: ${shares}`);
     }
-  }
 });
