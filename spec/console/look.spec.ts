@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import type axe from 'axe-core';
 import type { Page } from 'playwright-core';
-import { putAxe } from '../support/browser/accessible.ts';
+import { axeOptions, putAxe } from '../support/browser/accessible.ts';
 import { desktop, openConsole, phone, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, startHubFrom, writer } from '../support/hub.ts';
@@ -89,6 +89,7 @@ const open = shared(async (t) => {
   hub.write('store/studio/save', 'evening', writer);
   const page = await openConsole(t, browser, hub.port, '', { colorScheme: 'light' });
   await signIn(page, 'root', 'root');
+  await putAxe(page);
   return page;
 });
 
@@ -97,68 +98,61 @@ test.serial(
   `every view at ${chosenLooks.map(([{ width }, scheme]) => `${width}, ${scheme}`).join(', and at ')}`,
   async (t) => {
     const page = await open();
+    const looksInTurn = [...chosenLooks];
     for (const [name, hash, ready] of sights) {
       await page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
-      await page.locator(ready).first().waitFor();
-      await live(page);
-      for (const [viewport, colorScheme] of chosenLooks) {
+      for (const [viewport, colorScheme] of looksInTurn) {
         await putOn(page, viewport, colorScheme);
         await page.locator(ready).first().waitFor();
-        t.deepEqual(await findings(page), [], name);
-        t.is(await page.evaluate('document.documentElement.scrollWidth'), viewport.width, `${name} is too wide`);
-        t.true((await gapAboveRows(page)) < 2, `${name}: the rows do not begin below their head`);
+        const { faults, width, gapPx } = await findings(page);
+        t.deepEqual(faults, [], name);
+        t.is(width, viewport.width, `${name} is too wide`);
+        t.true(gapPx < 2, `${name}: the rows do not begin below their head`);
         await keepPicture(page, `${name}-${viewport.width}-${colorScheme}`);
       }
+      looksInTurn.reverse(); // the next view begins as this one ended
     }
     await page.evaluate("location.hash = '#/connections'");
     await page.keyboard.press('?');
     await page.getByRole('dialog').waitFor();
-    for (const [viewport, colorScheme] of chosenLooks) {
+    for (const [viewport, colorScheme] of looksInTurn) {
       await putOn(page, viewport, colorScheme);
-      t.deepEqual(await findings(page), [], 'help');
+      t.deepEqual((await findings(page)).faults, [], 'help');
     }
     await page.keyboard.press('Escape');
   },
 );
 
-/** Has the page another size and other colours, and waits until it is drawn so. */
+/** Has the page a size and colours. */
 async function putOn(page: Page, viewport: typeof desktop, colorScheme: 'light' | 'dark'): Promise<void> {
-  await page.setViewportSize(viewport);
-  await page.emulateMedia({ colorScheme });
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))');
+  await Promise.all([page.setViewportSize(viewport), page.emulateMedia({ colorScheme })]);
 }
 
-/** Returns what axe finds serious or critical. */
-async function findings(page: Page): Promise<string[]> {
-  await putAxe(page);
-  const { wasStale, violations } = (await page.evaluate(`(async () => {
+/**
+ * Returns what axe finds serious or critical, how wide the page is, and how many pixels are between the head of the list of
+ * parameters and its rows, 0 without such a list. It looks once the page is drawn and its link is up.
+ */
+async function findings(page: Page): Promise<{ faults: string[]; width: number; gapPx: number }> {
+  const { wasStale, violations, width, gapPx } = (await page.evaluate(`(async () => {
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
     let wasStale = false;
     const look = () => (wasStale ||= document.querySelector('.banner') !== null);
     const observer = new MutationObserver(look);
     observer.observe(document.body, { childList: true, subtree: true });
     look();
-    const { violations } = await axe.run({ resultTypes: ['violations'], selectors: false, preload: false });
+    const { violations } = await axe.run(${axeOptions});
     observer.disconnect();
-    return { wasStale, violations };
-  })()`)) as Pick<axe.AxeResults, 'violations'> & { wasStale: boolean };
-  if (wasStale) return findings(await live(page)); // values were pale meanwhile
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
-/** Returns how many pixels are between the head of the list of parameters and its rows; 0 without such a list. */
-async function gapAboveRows(page: Page): Promise<number> {
-  const rows = page.locator('.scroll > .rows');
-  if ((await rows.count()) === 0) return 0;
-  const [head, body] = await Promise.all([page.locator('.row.head').boundingBox(), rows.boundingBox()]);
-  return Math.abs(body!.y - (head === null ? body!.y : head.y + head.height));
-}
-
-/** Opens a page and waits until its link is up. */
-async function live(page: Page): Promise<Page> {
-  await page.locator('.banner').waitFor({ state: 'detached' });
-  return page;
+    const rows = document.querySelector('.scroll > .rows');
+    const head = document.querySelector('.row.head')?.getClientRects()[0]; // a phone shows none
+    const gapPx = rows && head ? Math.abs(rows.getBoundingClientRect().top - head.bottom) : 0;
+    return { wasStale, violations, width: document.documentElement.scrollWidth, gapPx };
+  })()`)) as Pick<axe.AxeResults, 'violations'> & { wasStale: boolean; width: number; gapPx: number };
+  if (wasStale) {
+    await page.locator('.banner').waitFor({ state: 'detached' });
+    return findings(page); // values were pale meanwhile
+  }
+  const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  return { faults: serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)), width, gapPx };
 }
 
 async function keepPicture(page: Page, name: string): Promise<void> {
