@@ -8,7 +8,7 @@ import type { Page } from 'playwright-core';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, type HubUnderTest, startHubFrom, startTestHub, writer } from '../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
 import { shared } from '../support/shared.ts';
 
 const desk = { type: 'dummy', parameters: ['mic,B,false', 'lamp,B,false', 'level,F,0', 'percent,I'] };
@@ -20,14 +20,19 @@ const small = {
   ],
 };
 
-const open = shared(async (t) => {
-  const hub = await startTestHub(t, small);
+const start = shared(async (t) => {
+  const hub = await startHubFrom(t, { 'flow.json5': small, 'other.json5': {} });
   return { hub, page: await openConsole(t, browser, hub.port) };
 });
-const openLarge = shared(async (t) => {
-  const hub = await startTestHub(t, large);
-  return openConsole(t, browser, hub.port);
-});
+
+/** Shows the flows of an installation, which the hub loads if it has another one. */
+async function open(hash: string, installation: object = small): Promise<{ hub: HubUnderTest; page: Page }> {
+  const { hub, page } = await start();
+  await writeFile(join(hub.folder, 'flow.json5'), JSON.stringify(installation));
+  await hub.reload();
+  await goTo(page, hash);
+  return { hub, page };
+}
 
 const box = (page: Page, name: string) => page.locator('.box', { hasText: name });
 const statusOf = (hub: HubUnderTest, rule: string) => hub.rules().find(({ name }) => name === rule)!;
@@ -45,8 +50,7 @@ async function eventually<T>(t: ExecutionContext, page: Page, read: () => Promis
 }
 
 test.serial('the graph shows rules between what they read and write; a value moves through it', async (t) => {
-  const { hub, page } = await open();
-  await goTo(page, '#/flows');
+  const { hub, page } = await open('#/flows');
   await box(page, 'in percent').waitFor();
   const xs = await Promise.all(
     ['level', 'in percent', 'percent'].map(async (name) => {
@@ -70,23 +74,22 @@ test.serial('the graph shows rules between what they read and write; a value mov
   await expectAccessible(t, page);
 });
 
-test('a rule in shadow is marked, cannot be switched, and Why has what would be', async (t) => {
+test.serial('a rule in shadow is marked, cannot be switched, and Why has what would be', async (t) => {
   const lamp = { name: 'lamp follows', from: 'desk/mic', map: '!value', to: 'desk/lamp', shadow: true };
-  const hub = await startTestHub(t, { ...small, rules: [...small.rules, lamp] });
+  const { hub, page } = await open('#/flows', { ...small, rules: [...small.rules, lamp] });
   hub.write('desk/mic', true, writer);
-  const page = await openConsole(t, browser, hub.port, '#/flows');
   await box(page, 'in shadow').click();
   const panel = page.getByRole('complementary');
   await panel.getByText('→ false to desk/lamp').waitFor();
   t.is(await panel.getByRole('button', { name: 'Disable' }).count(), 0);
   await expectAccessible(t, page);
-  await page.goto(`http://127.0.0.1:${hub.port}/hub/#/why?address=desk/lamp`);
+  await goTo(page, '#/why?address=desk/lamp');
   await page.getByText('In shadow it would be false').waitFor();
+  hub.write('desk/mic', false, writer);
 });
 
 test.serial('a rule is disabled and enabled, and its last runs are told', async (t) => {
-  const { hub, page } = await open();
-  await goTo(page, '#/flows');
+  const { hub, page } = await open('#/flows');
   await box(page, 'lamp follows').click();
   const panel = page.getByRole('complementary');
   hub.write('desk/mic', true, writer);
@@ -110,9 +113,8 @@ test.serial('a rule is disabled and enabled, and its last runs are told', async 
   await panel.waitFor({ state: 'detached' });
 });
 
-test('what is wrong with a file after a reload is told, and that all runs on', async (t) => {
-  const hub = await startHubFrom(t, { 'flow.json5': small, 'other.json5': { connections: {} } });
-  const page = await openConsole(t, browser, hub.port, '#/flows');
+test.serial('what is wrong with a file after a reload is told, and that all runs on', async (t) => {
+  const { hub, page } = await open('#/flows');
   await page.getByText('2 files, no mistakes').waitFor();
   await writeFile(join(hub.folder, 'other.json5'), "{\n  rules: [{ from: 'desk/mic', too: 'desk/lamp' }]\n}");
   await t.throwsAsync(hub.reload());
@@ -124,8 +126,7 @@ test('what is wrong with a file after a reload is told, and that all runs on', a
 });
 
 test.serial('keys, wheel and pointer move over the graph; only what is seen and readable is followed', async (t) => {
-  const { hub, page } = await open();
-  await goTo(page, '#/flows');
+  const { hub, page } = await open('#/flows');
   await box(page, 'in percent').waitFor();
   const all = ['desk/lamp', 'desk/level', 'desk/mic', 'desk/percent'];
   await eventually(t, page, () => followed(hub), all);
@@ -158,13 +159,10 @@ test.serial('keys, wheel and pointer move over the graph; only what is seen and 
   t.is(Math.round(xOf(await transform()) - start), 150);
 });
 
-test('rules that go on failing take neither the keyboard nor the scroll position out of the list', async (t) => {
+test.serial('rules that go on failing take neither the keyboard nor the scroll position out of the list', async (t) => {
   const rules = Array.from({ length: 60 }, (_, n) => ({ name: `rule ${n}`, from: 'desk/text', to: 'desk/percent' }));
-  const hub = await startTestHub(t, {
-    connections: { api, desk: { type: 'dummy', parameters: ['text', 'percent,I'] } },
-    rules,
-  });
-  const page = await openConsole(t, browser, hub.port, '#/flows?as=list');
+  const connections = { api, desk: { type: 'dummy', parameters: ['text', 'percent,I'] } };
+  const { hub, page } = await open('#/flows?as=list', { connections, rules });
   const row = page.getByRole('button', { name: 'rule 55', exact: true });
   await row.focus();
   const top = await page.evaluate<number>(`document.querySelector('.flows .scroll').scrollTop`);
@@ -188,8 +186,7 @@ test('rules that go on failing take neither the keyboard nor the scroll position
 test.serial(
   'a chosen rule is shown, also one in a folder that was closed, and in a graph that is larger than the screen',
   async (t) => {
-    const page = await openLarge();
-    await goTo(page, '#/flows?rule=rule 437');
+    const { page } = await open('#/flows?rule=rule 437', large);
     const chosen = page.locator('.box.rule[aria-pressed=true]', { hasText: 'rule 437' });
     const isInSight = async () => {
       const [rule, canvas] = await Promise.all([chosen.boundingBox(), page.locator('.canvas').boundingBox()]);
@@ -229,8 +226,7 @@ const large = {
 };
 
 test.serial('500 rules: folders are closed until they are opened, a search opens what it finds', async (t) => {
-  const page = await openLarge();
-  await goTo(page, '#/flows');
+  const { page } = await open('#/flows', large);
   await page.getByText('500 rules', { exact: true }).waitFor();
   await box(page, 'Folder 24').waitFor();
   t.true((await page.locator('.box').count()) <= 200);
@@ -251,9 +247,10 @@ test.serial('500 rules: folders are closed until they are opened, a search opens
   t.true((await page.locator('.box.rule, .box.group').count()) <= 160);
 });
 
-test('the list tells the same, works by keys, and is what a phone gets', async (t) => {
-  const hub = await startTestHub(t, small);
-  const page = await openConsole(t, browser, hub.port, '#/flows', { viewport: phone });
+test.serial('the list tells the same, works by keys, and is what a phone gets', async (t) => {
+  const { page: elsewhere } = await start();
+  await elsewhere.setViewportSize(phone);
+  const { hub, page } = await open('#/flows');
   await page.getByRole('button', { name: 'List', pressed: true }).waitFor();
   const folder = page.getByRole('button', { name: 'Levels 1', expanded: true });
   await folder.focus();
