@@ -7,17 +7,30 @@ import test from 'ava';
 import type { Page } from 'playwright-core';
 import { writeIntervalMs } from '../../lib/console/dashboard/controls/writer.ts';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { noneStale, startWall, wall, widgetsOfAllKinds } from '../support/browser/wall.ts';
+import { desk, noneStale, widgetsOfAllKinds } from '../support/browser/wall.ts';
 import { within } from '../support/deadline.ts';
-import { api, startHubFrom, writer } from '../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 import { slowness } from '../support/system/machine.ts';
 
-const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
+const kinds = [
+  (n: number) => ({ type: 'value', label: `V${n}`, address: `many/p${n}`, digits: 1, unit: 'dB' }),
+  (n: number) => ({
+    type: 'meter',
+    label: `M${n}`,
+    address: `many/p${n}`,
+    max: 100,
+    zones: [{ from: 80, tone: 'danger' }],
+  }),
+  (n: number) => ({ type: 'lamp', label: `L${n}`, address: `many/p${n}` }),
+  (n: number) => ({ type: 'fader', label: `F${n}`, address: `many/p${n}`, max: 100 }),
+];
 
-test('widgets show values with texts, units, tones and zones, and that there is none', async (t) => {
-  const hub = await startWall(t, [
+const lampOne = { type: 'lamp', label: 'One', address: 'desk/lamp' };
+const dashboards = {
+  values: [
     { type: 'label', label: 'Studio 1' },
     { type: 'value', label: 'Mic', address: 'desk/mic', texts: { true: 'open', false: 'closed' } },
     { type: 'value', address: 'desk/level', unit: 'dB', digits: 2, zones: [{ from: 0.9, tone: 'danger' }] },
@@ -26,8 +39,54 @@ test('widgets show values with texts, units, tones and zones, and that there is 
     { type: 'meter', label: 'Level', address: 'desk/level' },
     { type: 'plot', label: 'Level', addresses: ['desk/level'] },
     { type: 'group', label: 'Gone', size: [2, 1], widgets: [{ type: 'lamp', address: 'desk/gone' }] },
+  ],
+  buttons: [
+    { type: 'button', label: 'Mic', address: 'desk/mic', lamp: 'desk/lamp' },
+    { type: 'button', label: 'Scene', address: 'desk/scene', mode: 'set', value: 7 },
+    { type: 'button', label: 'Go', address: 'desk/go', mode: 'fire' },
+    { type: 'button', label: 'Talk', address: 'desk/lamp', mode: 'momentary' },
+    { type: 'lamp', label: 'Went', address: 'desk/go' },
+  ],
+  fader: [
+    { type: 'fader', label: 'Level', address: 'desk/level', size: [1, 2], step: 0.001 },
+    { type: 'value', address: 'desk/level' },
+  ],
+  changed: [lampOne],
+  panel: [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds],
+};
+const many = { type: 'dummy', parameters: Array.from({ length: 200 }, (_, n) => `p${n},F,0`) };
+
+const start = shared(async (t) => {
+  const panels = Object.entries(dashboards).map(([name, widgets]) => [
+    `dashboards/${name}.json5`,
+    { title: name, columns: 4, widgets },
   ]);
-  const page = await openConsole(t, browser, hub.port, wall);
+  const hub = await startHubFrom(t, {
+    'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk, many } },
+    ...Object.fromEntries(panels),
+    'dashboards/many.json5': {
+      columns: 20,
+      rows: 10,
+      widgets: Array.from({ length: 200 }, (_, n) => kinds[n % kinds.length]!(n)),
+    },
+  });
+  return { hub, page: await openConsole(t, browser, hub.port) };
+});
+
+/** Shows a dashboard; all parameters have their first values. */
+async function open(name: string, size = desktop): Promise<{ readonly hub: HubUnderTest; readonly page: Page }> {
+  const { hub, page } = await start();
+  const values = { mic: false, lamp: false, level: 0.5, text: 'idle', scene: 1 };
+  for (const [id, value] of Object.entries(values)) hub.write(`desk/${id}`, value, writer);
+  await page.setViewportSize(size);
+  await goTo(page, `#/dashboards?name=${name}`);
+  return { hub, page };
+}
+
+const widget = (page: Page, type: string) => page.locator(`.widget.${type}`);
+
+test.serial('widgets show values with texts, units, tones and zones, and that there is none', async (t) => {
+  const { hub, page } = await open('values');
   await widget(page, 'value').first().getByText('closed').waitFor();
   await widget(page, 'value').nth(1).getByText('0.50 dB').waitFor();
   await widget(page, 'lamp').nth(2).getByText('no such parameter').waitFor();
@@ -46,21 +105,14 @@ test('widgets show values with texts, units, tones and zones, and that there is 
   await expectAccessible(t, page);
 });
 
-test('buttons toggle, set, fire, and are true while they are held', async (t) => {
-  const hub = await startWall(t, [
-    { type: 'button', label: 'Mic', address: 'desk/mic', lamp: 'desk/lamp' },
-    { type: 'button', label: 'Scene', address: 'desk/scene', mode: 'set', value: 7 },
-    { type: 'button', label: 'Go', address: 'desk/go', mode: 'fire' },
-    { type: 'button', label: 'Talk', address: 'desk/lamp', mode: 'momentary' },
-    { type: 'lamp', label: 'Went', address: 'desk/go' },
-  ]);
+test.serial('buttons toggle, set, fire, and are true while they are held', async (t) => {
+  const { hub, page } = await open('buttons');
   const heard: string[] = [];
   const subscription = hub.changes$.subscribe({
     next: ({ parameter, value }) => heard.push(`${parameter.address}=${value}`),
     error: () => {},
   });
   t.teardown(() => subscription.unsubscribe());
-  const page = await openConsole(t, browser, hub.port, wall);
   const button = (name: string) => page.getByRole('button', { name });
   const shows = (name: string, isLit: boolean) =>
     page.locator(`.push[aria-pressed=${isLit}]`, { hasText: name }).waitFor();
@@ -99,82 +151,70 @@ test('buttons toggle, set, fire, and are true while they are held', async (t) =>
   await expectAccessible(t, page);
 });
 
-test('a fader writes at a bounded rate, sends the final value, and does not jump while it is held', async (t) => {
-  const hub = await startWall(t, [
-    { type: 'fader', label: 'Level', address: 'desk/level', size: [1, 2], step: 0.001 },
-    { type: 'value', address: 'desk/level' },
-  ]);
-  const times: number[] = [];
-  const subscription = hub.changes$.subscribe({
-    next: ({ origin }) => origin.kind === 'client' && origin !== writer && times.push(performance.now()),
-    error: () => {},
-  });
-  t.teardown(() => subscription.unsubscribe());
-  const page = await openConsole(t, browser, hub.port, wall);
-  const fader = page.getByRole('slider', { name: 'Level' });
-  const shown = () => fader.evaluate((input: { valueAsNumber: number }) => input.valueAsNumber);
-  const hasArrived = async (value: number) => {
-    while (Math.abs(Number(hub.find('desk/level')!.value) - value) > 1e-9)
-      await page.evaluate('new Promise(requestAnimationFrame)');
-  };
-  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.5`);
-  const { x, y, width, height } = (await fader.boundingBox())!;
-  await page.mouse.move(x + width / 2, y + height / 2);
-  await page.mouse.down();
-  await page.mouse.move(x + width / 2, y + height * 0.2, { steps: 60 });
-  const held = await shown();
-  t.true(held > 0.6, String(held));
-  await hasArrived(held);
-  hub.write('desk/level', 0.111, writer); // somebody else
-  await widget(page, 'value').getByText('0.111').waitFor();
-  t.is(await shown(), held);
-  await page.mouse.move(x + width / 2, y + height * 0.1, { steps: 30 });
-  await page.mouse.up();
-  const last = await shown();
-  t.true(last > held);
-  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === ${last}`);
-  await hasArrived(last);
-  t.true(times.length > 1 && times.length < 90, String(times.length));
-  const span = times.at(-1)! - times[0]!;
-  t.true((times.length - 1) * writeIntervalMs <= span + 200, `${times.length} writes in ${Math.round(span)} ms`);
-  hub.write('desk/level', 0.25, writer);
-  await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.25`);
-});
+test.serial(
+  'a fader writes at a bounded rate, sends the final value, and does not jump while it is held',
+  async (t) => {
+    const { hub, page } = await open('fader');
+    const times: number[] = [];
+    const subscription = hub.changes$.subscribe({
+      next: ({ origin }) => origin.kind === 'client' && origin !== writer && times.push(performance.now()),
+      error: () => {},
+    });
+    t.teardown(() => subscription.unsubscribe());
+    const fader = page.getByRole('slider', { name: 'Level' });
+    const shown = () => fader.evaluate((input: { valueAsNumber: number }) => input.valueAsNumber);
+    const hasArrived = async (value: number) => {
+      while (Math.abs(Number(hub.find('desk/level')!.value) - value) > 1e-9)
+        await page.evaluate('new Promise(requestAnimationFrame)');
+    };
+    await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.5`);
+    const { x, y, width, height } = (await fader.boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    await page.mouse.move(x + width / 2, y + height * 0.2, { steps: 60 });
+    const held = await shown();
+    t.true(held > 0.6, String(held));
+    await hasArrived(held);
+    hub.write('desk/level', 0.111, writer); // somebody else
+    await widget(page, 'value').getByText('0.111').waitFor();
+    t.is(await shown(), held);
+    await page.mouse.move(x + width / 2, y + height * 0.1, { steps: 30 });
+    await page.mouse.up();
+    const last = await shown();
+    t.true(last > held);
+    await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === ${last}`);
+    await hasArrived(last);
+    t.true(times.length > 1 && times.length < 90, String(times.length));
+    const span = times.at(-1)! - times[0]!;
+    t.true((times.length - 1) * writeIntervalMs <= span + 200, `${times.length} writes in ${Math.round(span)} ms`);
+    hub.write('desk/level', 0.25, writer);
+    await waitUntil(page, `document.querySelector('input[type=range]')?.valueAsNumber === 0.25`);
+  },
+);
 
-test('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
-  const lamp = { type: 'lamp', label: 'One', address: 'desk/lamp' };
-  const hub = await startWall(t, [lamp]);
-  const file = join(hub.folder, 'dashboards/wall.json5');
-  const page = await openConsole(t, browser, hub.port, '#/dashboards');
-  await page.getByRole('link', { name: 'wall' }).click();
+test.serial('a file that has changed is shown without a reload; one with mistakes leaves what was there', async (t) => {
+  const { hub, page } = await start();
+  const file = join(hub.folder, 'dashboards/changed.json5');
+  await goTo(page, '#/dashboards');
+  await page.getByRole('link', { name: 'changed' }).click();
   await page.getByText('One').waitFor();
   await page.evaluate(`globalThis.lamp = document.querySelector('.widget.lamp'), globalThis.mark = 1`);
-  await writeFile(file, JSON.stringify({ title: 'Wall 2', columns: 4, widgets: [lamp, { ...lamp, label: 'Two' }] }));
+  await writeFile(
+    file,
+    JSON.stringify({ title: 'Wall 2', columns: 4, widgets: [lampOne, { ...lampOne, label: 'Two' }] }),
+  );
   await page.getByText('Two').waitFor();
   await page.getByRole('heading', { name: 'Wall 2' }).waitFor();
   await writeFile(file, "{ widgets: [\n  { type: 'lamp', adress: 'desk/lamp' }] }");
   await page
-    .getByText('wall.json5:2:19: widgets[0].adress: unknown setting "adress", did you mean "address"?')
+    .getByText('changed.json5:2:19: widgets[0].adress: unknown setting "adress", did you mean "address"?')
     .waitFor();
   await page.getByText('Two').waitFor();
-  await writeFile(file, JSON.stringify({ columns: 4, widgets: [lamp, { ...lamp, label: 'Three' }] }));
+  await writeFile(file, JSON.stringify({ columns: 4, widgets: [lampOne, { ...lampOne, label: 'Three' }] }));
   await page.getByText('Three').waitFor();
   t.is(await page.getByText('adress').count(), 0);
   t.true(await page.evaluate(`mark === 1 && lamp === document.querySelector('.widget.lamp')`));
 });
-
-const kinds = [
-  (n: number) => ({ type: 'value', label: `V${n}`, address: `desk/p${n}`, digits: 1, unit: 'dB' }),
-  (n: number) => ({
-    type: 'meter',
-    label: `M${n}`,
-    address: `desk/p${n}`,
-    max: 100,
-    zones: [{ from: 80, tone: 'danger' }],
-  }),
-  (n: number) => ({ type: 'lamp', label: `L${n}`, address: `desk/p${n}` }),
-  (n: number) => ({ type: 'fader', label: `F${n}`, address: `desk/p${n}`, max: 100 }),
-];
 
 /** Counts for two seconds: frames a second, the longest frame in ms, and how many values a second the first widget showed. */
 const measureFrames = `
@@ -195,21 +235,13 @@ const measureFrames = `
   })`;
 
 test.serial('200 widgets over values that change 50 times a second hold 30 frames a second', async (t) => {
-  const widgets = Array.from({ length: 200 }, (_, n) => kinds[n % kinds.length]!(n));
-  const parameters = Array.from({ length: 200 }, (_, n) => `p${n},F,0`);
-  const hub = await startHubFrom(t, {
-    'flow.json5': {
-      connections: { api: { ...api, dashboards: 'dashboards' }, desk: { type: 'dummy', parameters } },
-    },
-    'dashboards/wall.json5': { columns: 20, rows: 10, widgets },
-  });
-  const page = await openConsole(t, browser, hub.port, wall, { viewport: { width: 1920, height: 1080 } });
+  const { hub, page } = await open('many', { width: 1920, height: 1080 });
   await waitUntil(page, noneStale);
   let round = 0;
   const step = () => {
     round += 1;
     hub.turn(() => {
-      for (let n = 0; n < 200; n++) hub.write(`desk/p${n}`, (round * 7 + n * 13) % 100, writer);
+      for (let n = 0; n < 200; n++) hub.write(`many/p${n}`, (round * 7 + n * 13) % 100, writer);
     });
   };
   const timer = setInterval(step, 20);
@@ -229,21 +261,23 @@ test.serial('200 widgets over values that change 50 times a second hold 30 frame
   );
   t.true(frames >= 30, `${frames} frames a second`);
   t.true(texts >= 15, `${texts} values a second`);
-  const last = Number(hub.find('desk/p0')!.value).toFixed(1);
+  const last = Number(hub.find('many/p0')!.value).toFixed(1);
   await page.locator('.widget.value output').first().getByText(`${last} dB`).waitFor();
 });
 
-test('a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out', async (t) => {
-  const hub = await startWall(t, [...widgetsOfAllKinds, ...widgetsOfAllKinds, ...widgetsOfAllKinds]);
-  const page = await openConsole(t, browser, hub.port, wall);
-  await waitUntil(page, noneStale);
-  const overflow = `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
+test.serial(
+  'a panel fills the screen without scrolling, a phone scrolls down alone; the bar can be left out',
+  async (t) => {
+    const { page } = await open('panel');
+    await waitUntil(page, noneStale);
+    const overflow = `(({ scrollWidth, clientWidth, scrollHeight, clientHeight }) =>
     [scrollWidth > clientWidth, scrollHeight > clientHeight])(document.querySelector('.panel-page'))`;
-  t.deepEqual(await page.evaluate(overflow), [false, false]);
-  await page.getByRole('button', { name: 'Hide bar' }).click();
-  await page.locator('.panel-page.bare').waitFor();
-  t.is(await page.locator('.panel-page > .bar').count(), 0);
-  await page.setViewportSize(phone);
-  t.deepEqual(await page.evaluate(overflow), [false, true]);
-  await expectAccessible(t, page);
-});
+    t.deepEqual(await page.evaluate(overflow), [false, false]);
+    await page.getByRole('button', { name: 'Hide bar' }).click();
+    await page.locator('.panel-page.bare').waitFor();
+    t.is(await page.locator('.panel-page > .bar').count(), 0);
+    await page.setViewportSize(phone);
+    t.deepEqual(await page.evaluate(overflow), [false, true]);
+    await expectAccessible(t, page);
+  },
+);

@@ -1,23 +1,25 @@
 // Dashboards under a hand: neither a tap on a fader nor a finger that scrolls puts anything on air.
 
-import test, { type ExecutionContext } from 'ava';
-import type { BrowserContextOptions, Locator } from 'playwright-core';
+import test from 'ava';
+import type { BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { filter } from 'rxjs/operators';
-import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
-import { createFinger } from '../support/browser/finger.ts';
+import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { createFinger, type Finger } from '../support/browser/finger.ts';
 import { browser } from '../support/browser/own-browser.ts';
-import { api, startHubFrom, writer } from '../support/hub.ts';
+import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const desk = { type: 'dummy', parameters: ['level,F,-12.5', 'talk,B,false', 'mic,B,false'] };
 const range = { min: -60, max: 12, step: 0.5 };
 const fader = { type: 'fader', label: 'Level', address: 'desk/level', ...range, size: [1, 3] };
 const talk = { type: 'button', label: 'Talk', address: 'desk/talk', mode: 'momentary' };
 
-/** A page with a dashboard, and the writes of that page: `level=-12`. */
-async function start(t: ExecutionContext, widgets: object[], options: BrowserContextOptions = {}) {
+/** A hub with dashboards, and what pages have written: `level=-12`. */
+const start = shared(async (t) => {
   const hub = await startHubFrom(t, {
     'flow.json5': { connections: { api: { ...api, dashboards: 'dashboards' }, desk } },
-    'dashboards/wall.json5': { columns: 3, widgets },
+    'dashboards/one.json5': { columns: 3, widgets: [fader] },
+    'dashboards/many.json5': { columns: 3, widgets: Array.from({ length: 24 }, () => [fader, talk]).flat() },
   });
   const written: string[] = [];
   const subscription = hub.changes$
@@ -27,17 +29,45 @@ async function start(t: ExecutionContext, widgets: object[], options: BrowserCon
       error: () => {},
     });
   t.teardown(() => subscription.unsubscribe());
-  const page = await openConsole(t, browser, hub.port, '#/dashboards?name=wall', options);
-  await page.locator('.rail:not(.off), .push:enabled').first().waitFor();
-  await waitUntil(page, `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`);
+  return { hub, written };
+});
+
+const openPage = (options: BrowserContextOptions) =>
+  shared(async (t) => {
+    const { port } = (await start()).hub;
+    const page = await openConsole(t, browser, port, '', options);
+    return { page, finger: await createFinger(page) };
+  });
+const touchscreen = openPage({ viewport: desktop, hasTouch: true });
+const phoneInHand = openPage({ viewport: phone, hasTouch: true, isMobile: true });
+
+interface Hand {
+  readonly hub: HubUnderTest;
+  readonly page: Page;
+  readonly finger: Finger;
+  readonly written: string[];
   /** Waits until all earlier writes have got there: it hears the page once more. */
+  settled(): Promise<void>;
+}
+
+/** Shows a dashboard whose parameters have their first values, and nothing is written. */
+async function open(opened: ReturnType<typeof openPage>, name: string, viewport = desktop): Promise<Hand> {
+  const { hub, written } = await start();
+  const { page, finger } = await opened();
   const settled = async () => {
     const known = written.length;
     await page.evaluate(`fetch('/update?parameter=desk/mic&value=' + !${hub.find('desk/mic')!.value})`);
     await waitUntil(page, () => written.length > known && written.at(-1)!.startsWith('mic='));
     written.splice(written.length - 1, 1);
   };
-  return { hub, page, written, settled };
+  await page.setViewportSize(viewport);
+  await settled();
+  for (const [id, value] of Object.entries({ level: -12.5, talk: false })) hub.write(`desk/${id}`, value, writer);
+  written.splice(0);
+  await goTo(page, `#/dashboards?name=${name}`);
+  await page.locator('.rail:not(.off), .push:enabled').first().waitFor();
+  await waitUntil(page, `[...document.querySelectorAll('.amount')].every((one) => one.textContent.includes('-12.5'))`);
+  return { hub, page, finger, written, settled };
 }
 
 const middleOf = async (locator: Locator) => {
@@ -56,11 +86,9 @@ const standsStill = `new Promise((resolve) => {
   };
   look();
 })`;
-const touchscreen = { viewport: { width: 1280, height: 800 }, hasTouch: true };
 
 test.serial('a tap on the cap or on the track moves no fader, by mouse or by finger', async (t) => {
-  const { hub, page, written, settled } = await start(t, [fader], touchscreen);
-  const finger = await createFinger(page);
+  const { hub, page, finger, written, settled } = await open(touchscreen, 'one');
   const cap = await middleOf(page.locator('.cap'));
   const rail = (await page.locator('.rail').boundingBox())!;
   const places = [
@@ -90,8 +118,7 @@ for (const [name, hand] of [
   ['a finger', 'touch'],
 ] as const)
   test.serial(`a fader moves by as much as ${name} does, from where it is, wherever its cap is taken`, async (t) => {
-    const { hub, page, written } = await start(t, [fader], touchscreen);
-    const finger = await createFinger(page);
+    const { hub, page, finger, written } = await open(touchscreen, 'one');
     const cap = (await page.locator('.cap').boundingBox())!;
     const way = (await page.locator('.rail').boundingBox())!.height - cap.height;
     const slop = hand === 'mouse' ? 3 : 8;
@@ -125,7 +152,7 @@ for (const [name, hand] of [
   });
 
 test.serial('keys move a fader by its step, by a tenth, and to its ends', async (t) => {
-  const { hub, page } = await start(t, [fader]);
+  const { hub, page } = await open(touchscreen, 'one');
   await page.getByRole('slider', { name: 'Level' }).focus();
   for (const [key, value] of [
     ['ArrowUp', -12],
@@ -147,9 +174,7 @@ for (const [name, viewport] of [
   ['on its side', { width: 844, height: 390 }],
 ] as const)
   test.serial(`a phone ${name}: a finger that scrolls moves no fader and holds no button`, async (t) => {
-    const widgets = Array.from({ length: 24 }, () => [fader, talk]).flat();
-    const { hub, page, written, settled } = await start(t, widgets, { viewport, hasTouch: true, isMobile: true });
-    const finger = await createFinger(page);
+    const { hub, page, finger, written, settled } = await open(phoneInHand, 'many', viewport);
     for (const css of ['.cap', '.push', '.rail']) {
       await page.evaluate(standsStill); // what was flung goes on for a while, perhaps to the end of the page
       await page.evaluate(`document.querySelector('.panel-page').scrollTo(0, 0)`);
