@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { copyFile, mkdir, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { eventually } from '../../support/deadline.ts';
 import { statusOf, writer } from '../../support/hub.ts';
 import { findKept, keep } from '../../support/store/kept.ts';
@@ -13,17 +13,11 @@ import { type Installation, install, type StoredHub } from '../../support/store/
 const count = 200;
 const desk = { type: 'dummy', parameters: Array.from({ length: count }, (_, index) => `p${index},I`) };
 
+const copyOf = ({ values }: Installation) => values.replace('.db', '.copy.db');
+
 /** A database that has `value` for all parameters. */
 const fill = (installation: Installation, value: number) =>
   keep(installation, Object.fromEntries(desk.parameters.map((_, index) => [`desk/p${index}`, value])));
-
-async function damaged(t: ExecutionContext, damage: (path: string) => Promise<unknown>) {
-  const installation = await install(t, { desk });
-  fill(installation, 7);
-  await damage(installation.values);
-  const hub = await installation.start();
-  return { hub, installation, status: statusOf(hub, 'store') };
-}
 
 const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   noise: async (path) => writeFile(path, randomBytes((await readFile(path)).length)),
@@ -41,22 +35,36 @@ const damages: Readonly<Record<string, (path: string) => Promise<unknown>>> = {
   },
 };
 
+const lostAll = /values\.db is damaged \(.+\), set aside as (values\.damaged-\S+\.db): all values are lost(?:;|$)/;
+
 for (const [what, damage] of Object.entries(damages))
-  test(`${what}: the file is set aside, the hub runs without the values and keeps new ones`, async (t) => {
-    const { hub, installation, status } = await damaged(t, damage);
-    t.is(status.state, 'degraded');
-    t.regex(
-      status.reason,
-      /values\.db is damaged \(.+\), set aside as values\.damaged-\S+\.db: all values are lost(;|$)/,
-    );
-    const [, aside] = /set aside as (\S+):/.exec(status.reason)!;
-    t.true((await readdir(join(installation.folder, 'data'))).includes(aside!));
-    t.is(hub.find('desk/p0')!.value, undefined);
-    hub.write('desk/p0', 8, writer);
-    await hub.stop();
+  test(`${what}: the file is set aside, all values are lost, and new ones are kept`, async (t) => {
+    const installation = await install(t, { desk });
+    fill(installation, 7);
+    await damage(installation.values);
     const { values, losses } = await findKept(installation);
-    t.deepEqual([values, losses], [{ 'desk/p0': 8 }, []]);
+    t.deepEqual([values, losses.length], [{}, 1]);
+    const [, aside] = lostAll.exec(losses[0]!) ?? [];
+    t.true((await readdir(join(installation.folder, 'data'))).includes(aside!), losses[0]);
+    keep(installation, { 'desk/p0': 8 });
+    const next = await findKept(installation);
+    t.deepEqual([next.values, next.losses], [{ 'desk/p0': 8 }, []]);
   });
+
+test('a hub whose values are lost says so, runs without them and keeps new ones', async (t) => {
+  const installation = await install(t, { desk });
+  fill(installation, 7);
+  await damages.noise!(installation.values);
+  const hub = await installation.start();
+  const { state, reason } = statusOf(hub, 'store');
+  t.is(state, 'degraded');
+  t.regex(reason, lostAll);
+  t.is(hub.find('desk/p0')!.value, undefined);
+  hub.write('desk/p0', 8, writer);
+  await hub.stop();
+  const { values, losses } = await findKept(installation);
+  t.deepEqual([values, losses], [{ 'desk/p0': 8 }, []]);
+});
 
 test('a folder in the place of a log or of its index is set aside, and the values are there', async (t) => {
   const installation = await install(t, { desk });
@@ -80,28 +88,26 @@ test('a folder in the place of a log or of its index is set aside, and the value
 test('the copy of the last hour is used, and the time of it told', async (t) => {
   const installation = await install(t, { desk });
   fill(installation, 7);
-  await copyFile(installation.values, installation.values.replace('.db', '.copy.db'));
+  await copyFile(installation.values, copyOf(installation));
   fill(installation, 8);
   await writeFile(installation.values, randomBytes(20_000));
-  const hub = await installation.start();
-  t.is(hub.find('desk/p0')!.value, 7);
-  t.regex(statusOf(hub, 'store').reason, /: the copy of \d{4}-\S+Z is used, later changes are lost(;|$)/);
+  const { values, losses } = await findKept(installation);
+  t.is(values['desk/p0'], 7);
+  t.regex(losses.join('; '), /: the copy of \d{4}-\S+Z is used, later changes are lost$/);
 });
 
 test('a database that is missing is replaced by its copy; a copy that is damaged too is set aside', async (t) => {
   const installation = await install(t, { desk });
   fill(installation, 7);
-  const copy = installation.values.replace('.db', '.copy.db');
-  await copyFile(installation.values, copy);
+  await copyFile(installation.values, copyOf(installation));
   await rm(installation.values);
-  const hub = await installation.start();
-  t.is(hub.find('desk/p0')!.value, 7);
-  t.regex(statusOf(hub, 'store').reason, /values\.db is missing: the copy of \S+ is used, later changes are lost(;|$)/);
-  await hub.stop();
-  for (const path of [installation.values, copy]) await writeFile(path, randomBytes(20_000));
-  const next = await installation.start();
-  t.is(next.find('desk/p0')!.value, undefined);
-  t.regex(statusOf(next, 'store').reason, /is used, .*; its copy is damaged .*: all values are lost(;|$)/);
+  const found = await findKept(installation);
+  t.is(found.values['desk/p0'], 7);
+  t.regex(found.losses.join('; '), /values\.db is missing: the copy of \S+ is used, later changes are lost$/);
+  for (const path of [installation.values, copyOf(installation)]) await writeFile(path, randomBytes(20_000));
+  const { values, losses } = await findKept(installation);
+  t.deepEqual(values, {});
+  t.regex(losses.join('; '), /is used, .*; its copy is damaged .*: all values are lost$/);
 });
 
 const overwrite = async (path: string) => writeFile(path, randomBytes((await stat(path)).size), { flag: 'r+' });
@@ -112,10 +118,15 @@ const damagesOfRunning: Readonly<Record<string, (path: string) => Promise<unknow
   'all of it is noise': (path) => Promise.all([path, `${path}-wal`].map(overwrite)),
 };
 
-test('a database that is damaged while the hub runs costs nothing: the hub writes it anew', async (t) => {
+test('a folder that cannot be used for a while costs nothing, nor does a database that is damaged while the hub runs: the hub writes it anew', async (t) => {
   const installation = await install(t, { desk });
+  const folder = join(installation.folder, 'data');
+  await writeFile(folder, 'a file');
   const hub = await installation.start();
+  t.regex(statusOf(hub, 'store').reason, /^cannot write /);
   for (let index = 0; index < count; index++) hub.write(`desk/p${index}`, 7, writer);
+  await rm(folder);
+  await hub.logged(/^connection "store" is running$/);
   await eventually(() => valueIn(installation.values, 'desk/p9') === 7);
   let value = 7;
   for (const [what, damage] of Object.entries(damagesOfRunning)) {
@@ -132,19 +143,6 @@ test('a database that is damaged while the hub runs costs nothing: the hub write
   t.deepEqual([values['desk/p0'], values['desk/p9']], [value, 7]);
 });
 
-test('a folder that cannot be used for a while costs nothing', async (t) => {
-  const installation = await install(t, { desk });
-  const folder = join(installation.folder, 'data');
-  await writeFile(folder, 'a file');
-  const hub = await installation.start();
-  t.regex(statusOf(hub, 'store').reason, /^cannot write /);
-  hub.write('desk/p0', 8, writer);
-  await rm(folder);
-  await hub.logged(/^connection "store" is running$/);
-  await hub.stop();
-  t.deepEqual((await findKept(installation)).values, { 'desk/p0': 8 });
-});
-
 /** The least size has room for 800 kB of values: for one of two such connections. */
 const maxSize = '16MB';
 const text = 'x'.repeat(60_000);
@@ -152,57 +150,41 @@ const ids = Array.from({ length: 12 }, (_, index) => `p${index}`);
 const last = ids.at(-1);
 const texts = { type: 'dummy', parameters: ids };
 
-/** A hub whose database is full of values of a connection that is no longer there. */
-async function startWithoutRoom(t: ExecutionContext) {
+test('a database that is full forgets what no flow file has any more, also once somebody else has let go of it; if it is full of what is there it says so, and goes on once some of that is removed', async (t) => {
   const installation = await install(t, {}, { store: { maxSize } });
   keep(installation, Object.fromEntries(ids.map((id) => [`many/${id}`, text])));
   await installation.change({ others: texts });
   const hub = await installation.start();
-  return {
-    installation,
-    hub,
-    write() {
-      for (const id of ids) hub.write(`others/${id}`, text, writer);
-    },
-    async goesOn() {
-      const { values } = installation;
-      await eventually(() => valueIn(values, `others/${last}`) === text, 'the values are written');
-      await isRunning(hub);
-      t.is(valueIn(values, 'many/p0'), undefined);
-    },
+  const write = (connection: string) => {
+    for (const id of ids) hub.write(`${connection}/${id}`, text, writer);
   };
-}
+  const goesOn = async (kept: string, forgotten: string) => {
+    const { values } = installation;
+    await eventually(() => valueIn(values, `${kept}/${last}`) === text, `the values of ${kept} are written`);
+    await isRunning(hub);
+    t.is(valueIn(values, `${forgotten}/p0`), undefined);
+  };
 
-test('a database that is full forgets what no flow file has any more, and goes on', async (t) => {
-  const { write, goesOn } = await startWithoutRoom(t);
-  write();
-  await goesOn();
-});
-
-test('one that is full once somebody else has let go of it does so as well', async (t) => {
-  const { installation, hub, write, goesOn } = await startWithoutRoom(t);
   const other = new DatabaseSync(installation.values);
   other.exec('BEGIN IMMEDIATE');
-  write();
+  write('others');
   await hub.logged(/values are not written: database is locked/);
   other.exec('ROLLBACK');
   other.close();
-  await goesOn();
-});
+  await goesOn('others', 'many');
 
-test('a database that is full of what is there says so, and goes on once some of that is removed', async (t) => {
-  const installation = await install(t, { many: texts, others: texts }, { store: { maxSize } });
-  const { values } = installation;
-  const hub = await installation.start();
-  for (const id of ids) hub.write(`many/${id}`, text, writer);
-  await eventually(() => valueIn(values, `many/${last}`) === text, 'there is room for these');
-  for (const id of ids) hub.write(`others/${id}`, text, writer);
-  await hub.logged(/values are not written: database or disk is full/);
-  await installation.change({ others: texts });
+  await installation.change({ next: texts });
   await hub.reload();
-  await eventually(() => valueIn(values, `others/${last}`) === text, 'the values are written');
-  await isRunning(hub);
-  t.is(valueIn(values, 'many/p0'), undefined);
+  write('next');
+  await goesOn('next', 'others');
+
+  await installation.change({ next: texts, last: texts });
+  await hub.reload();
+  write('last');
+  await hub.logged(/values are not written: database or disk is full/);
+  await installation.change({ last: texts });
+  await hub.reload();
+  await goesOn('last', 'next');
 });
 
 /** Waits until nothing is wrong with the store; what is wrong is in the error. */

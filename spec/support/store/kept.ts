@@ -20,8 +20,8 @@ export async function findKept(installation: Installation): Promise<Kept> {
   await installation.closed();
   return opened(installation, ({ opened: { reason, losses, held } }) => {
     if (reason !== undefined) throw new Error(reason);
-    const values = Object.fromEntries(held!.values.map(([address, , value]) => [address, value]));
-    return { values, memories: held!.memories, losses };
+    const { values, memories } = held ?? { values: [], memories: [] }; // nothing: the database is new
+    return { values: Object.fromEntries(values.map(([address, , value]) => [address, value])), memories, losses };
   });
 }
 
