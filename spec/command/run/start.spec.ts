@@ -1,18 +1,60 @@
 // `patchbay run`: starts or says in one sentence why not, with nothing half-started (D-20, D-19, D-31).
 
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
+import { createEnding } from '../../../lib/command/ending.ts';
+import { type RunOptions, run } from '../../../lib/command/run/run.ts';
+import { schema } from '../../../lib/command/schema.ts';
+import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, startTestHub } from '../../support/hub.ts';
 import { openClient } from '../../support/sockets/socket.ts';
-import { startHubProcess } from '../../support/system/hub-process.ts';
 import { freePort, isListening } from '../../support/system/port.ts';
-import { runToEnd, start } from '../../support/system/process.ts';
+import { call, runToEnd, start } from '../../support/system/process.ts';
 
 const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
+
+/** Starts a path as `patchbay run <path> --log-format json` does, but in this process. */
+async function startHere(t: ExecutionContext, path: string, options: Partial<RunOptions> = {}) {
+  const log = join(await createFolder(t), 'log');
+  const logDescriptor = openSync(log, 'w');
+  const readLog = () => readFileSync(log, 'utf8');
+  const { console } = globalThis;
+  const host = Object.assign(new EventEmitter(), {
+    stdout: new EventEmitter(),
+    stderr: new EventEmitter(),
+    exitCode: undefined as number | undefined,
+    exit() {},
+  });
+  const stopped = Promise.withResolvers<string>();
+  const called = call(async (console) => {
+    const running = run([path], {
+      ...{ logLevel: 'info', logFormat: 'json', logDescriptor, watch: true, warmUp: false },
+      supervisor: { ready() {}, stopping() {} },
+      createGuard: () => ({ protect() {} }),
+      onReloadSignal() {},
+      untilStopped: () => stopped.promise,
+      onExit: (work) => host.once('exit', work),
+      ...options,
+    });
+    await createEnding(host as unknown as NodeJS.Process, console).finish(running);
+    return 0;
+  });
+  const ended = async () => {
+    const { errors } = await called;
+    globalThis.console = console; // it was that of flow files
+    host.emit('exit');
+    closeSync(logDescriptor);
+    return { status: host.exitCode, output: readLog(), errors };
+  };
+  return { readLog, stop: () => stopped.resolve('SIGTERM'), ended };
+}
+
+const runHere = async (...args: Parameters<typeof startHere>) => (await startHere(...args)).ended();
 
 test.serial(
   'D-31: a port that another process holds ends the start with one sentence and status 1, nothing half-started',
@@ -27,7 +69,7 @@ test.serial(
         connections: { first: { ...api, port: otherPort }, second: { ...api, port }, desk },
       },
     });
-    const { status, output, errors } = await runToEnd(t, ['run', '--log-format', 'json', folder]);
+    const { status, output, errors } = await runHere(t, folder);
     t.is(status, 1);
     t.is(
       errors,
@@ -43,7 +85,7 @@ test.serial('D-31: two hubs never share a port, also when one listens on all int
   await startTestHub(t, { connections: { api: { type: 'rest-api', port, token: 'YQ==' }, desk } });
   for (const bindIp of ['', '127.0.0.1']) {
     const flow = { connections: { api: { ...api, bindIp, port }, desk } };
-    const { status, errors } = await runToEnd(t, ['run', await createFolder(t, { 'flow.json5': flow })]);
+    const { status, errors } = await runHere(t, await createFolder(t, { 'flow.json5': flow }));
     t.is(status, 1);
     t.regex(errors, /^connection "api": port: expected a free port, [^\n]+ is in use or not of this machine\n$/);
   }
@@ -58,24 +100,25 @@ test.serial('S-06: bindIp listens on that address alone', async (t) => {
   await t.throwsAsync(startTestHub(t, { connections: { api: { ...api, bindIp: '203.0.113.7' } } }), { message });
 });
 
-const refusals: [what: string, args: string[], errors: RegExp][] = [
+const noFile = /^nothing\.json5: expected a file or folder, there is none of this name\n$/;
+const refusals: [what: string, run: (t: ExecutionContext) => ReturnType<typeof runHere>, errors: RegExp][] = [
+  ['a file that is not there', (t) => runHere(t, 'nothing.json5'), noFile],
+  ['the same on the command line, without the word run', (t) => runToEnd(t, ['nothing.json5']), noFile],
   [
-    'a file that is not there',
-    ['run', 'nothing.json5'],
-    /^nothing\.json5: expected a file or folder, there is none of this name\n$/,
+    'an unknown log level',
+    (t) => runHere(t, 'nothing.json5', { logLevel: 'loud' }),
+    /^--log-level: expected one of .*, got "loud"\n$/,
   ],
-  ['the same without the word run', ['nothing.json5'], /^nothing\.json5: expected a file or folder/],
-  ['an unknown log level', ['run', '--log-level', 'loud'], /^--log-level: expected one of .*, got "loud"\n$/],
   [
     'an unknown option',
-    ['run', '--bogus'],
+    (t) => runToEnd(t, ['run', '--bogus']),
     /^error: unknown option '--bogus'\n\(patchbay --help shows what there is\)\n$/,
   ],
-  ['a missing argument', ['get'], /^error: missing required argument 'address'\n/],
+  ['a missing argument', (t) => runToEnd(t, ['get']), /^error: missing required argument 'address'\n/],
 ];
-for (const [what, args, expected] of refusals)
+for (const [what, run, expected] of refusals)
   test.serial(`D-30: ${what} is one clear sentence and exit status 1`, async (t) => {
-    const { status, output, errors } = await runToEnd(t, args);
+    const { status, output, errors } = await run(t);
     t.is(status, 1);
     t.is(output, '');
     t.regex(errors, expected);
@@ -88,7 +131,7 @@ test.serial('D-20: run with mistakes names all of them and starts nothing', asyn
       rules: [{ from: 'desk/a', to: 'no/where' }],
     },
   });
-  const { status, output, errors } = await runToEnd(t, ['run', folder]);
+  const { status, output, errors } = await runHere(t, folder);
   t.is(status, 1);
   t.is(output, '');
   t.is(errors.trimEnd().split('\n').length, 3);
@@ -122,15 +165,18 @@ test.serial(
   'D-30: the log is JSON lines for machines, without secrets, quiet about what clients do wrong',
   async (t) => {
     const secrets = { username: 'ann', password: 'pass-word', token: 'c2VjcmV0' };
-    const running = await startHubProcess(t, { connections: { api: { ...api, ...secrets }, desk } });
+    const flow = { connections: { api: { ...api, ...secrets }, desk } };
+    const { readLog, stop, ended } = await startHere(t, await createFolder(t, { 'flow.json5': flow }));
+    await eventually(() => /patchbay \S+ runs/.test(readLog()), 'it runs');
+    const port = Number(/listens on [^"]*:(\d+)\//.exec(readLog())?.[1]);
     const headers = { authorization: 'Bearer c2VjcmV0' };
-    await ask(t, running.port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer d3Jvbmc=' } });
-    await ask(t, running.port, 'GET /update?parameter=desk/lamp', { headers });
-    const client = await openClient(t, running.port, '', headers);
+    await ask(t, port, 'GET /parameters/desk/lamp', { headers: { authorization: 'Bearer d3Jvbmc=' } });
+    await ask(t, port, 'GET /update?parameter=desk/lamp', { headers });
+    const client = await openClient(t, port, '', headers);
     client.send('nonsense');
     t.regex((await client.next()).error ?? '', /^expected JSON/);
-    running.process.kill('SIGTERM');
-    const { status, output, errors } = await running.ended();
+    stop();
+    const { status, output, errors } = await ended();
     t.is(status, 0);
     t.is(errors, '');
     const lines = output
@@ -142,24 +188,20 @@ test.serial(
   },
 );
 
-test.serial('what is printed is whole, however long it is', async (t) => {
-  // Several times what a pipe holds.
-  const parameters = Array.from({ length: 5_000 }, (_, index) => `a-parameter-with-a-long-name-${index}`);
-  const folder = await createFolder(t, { 'flow.json5': { connections: { desk: { type: 'dummy', parameters } } } });
-  const { status, output } = await runToEnd(t, ['types', folder]);
-  t.is(status, 0);
-  t.is(output.match(/a-parameter-with-a-long-name-/g)?.length, 5_000);
-});
-
-test.serial('D-30: --version, --help and schema print to standard output', async (t) => {
-  const version = await runToEnd(t, ['--version']);
-  const help = await runToEnd(t, ['--help']);
-  const schema = await runToEnd(t, ['schema']);
-  const dashboards = await runToEnd(t, ['schema', '--dashboard']);
-  t.true('widgets' in (JSON.parse(dashboards.output) as { properties: object }).properties);
-  t.regex(version.output, /^\d+\.\d+\.\d+\n$/);
-  for (const command of ['run', 'check', 'schema', 'get', 'set', 'watch'])
-    t.regex(help.output, new RegExp(`^  ${command} `, 'm'));
-  t.is(typeof JSON.parse(schema.output).properties.connections, 'object');
-  t.deepEqual([version.status, help.status, schema.status], [0, 0, 0]);
-});
+test.serial(
+  'D-30: --version, --help and schema print to standard output, and all of it, however long it is',
+  async (t) => {
+    const version = await runToEnd(t, ['--version']);
+    const help = await runToEnd(t, ['--help']);
+    const flows = await runToEnd(t, ['schema']);
+    const dashboards = await runToEnd(t, ['schema', '--dashboard']);
+    t.true('widgets' in (JSON.parse(dashboards.output) as { properties: object }).properties);
+    t.regex(version.output, /^\d+\.\d+\.\d+\n$/);
+    for (const command of ['run', 'check', 'schema', 'get', 'set', 'watch'])
+      t.regex(help.output, new RegExp(`^  ${command} `, 'm'));
+    t.is(typeof JSON.parse(flows.output).properties.connections, 'object');
+    t.is(flows.output, (await call((console) => schema(false, console))).output);
+    t.true(flows.output.length > 3 * 65_536, 'several times what a pipe holds');
+    t.deepEqual([version.status, help.status, flows.status, dashboards.status], [0, 0, 0, 0]);
+  },
+);
