@@ -12,6 +12,7 @@ import { createLogRecorder } from '../../support/connection.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
 import { api, portsOf, startHubFrom, writer } from '../../support/hub.ts';
+import { shared } from '../../support/shared.ts';
 import { call, runToEnd } from '../../support/system/process.ts';
 
 const flow = (settings: object = {}) => ({
@@ -30,9 +31,10 @@ const files = (settings?: object) => ({
   'studio/flows/_name.ts': "export const name = 'copy';\n",
   'studio/templates/t.xml': '<a>$A</a>',
 });
-/** A flow file alone. */
-const plain = (apis: Readonly<Record<string, object>>) => ({
-  'flow.json5': { connections: { ...apis, store: { type: 'store', folder: 'data' } } },
+/** A hub of a flow file alone. */
+const plain = shared((t) => {
+  const apis = { open: api, guarded: { ...api, token: 'YQ==' }, proxied: { ...api, allowedHosts: ['hub.example'] } };
+  return startHubFrom(t, { 'flow.json5': { connections: { ...apis, store: { type: 'store', folder: 'data' } } } });
 });
 const options = (port: number, token = '') => ({ url: `http://127.0.0.1:${port}`, username: '', password: '', token });
 const quiet = { print: () => {}, printError: () => {} };
@@ -102,23 +104,25 @@ test('a hub that is lost in the middle, or answers something else, leaves the fi
   t.deepEqual((await readdir(folder)).sort(), ['a.tar', 'no-folder']);
 });
 
-test('only who has the credentials gets a backup; without credentials only a program on the machine', async (t) => {
-  const apis = { guarded: { ...api, token: 'YQ==' }, open: api, proxied: { ...api, allowedHosts: ['hub.example'] } };
-  const [guarded, open, proxied] = portsOf(await startHubFrom(t, plain(apis))) as [number, number, number];
-  const file = join(await createFolder(t), 'a.tar');
-  await t.throwsAsync(backup(file, options(guarded), quiet), { message: /expected the credentials of this hub/ });
-  t.is(await backup(file, options(guarded, 'YQ=='), quiet), 0);
-  const request = 'GET /hub/backup';
-  for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])
-    t.is((await ask(t, open, request, { headers: { [header]: '10.0.0.3' } })).status, 403, header);
-  t.is((await ask(t, open, request, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
-  t.is((await ask(t, open, request, { headers: { origin: 'http://other.example' } })).status, 403);
-  const { status, text } = await ask(t, proxied, request);
-  t.deepEqual([status, JSON.parse(text).code], [403, 'forbidden']);
-});
+test.serial(
+  'only who has the credentials gets a backup; without credentials only a program on the machine',
+  async (t) => {
+    const [open, guarded, proxied] = portsOf(await plain()) as [number, number, number];
+    const file = join(await createFolder(t), 'a.tar');
+    await t.throwsAsync(backup(file, options(guarded), quiet), { message: /expected the credentials of this hub/ });
+    t.is(await backup(file, options(guarded, 'YQ=='), quiet), 0);
+    const request = 'GET /hub/backup';
+    for (const header of ['x-forwarded-for', 'forwarded', 'via', 'x-real-ip'])
+      t.is((await ask(t, open, request, { headers: { [header]: '10.0.0.3' } })).status, 403, header);
+    t.is((await ask(t, open, request, { headers: { 'sec-fetch-site': 'cross-site' } })).status, 403);
+    t.is((await ask(t, open, request, { headers: { origin: 'http://other.example' } })).status, 403);
+    const { status, text } = await ask(t, proxied, request);
+    t.deepEqual([status, JSON.parse(text).code], [403, 'forbidden']);
+  },
+);
 
-test('one backup is made at a time, and a database that cannot be copied is named', async (t) => {
-  const hub = await startHubFrom(t, plain({ api }));
+test.serial('one backup is made at a time, and a database that cannot be copied is named', async (t) => {
+  const hub = await plain();
   const { storage } = hub.keeping.archive!;
   const first = await storage!.backUp();
   await t.throwsAsync(storage!.backUp(), { code: 'conflict' });

@@ -4,6 +4,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { statusOf, writer } from '../../support/hub.ts';
+import { findKept, keep } from '../../support/store/kept.ts';
 import { install } from '../../support/store/store.ts';
 import { asNobody } from '../../support/system/nobody.ts';
 
@@ -32,16 +33,12 @@ testAsNobody('a folder that is read-only for a while costs nothing', async (t) =
   for (const file of files) chmodSync(join(data, file), 0o644);
   await hub.logged(/^connection "store" is running$/);
   await hub.stop();
-  const next = await installation.start();
-  t.deepEqual([next.find('desk/a')!.value, next.find('desk/b')!.value], [1, 2]);
+  t.deepEqual((await findKept(installation)).values, { 'desk/a': 1, 'desk/b': 2 });
 });
 
 testAsNobody('a database that is read-only for a while costs nothing', async (t) => {
   const installation = await install(t, { desk: { type: 'dummy', parameters: ['a,I', 'b,I'] } });
-  const before = await installation.start();
-  before.write('desk/a', 1, writer);
-  await before.stop();
-
+  keep(installation, { 'desk/a': 1 });
   chmodSync(installation.values, 0o444);
   const hub = await installation.start();
   t.is(hub.find('desk/a')!.value, 1);
@@ -50,6 +47,5 @@ testAsNobody('a database that is read-only for a while costs nothing', async (t)
   chmodSync(installation.values, 0o644);
   await hub.logged(/^connection "store" is running$/);
   await hub.stop();
-  const next = await installation.start();
-  t.deepEqual([next.find('desk/a')!.value, next.find('desk/b')!.value], [1, 2]);
+  t.deepEqual((await findKept(installation)).values, { 'desk/a': 1, 'desk/b': 2 });
 });
