@@ -6,11 +6,14 @@ import { readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { check } from '../../lib/command/check.ts';
 import { calledAs } from '../../lib/command/first-steps.ts';
+import { test as testFlows } from '../../lib/command/test.ts';
 import { startHub } from '../../lib/hub.ts';
 import { createLogRecorder } from '../support/connection.ts';
 import { createFolder } from '../support/folder.ts';
 import { portsOf, writer } from '../support/hub.ts';
+import { call as inProcess } from '../support/system/process.ts';
 
 const root = resolve(import.meta.dirname, '../..');
 
@@ -46,9 +49,11 @@ for (const [what, prepare] of calls)
     t.deepEqual([code, stdout], [1, '']);
     t.regex(stderr, /^There is no folder flows here, and no flow file was named\.\n/);
     const [, demo] = /^The demo: +(.+)$/m.exec(stderr)!;
-    const check = await runIn(folder, demo!.replace(' run ', ' check '), path);
-    t.deepEqual(check, { code: 0, stdout: check.stdout, stderr: '' });
-    t.regex(check.stdout, /^ok: \d+ connections/);
+    const [, call, flow] = /^(.*) run (\S+)$/.exec(demo!)!;
+    t.regex((await runIn(folder, `${call} --version`, path)).stdout, /^\d+\.\d+\.\d+\n$/);
+    const checked = await inProcess((console) => check([resolve(folder, flow!)], console));
+    t.deepEqual(checked, { status: 0, output: checked.output, errors: '' });
+    t.regex(checked.output, /^ok: \d+ connections/);
     const [, help] = /^All commands: +(.+)$/m.exec(stderr)!;
     t.regex((await runIn(folder, help!, path)).stdout, /^Usage: patchbay /);
   });
@@ -60,11 +65,13 @@ test('init makes a folder whose files have no mistake, whose tests pass, and tha
   const made = await runIn(folder, begin!);
   t.is(made.code, 0, made.stderr);
   t.regex(made.stdout, /^made README\.md$/m);
-  t.is((await runIn(folder, `${call} check && ${call} test`)).code, 0);
+  const paths = [join(folder, 'flows')];
+  t.is((await inProcess((console) => check(paths, console))).status, 0);
+  t.is((await inProcess((console) => testFlows(paths, {}, console))).status, 0);
   const flow = join(folder, 'flows/studio.json5');
   await writeFile(flow, (await readFile(flow, 'utf8')).replace('port: 17011', 'port: 0'));
   const log = createLogRecorder();
-  const hub = await startHub({ paths: [join(folder, 'flows')], log });
+  const hub = await startHub({ paths, log });
   t.teardown(() => hub.stop());
   hub.write('desk/mic-button', true, writer);
   t.is(hub.find('desk/red-light')!.value, true);

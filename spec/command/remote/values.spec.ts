@@ -1,9 +1,12 @@
 // `patchbay get`, `set` and `watch` against a running hub (D-30).
 
 import test, { type ExecutionContext } from 'ava';
+import { BehaviorSubject } from 'rxjs';
+import { filter, map } from 'rxjs/operators';
 import type { PacedConsole } from '../../../lib/command/console.ts';
 import type { RemoteOptions } from '../../../lib/command/remote/request.ts';
 import { get, set, watch } from '../../../lib/command/remote/values.ts';
+import { first } from '../../support/deadline.ts';
 import { ask } from '../../support/http.ts';
 import { api, expectQuietLog, startTestHub } from '../../support/hub.ts';
 import { call, runToEnd, start } from '../../support/system/process.ts';
@@ -20,6 +23,24 @@ async function startDesk(t: ExecutionContext, settings: object = {}) {
     },
   });
   return { hub, url: `http://127.0.0.1:${hub.port}` };
+}
+
+/** Watches in this process until the test ends. */
+function watchHere(t: ExecutionContext, address: string, credentials: Partial<RemoteOptions>) {
+  const stopped = Promise.withResolvers<string>();
+  t.teardown(() => stopped.resolve('SIGINT'));
+  const output$ = new BehaviorSubject('');
+  const console: PacedConsole = {
+    print: (text) => output$.next(`${output$.value}${text}\n`),
+    printError: (text) => t.fail(text),
+    isBehind: false,
+    whenTaken: async () => {},
+  };
+  watch(address, { ...options(''), ...credentials }, console, () => stopped.promise).catch((error) =>
+    t.fail(`${error}`),
+  );
+  const match$ = (pattern: RegExp) => output$.pipe(map((output) => pattern.exec(output)));
+  return { shows: (pattern: RegExp) => first(match$(pattern).pipe(filter((match) => match !== null)), `${pattern}`) };
 }
 
 const options = (url: string): RemoteOptions => ({ url, username: '', password: '', token: '' });
@@ -119,7 +140,7 @@ test.serial('S-13: credentials come by options or by environment', async (t) => 
   t.is((await run({ username: 'ann', password: 'pä:1' })).output, 'true\n');
   t.is((await run({ token: 'YQ==' })).output, 'true\n');
   t.is((await runToEnd(t, ['set', 'desk/lamp', '0'], { PATCHBAY_URL: url, PATCHBAY_TOKEN: 'YQ==' })).status, 0);
-  const watching = start(t, ['watch', 'desk/lamp', '--url', url, '--username', 'ann', '--password', 'pä:1']);
+  const watching = watchHere(t, 'desk/lamp', { url, username: 'ann', password: 'pä:1' });
   await watching.shows(/^false\n/);
 });
 
@@ -138,8 +159,8 @@ test.serial('watch prints the value and every change until SIGINT, and ends with
 
 test.serial('watch waits for the first value of an unknown state, and prints each fire of a trigger', async (t) => {
   const { url, hub } = await startDesk(t);
-  const trigger = start(t, ['watch', 'desk/go', '--url', url]);
-  const unknown = start(t, ['watch', 'desk/unknown', '--url', url]);
+  const trigger = watchHere(t, 'desk/go', { url });
+  const unknown = watchHere(t, 'desk/unknown', { url });
   const fire = setInterval(() => hub.write('desk/go', 1, { kind: 'client', name: 'test' }), 20);
   t.teardown(() => clearInterval(fire));
   await trigger.shows(/^1\n1\n1\n/);
@@ -155,7 +176,7 @@ test.serial('D-01: watch follows the longest address there may be', async (t) =>
   const hub = await startTestHub(t, {
     connections: { api, ['x'.repeat(64)]: { type: 'dummy', parameters: [`${id},I,1`] } },
   });
-  const watching = start(t, ['watch', `${'x'.repeat(64)}/${id}`, '--url', `http://127.0.0.1:${hub.port}`]);
+  const watching = watchHere(t, `${'x'.repeat(64)}/${id}`, { url: `http://127.0.0.1:${hub.port}` });
   t.truthy(await watching.shows(/^1\n/));
 });
 
