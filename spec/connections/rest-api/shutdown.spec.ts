@@ -1,7 +1,7 @@
 // When a hub ends (D-29, D-15), every client gets close code 1001. The process is gone within two seconds with exit status 0, whatever
 // clients do meanwhile.
 
-import { writeFile } from 'node:fs/promises';
+import { truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { within } from '../../support/deadline.ts';
@@ -26,7 +26,7 @@ const startProcess = (t: ExecutionContext) =>
 for (const signal of ['SIGINT', 'SIGTERM'] as const)
   test(`D-29: after ${signal} clients get 1001 and the process ends with status 0 within two seconds`, async (t) => {
     const hub = await startProcess(t);
-    const clients = await Promise.all(Array.from({ length: 200 }, () => openClient(t, hub.port, '?snapshot=true')));
+    const clients = await Promise.all(Array.from({ length: 40 }, () => openClient(t, hub.port, '?snapshot=true')));
     const idle = await openWire(t, hub.port);
     idle.send(request('GET /parameters/desk/lamp'));
     await idle.answer();
@@ -52,11 +52,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
 
 test('D-29: clients that do not read, or are half through a request, do not keep the hub', async (t) => {
   const hub = await startProcess(t);
-  await writeFile(join(hub.folder, 'big.bin'), Buffer.alloc(32 * 1024 * 1024));
+  const file = join(hub.folder, 'big.bin');
+  await writeFile(file, '');
+  await truncate(file, 32 * 1024 * 1024);
   const reader = await openClient(t, hub.port, '?filter=mark');
   const stalled = await openRawClient(t, hub.port, '?filter=text');
   stalled.pause();
-  for (let mark = 10; mark > 0; mark--) {
+  for (let mark = 5; mark > 0; mark--) {
     for (let count = 0; count < 30; count++)
       reader.send({ p: 'desk/text', v: `${mark} ${count} ${'x'.repeat(60_000)}` });
     reader.send({ p: 'desk/mark', v: mark });

@@ -62,7 +62,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     stalled.pause();
     leaving.pause();
     const first = count;
-    while (count < first + 30_000) {
+    while (count < first + 12_000) {
       const from = count;
       while (count < from + 200) hub.write(`desk/p${count % 500}`, `${count++} ${padding}`, writer);
       hub.write('desk/go', 1, writer);
@@ -75,7 +75,7 @@ test('D-28: a client that stops reading costs a bounded amount, gets the newest 
     hub.write('desk/mark', stall, writer);
     t.is((await reader.next()).p, 'desk/mark');
     for (const unreadBytes of await unreadOf(t, hub.port))
-      t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 31 MB were held for one client`);
+      t.true(unreadBytes <= maxUnreadBytes, `${unreadBytes} bytes of 12 MB were held for one client`);
     t.true(hub.lines.some(({ message }) => message.startsWith('client 127.0.0.1 went past the limit unreadBytes ')));
     leaving.cut();
     fires += count / 200 - first / 200;
@@ -109,7 +109,7 @@ test('D-28: more changes in one turn of the event loop than a client may have un
   const names = numbered(3000);
   const hub = await startDesk(t, [...names, 'mark,I']);
   const client = await openRawClient(t, hub.port);
-  for (let round = 1; round <= 3; round++) {
+  for (let round = 1; round <= 2; round++) {
     for (let count = 0; count < 12_000; count++)
       hub.write(`desk/p${count % 3000}`, `${round * 12_000 + count} ${padding}`, writer);
     hub.write('desk/mark', round, writer);
@@ -155,7 +155,7 @@ test('D-06: a client that does not read its snapshot costs a bounded amount, and
     ['?snapshot=true', '?snapshot=true&filter=[0-4]$&filter=mark'].map((query) => openRawClient(t, hub.port, query)),
   );
   for (const client of clients) client.pause();
-  for (let count = 12_000; count < 40_000; count++) hub.write(`desk/p${count % 12_000}`, `${count} ${padding}`, writer);
+  for (let count = 12_000; count < 30_000; count++) hub.write(`desk/p${count % 12_000}`, `${count} ${padding}`, writer);
   hub.write('desk/mark', 1, writer);
   t.is((await ask(t, hub.port, 'GET /parameters/desk/mark')).text, '1');
   for (const [index, client] of clients.entries()) {
