@@ -27,7 +27,7 @@ async function startHere(t: ExecutionContext, path: string, options: Partial<Run
   const host = Object.assign(new EventEmitter(), {
     stdout: new EventEmitter(),
     stderr: new EventEmitter(),
-    exitCode: undefined as number | undefined,
+    exitCode: null as number | null,
     exit() {},
   });
   const stopped = Promise.withResolvers<string>();
