@@ -2,13 +2,13 @@
 // the hub see users and devices, and revoke these. With SCREENSHOTS=<folder> the spec keeps pictures for people to look at.
 
 import { join } from 'node:path';
-import test from 'ava';
-import type { Page } from 'playwright-core';
+import test, { type ExecutionContext } from 'ava';
+import type { Page, Response } from 'playwright-core';
 import { openConsole, signIn } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { ask } from '../support/http.ts';
-import { api, startHubFrom, writer } from '../support/hub.ts';
-import { startHubProcess } from '../support/system/hub-process.ts';
+import { api, startHubFrom, startTestHub, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 import { openNetwork } from '../support/system/network.ts';
 import { freePort } from '../support/system/port.ts';
 
@@ -20,10 +20,10 @@ const users = {
   },
   root: { password: 'root', manage: true, read: ['**'], write: ['**'] },
 };
-const files = {
+const filesAt = (port: number) => ({
   'flow.json5': {
     connections: {
-      api: { ...api, users, dashboards: 'dashboards' },
+      api: { ...api, port, users, dashboards: 'dashboards' },
       desk: { type: 'dummy', parameters: ['mic,B,true', 'lamp,B,true', 'level,F,0.5', 'gain,F,0.5', 'title,S,x'] },
       store: { type: 'store', folder: './data', snapshots: { studio: { include: ['desk/**'] } } },
     },
@@ -38,7 +38,28 @@ const files = {
       { type: 'fader', label: 'Gain', address: 'desk/gain' },
     ],
   },
-};
+});
+
+const start = shared(async (t) => {
+  const hub = await startHubFrom(t, filesAt(await freePort()));
+  hub.write('desk/mic', false, writer);
+  hub.write('store/studio/save', 'evening', writer);
+  hub.write('desk/title', 'differs', writer);
+  return hub;
+});
+/** A browser in which one user after another signs in. */
+const open = shared(async (t) => openConsole(t, browser, (await start()).port));
+/** The same, signed in as who may manage. */
+const openAsRoot = shared(async () => {
+  const page = await open();
+  await signIn(page, 'root', 'root');
+  return page;
+});
+/** Another browser, with a network between it and the hub. */
+const openElsewhere = shared(async (t) => {
+  const network = await openNetwork(t, (await start()).port);
+  return { network, page: await openConsole(t, browser, network.port, '#/parameters') };
+});
 
 const forAll = ['Parameters', 'Why', 'History', 'Snapshots', 'Dashboards'];
 const forManagers = ['Connections', 'Flows', 'Audit', 'Log', 'Hubs', 'Clients', 'Users'];
@@ -66,10 +87,12 @@ async function show(page: Page, hash: string, ready: string): Promise<void> {
   if (folder) await page.screenshot({ path: join(folder, `${who}${hash.replace(/\W+/g, '-')}.png`) });
 }
 
-/** What the hub refuses a page from now on. */
-function refusalsOf(page: Page): string[] {
+/** What the hub refuses a page from now on, until the test ends. */
+function refusalsOf(t: ExecutionContext, page: Page): string[] {
   const refusals: string[] = [];
-  page.on('response', (answer) => answer.status() >= 400 && refusals.push(`${answer.status()} ${answer.url()}`));
+  const hear = (answer: Response) => answer.status() >= 400 && refusals.push(`${answer.status()} ${answer.url()}`);
+  page.on('response', hear);
+  t.teardown(() => page.off('response', hear));
   return refusals;
 }
 
@@ -82,17 +105,14 @@ const offered: [user: keyof typeof users, controls: readonly string[], whyNot: r
   ],
 ];
 for (const [user, expected, whyNot] of offered)
-  test(`${user} signs in, is offered what is allowed alone, and signs out`, async (t) => {
-    const hub = await startHubFrom(t, files);
-    hub.write('desk/mic', false, writer);
-    hub.write('store/studio/save', 'evening', writer);
-    hub.write('desk/title', 'differs', writer);
-    const page = await openConsole(t, browser, hub.port, '#/parameters');
+  test.serial(`${user} signs in, is offered what is allowed alone, and signs out`, async (t) => {
+    const page = await open();
+    await page.goto(`http://127.0.0.1:${(await start()).port}/hub/#/parameters`);
     await page.getByLabel('User').fill(user);
     await page.getByLabel('Password').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByText('expected those of a user of this hub').waitFor();
-    const refusals = refusalsOf(page);
+    const refusals = refusalsOf(t, page);
     await signIn(page, user, users[user].password);
     t.regex(page.url(), /\/hub\/#\/parameters$/, 'it goes on where it was to go');
     t.deepEqual(await page.getByRole('navigation').getByRole('link').allTextContents(), forAll);
@@ -117,31 +137,33 @@ for (const [user, expected, whyNot] of offered)
     t.regex(page.url(), /\/hub\/sign-in#\/users$/);
   });
 
-test('who may manage sees users and devices; a browser that is revoked is led to the page to sign in', async (t) => {
-  const hub = await startHubFrom(t, files);
-  const [page, other] = [await openConsole(t, browser, hub.port), await openConsole(t, browser, hub.port)];
-  await signIn(page, 'root', 'root');
-  await signIn(other, 'ann', 'geheim');
-  const refusals = refusalsOf(page);
-  const links = await page.getByRole('navigation').getByRole('link').allTextContents();
-  t.deepEqual(links.sort(), [...forAll, ...forManagers].sort());
-  await show(page, '#/users', '[data-device]');
-  t.regex(
-    (await page.locator('[data-user=olaf]').textContent()) ?? '',
-    /desk\/level, desk\/mic, store\/studio\/recall/,
-  );
-  const row = page.locator('[data-device]', { hasText: 'ann' });
-  await row.getByRole('button', { name: 'Revoke Chrome on Linux' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
-  await row.waitFor({ state: 'detached' });
-  await other.getByLabel('Password').waitFor();
-  t.regex(other.url(), /\/hub\/sign-in/);
-  t.is(await page.locator('[data-device]').count(), 1);
-  t.deepEqual(refusals, []);
-});
+test.serial(
+  'who may manage sees users and devices; a browser that is revoked is led to the page to sign in',
+  async (t) => {
+    const page = await openAsRoot();
+    const { page: other } = await openElsewhere();
+    await signIn(other, 'ann', 'geheim');
+    const refusals = refusalsOf(t, page);
+    const links = await page.getByRole('navigation').getByRole('link').allTextContents();
+    t.deepEqual(links.sort(), [...forAll, ...forManagers].sort());
+    await show(page, '#/users', '[data-device]');
+    t.regex(
+      (await page.locator('[data-user=olaf]').textContent()) ?? '',
+      /desk\/level, desk\/mic, store\/studio\/recall/,
+    );
+    const row = page.locator('[data-device]', { hasText: 'ann' });
+    await row.getByRole('button', { name: 'Revoke Chrome on Linux' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+    await row.waitFor({ state: 'detached' });
+    await other.getByLabel('Password').waitFor();
+    t.regex(other.url(), /\/hub\/sign-in/);
+    t.is(await page.locator('[data-device]').count(), 1);
+    t.deepEqual(refusals, []);
+  },
+);
 
-test('who may manage sees kiosk links that nobody has opened yet, and revokes them', async (t) => {
-  const hub = await startHubFrom(t, files);
+test.serial('who may manage sees kiosk links that nobody has opened yet, and revokes them', async (t) => {
+  const hub = await start();
   const headers = { authorization: `Basic ${btoa('root:root')}`, 'content-type': 'application/json' };
   const invite = async (device: string, dashboard?: string) => {
     const body = JSON.stringify({ action: 'invite', user: 'olaf', device, dashboard });
@@ -150,9 +172,8 @@ test('who may manage sees kiosk links that nobody has opened yet, and revokes th
   await invite('Reception', 'wall');
   await invite('Reception');
   await invite('Door');
-  const page = await openConsole(t, browser, hub.port);
-  await signIn(page, 'root', 'root');
-  const refusals = refusalsOf(page);
+  const page = await openAsRoot();
+  const refusals = refusalsOf(t, page);
   await show(page, '#/users', '[data-link]');
   await page.getByText('3 users, 1 device, 3 open links').waitFor();
   const rows = page.locator('[data-link=Reception]');
@@ -165,24 +186,8 @@ test('who may manage sees kiosk links that nobody has opened yet, and revokes th
   t.deepEqual(refusals, []);
 });
 
-test('whom a restart of the hub has signed out comes to the page to sign in', async (t) => {
-  const flow = { connections: { api: { ...api, port: await freePort(), users } } };
-  const first = await startHubProcess(t, flow);
-  const page = await openConsole(t, browser, first.port, '#/parameters');
-  await signIn(page, 'ann', 'geheim');
-  const unanswered = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/hub/me'));
-  first.process.kill('SIGKILL');
-  await unanswered;
-  await first.ended();
-  await startHubProcess(t, flow);
-  await page.getByLabel('Password').waitFor();
-  t.regex(page.url(), /\/hub\/sign-in#\/parameters$/);
-});
-
-test('a sign-out that has not got there is no sign-out: the page says so', async (t) => {
-  const hub = await startHubFrom(t, files);
-  const network = await openNetwork(t, hub.port);
-  const page = await openConsole(t, browser, network.port, '#/parameters');
+test.serial('a sign-out that has not got there is no sign-out: the page says so', async (t) => {
+  const { network, page } = await openElsewhere();
   await signIn(page, 'ann', 'geheim');
   network.freeze();
   await page.getByTitle('Sign ann out').click();
@@ -193,4 +198,16 @@ test('a sign-out that has not got there is no sign-out: the page says so', async
   await page.getByTitle('Sign ann out').click();
   await page.getByLabel('Password').waitFor();
   t.regex(page.url(), /\/hub\/sign-in/);
+});
+
+test.serial('whom a restart of the hub has signed out comes to the page to sign in', async (t) => {
+  const hub = await start();
+  const page = await openAsRoot();
+  await show(page, '#/parameters', '[data-address="desk/lamp"]');
+  const unanswered = page.waitForEvent('requestfailed', (request) => request.url().endsWith('/hub/me'));
+  await hub.stop();
+  await unanswered;
+  await startTestHub(t, { connections: { api: { ...api, port: hub.port, users } } });
+  await page.getByLabel('Password').waitFor();
+  t.regex(page.url(), /\/hub\/sign-in#\/parameters$/);
 });
