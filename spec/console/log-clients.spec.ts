@@ -4,25 +4,78 @@ import { join } from 'node:path';
 import test from 'ava';
 import { firstValueFrom, interval } from 'rxjs';
 import { filter, timeout } from 'rxjs/operators';
-import { openConsole, waitUntil } from '../support/browser/console.ts';
+import { goTo, openConsole, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { deadlineMs, eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
-import { api, startTestHub, writer } from '../support/hub.ts';
+import { api, type HubUnderTest, startTestHub, writer } from '../support/hub.ts';
+import { allTests, shared } from '../support/shared.ts';
 import { openRawClient } from '../support/sockets/socket.ts';
 import { readKeptLog } from '../support/store/audit.ts';
 import { startHubProcess } from '../support/system/hub-process.ts';
 import { freePort } from '../support/system/port.ts';
 
 const connections = {
-  api,
+  api: { ...api, port: 0 },
   desk: { type: 'dummy', parameters: ['lamp,B,false', 'text'] },
   onair: { type: 'xml-file-output', filename: 'onair.xml', template: '<status></lamp>' },
 };
 
-test('the log goes on live, by level and text, and is held on request', async (t) => {
-  const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port, '#/log');
+/** The hub that runs now, and a page that outlives it. */
+let hub: HubUnderTest;
+const open = shared(async (t) => {
+  connections.api.port = await freePort();
+  hub = await startTestHub(t, { connections });
+  return openConsole(t, browser, hub.port);
+});
+
+test.serial(
+  'a hub that is started anew is said to be, and what it logs comes behind what the one before did',
+  async (t) => {
+    const page = await open();
+    await goTo(page, '#/log');
+    const runs = page.locator('.entry', { hasText: 'patchbay' });
+    await runs.first().waitFor();
+    t.is(await page.getByText('The hub was restarted.').count(), 0);
+    await hub.stop();
+    hub = await startTestHub(allTests, { connections }); // which has logged as many entries
+    await page.getByText('The hub was restarted.').waitFor();
+    await runs.nth(1).waitFor();
+    const texts = await page.locator('.log > *').allTextContents();
+    const cut = texts.indexOf('The hub was restarted.');
+    const isStart = (text: string) => text.includes('runs 3 connections');
+    t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
+    await page.getByRole('combobox').selectOption('error');
+    await page.getByText('The hub was restarted.').waitFor();
+  },
+);
+
+test.serial('while it is paused, levels and texts are chosen from what is there', async (t) => {
+  const page = await open();
+  await goTo(page, '#/log');
+  const entries = page.locator('.entry');
+  await entries.getByText('connection "desk" is running').waitFor();
+  const all = await entries.count();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  for (const [level, isInfoShown] of [
+    ['error', false],
+    ['debug', true],
+    ['warn', false],
+    ['info', true],
+  ] as const) {
+    await page.getByRole('combobox').selectOption(level);
+    await entries.getByText('connection "desk" is running').waitFor({ state: isInfoShown ? 'visible' : 'detached' });
+    await entries.getByText('unexpected close tag').waitFor();
+  }
+  t.is(await entries.count(), all);
+  await page.getByRole('searchbox').fill('template');
+  await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
+  t.is(await entries.count(), 1);
+});
+
+test.serial('the log goes on live, by level and text, and is held on request', async (t) => {
+  const page = await open();
+  await goTo(page, '#/log');
   const entries = page.locator('.entry');
   await entries.getByText('unexpected close tag').waitFor();
   await entries.getByText('connection "desk" is running').waitFor();
@@ -50,77 +103,9 @@ test('the log goes on live, by level and text, and is held on request', async (t
   await waitUntil(page, `document.querySelectorAll('.entry').length > ${held}`);
 });
 
-test('while it is paused, levels and texts are chosen from what is there', async (t) => {
-  const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port, '#/log');
-  const entries = page.locator('.entry');
-  await entries.getByText('connection "desk" is running').waitFor();
-  const all = await entries.count();
-  await page.getByRole('button', { name: 'Pause' }).click();
-  for (const [level, isInfoShown] of [
-    ['error', false],
-    ['debug', true],
-    ['warn', false],
-    ['info', true],
-  ] as const) {
-    await page.getByRole('combobox').selectOption(level);
-    await entries.getByText('connection "desk" is running').waitFor({ state: isInfoShown ? 'visible' : 'detached' });
-    await entries.getByText('unexpected close tag').waitFor();
-  }
-  t.is(await entries.count(), all);
-  await page.getByRole('searchbox').fill('template');
-  await entries.getByText('connection "desk" is running').waitFor({ state: 'detached' });
-  t.is(await entries.count(), 1);
-});
-
-test('a hub that is started anew is said to be, and what it logs comes behind what the one before did', async (t) => {
-  const port = await freePort();
-  const flow = { connections: { ...connections, api: { ...api, port } } };
-  const first = await startHubProcess(t, flow);
-  const page = await openConsole(t, browser, port, '#/log');
-  const runs = page.locator('.entry', { hasText: 'patchbay' });
-  await runs.first().waitFor();
-  t.is(await page.getByText('The hub was restarted.').count(), 0);
-  first.process.kill('SIGTERM');
-  await first.ended();
-  await startHubProcess(t, flow); // which has logged as many entries
-  await page.getByText('The hub was restarted.').waitFor();
-  await runs.nth(1).waitFor();
-  const texts = await page.locator('.log > *').allTextContents();
-  const cut = texts.indexOf('The hub was restarted.');
-  const isStart = (text: string) => text.includes('runs 3 connections');
-  t.true(texts.slice(0, cut).some(isStart) && texts.slice(cut).some(isStart), texts.join('\n'));
-  await page.getByRole('combobox').selectOption('error');
-  await page.getByText('The hub was restarted.').waitFor();
-});
-
-test('a hub with a store tells itself that it was restarted; the console hides no line and shows none twice', async (t) => {
-  const port = await freePort();
-  const folder = await createFolder(t);
-  const store = { type: 'store', folder: join(folder, 'data') };
-  const flow = { connections: { ...connections, store, api: { ...api, port } } };
-  const first = await startHubProcess(t, flow);
-  const page = await openConsole(t, browser, port, '#/log');
-  const runs = page.locator('.entry', { hasText: 'patchbay' });
-  await runs.first().waitFor();
-  await eventually(() => readKeptLog({ folder }).some((message) => message.startsWith('patchbay ')));
-  first.process.kill('SIGKILL');
-  await first.ended();
-  await startHubProcess(t, flow);
-  await page.locator('.restart', { hasText: 'the hub was restarted: it had not ended cleanly' }).waitFor();
-  await runs.nth(1).waitFor();
-  t.is(await page.getByText('The hub was restarted.').count(), 0);
-  const shown = await page.locator('.log .message').allTextContents();
-  await page.reload(); // now all of it comes from the hub
-  await runs.nth(1).waitFor();
-  t.is(await page.locator('.restart').count(), 1);
-  const told = await page.locator('.log .message').allTextContents();
-  t.deepEqual(told, shown);
-});
-
-test('a client that does not read is listed first, with how far it is behind', async (t) => {
-  const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port, '#/clients');
+test.serial('a client that does not read is listed first, with how far it is behind', async (t) => {
+  const page = await open();
+  await goTo(page, '#/clients');
   await page.getByText('1 connected').waitFor(); // the console itself
   const slow = await openRawClient(t, hub.port, '?filter=%5Edesk%2Ftext');
   slow.pause();
@@ -148,3 +133,32 @@ test('a client that does not read is listed first, with how far it is behind', a
     ),
   );
 });
+
+test.serial(
+  'a hub with a store tells itself that it was restarted; the console hides no line and shows none twice',
+  async (t) => {
+    const page = await open();
+    await hub.stop();
+    const folder = await createFolder(t);
+    const store = { type: 'store', folder: join(folder, 'data') };
+    const flow = { connections: { ...connections, store } };
+    const first = await startHubProcess(t, flow);
+    await page.goto(`${first.url}hub/#/log`);
+    await page.reload();
+    const runs = page.locator('.entry', { hasText: 'patchbay' });
+    await runs.first().waitFor();
+    await eventually(() => readKeptLog({ folder }).some((message) => message.startsWith('patchbay ')));
+    first.process.kill('SIGKILL');
+    await first.ended();
+    await startTestHub(t, flow);
+    await page.locator('.restart', { hasText: 'the hub was restarted: it had not ended cleanly' }).waitFor();
+    await runs.nth(1).waitFor();
+    t.is(await page.getByText('The hub was restarted.').count(), 0);
+    const shown = await page.locator('.log .message').allTextContents();
+    await page.reload(); // now all of it comes from the hub
+    await runs.nth(1).waitFor();
+    t.is(await page.locator('.restart').count(), 1);
+    const told = await page.locator('.log .message').allTextContents();
+    t.deepEqual(told, shown);
+  },
+);
