@@ -1,9 +1,10 @@
 // The connections view against a real hub: how each connection is doing and why, and what people can do with it.
 
 import test from 'ava';
-import { openConsole } from '../support/browser/console.ts';
+import { goTo, openConsole } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, startTestHub, statusOf } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const connections = {
   api,
@@ -12,9 +13,14 @@ const connections = {
   spare: { type: 'dummy', enabled: false, parameters: ['lamp,B'] },
 };
 
-test('a failed connection comes first, with its reason', async (t) => {
+const open = shared(async (t) => {
   const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port);
+  return { hub, page: await openConsole(t, browser, hub.port) };
+});
+
+test.serial('a failed connection comes first, with its reason', async (t) => {
+  const { hub, page } = await open();
+  await goTo(page, '#/connections');
   const first = page.locator('tbody tr').first();
   await first.getByText('failed').waitFor();
   const { reason } = statusOf(hub, 'onair');
@@ -29,39 +35,42 @@ test('a failed connection comes first, with its reason', async (t) => {
   t.is(await page.locator('[data-connection]').count(), 1);
 });
 
-test('a connection is stopped after a question, started, and restarted; what the hub refuses is shown', async (t) => {
-  const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port);
-  const desk = page.locator('[data-connection=desk]');
+test.serial(
+  'a connection is stopped after a question, started, and restarted; what the hub refuses is shown',
+  async (t) => {
+    const { hub, page } = await open();
+    await goTo(page, '#/connections');
+    const desk = page.locator('[data-connection=desk]');
 
-  await desk.getByRole('button', { name: 'Stop' }).click();
-  await page.getByRole('button', { name: 'Cancel' }).click();
-  t.is(statusOf(hub, 'desk').state, 'running');
-  await desk.getByRole('button', { name: 'Stop' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-  await desk.getByText('disabled').waitFor();
-  await desk.getByText('stopped by').waitFor();
-  t.is(statusOf(hub, 'desk').state, 'disabled');
+    await desk.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    t.is(statusOf(hub, 'desk').state, 'running');
+    await desk.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await desk.getByText('disabled').waitFor();
+    await desk.getByText('stopped by').waitFor();
+    t.is(statusOf(hub, 'desk').state, 'disabled');
 
-  await desk.getByRole('button', { name: 'Start' }).click();
-  await desk.getByText('running').waitFor();
-  const { since } = statusOf(hub, 'desk');
-  await desk.getByRole('button', { name: 'Restart' }).click();
-  const answer = page.waitForResponse('**/hub/connections/desk');
-  await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
-  t.is((await answer).status(), 200);
-  t.true(statusOf(hub, 'desk').since > since);
+    await desk.getByRole('button', { name: 'Start' }).click();
+    await desk.getByText('running').waitFor();
+    const { since } = statusOf(hub, 'desk');
+    await desk.getByRole('button', { name: 'Restart' }).click();
+    const answer = page.waitForResponse('**/hub/connections/desk');
+    await page.getByRole('dialog').getByRole('button', { name: 'Restart' }).click();
+    t.is((await answer).status(), 200);
+    t.true(statusOf(hub, 'desk').since > since);
 
-  const own = page.locator('[data-connection=api]');
-  await own.getByRole('button', { name: 'Stop' }).click();
-  await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
-  await own.getByRole('alert').getByText('"api" is the one that you ask by').waitFor();
-  t.is(statusOf(hub, 'api').state, 'running');
-});
+    const own = page.locator('[data-connection=api]');
+    await own.getByRole('button', { name: 'Stop' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Stop' }).click();
+    await own.getByRole('alert').getByText('"api" is the one that you ask by').waitFor();
+    t.is(statusOf(hub, 'api').state, 'running');
+  },
+);
 
-test('keys lead through the views; a link that is down is said, and its end', async (t) => {
-  const hub = await startTestHub(t, { connections });
-  const page = await openConsole(t, browser, hub.port);
+test.serial('keys lead through the views; a link that is down is said, and its end', async (t) => {
+  const { hub, page } = await open();
+  await goTo(page, '#/connections');
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   await heading('Connections');
   await page.keyboard.press('?');

@@ -2,9 +2,10 @@
 
 import test from 'ava';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { openConsole, phone, waitUntil } from '../support/browser/console.ts';
+import { desktop, goTo, openConsole, phone, waitUntil } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
+import { shared } from '../support/shared.ts';
 
 const flow = {
   connections: {
@@ -19,9 +20,15 @@ const flow = {
   ],
 };
 
-test('the chain of causes leads from the lamp to who rang, and follows live', async (t) => {
+const open = shared(async (t) => {
   const hub = await startTestHub(t, flow);
-  const page = await openConsole(t, browser, hub.port, '#/why?address=desk/lamp');
+  return { hub, page: await openConsole(t, browser, hub.port) };
+});
+
+test.serial('the chain of causes leads from the lamp to who rang, and follows live', async (t) => {
+  const { hub, page } = await open();
+  await page.setViewportSize(desktop);
+  await goTo(page, '#/why?address=desk/lamp');
   const causes = page.locator('.cause');
   await causes.getByText('by connection desk').waitFor();
   t.is(await causes.count(), 1);
@@ -47,9 +54,10 @@ test('the chain of causes leads from the lamp to who rang, and follows live', as
   await waitUntil(page, `location.hash === '#/parameters?address=desk/bell'`);
 });
 
-test('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {
-  const hub = await startTestHub(t, flow);
-  const page = await openConsole(t, browser, hub.port, '#/why', { viewport: phone });
+test.serial('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {
+  const { hub, page } = await open();
+  await page.setViewportSize(phone);
+  await goTo(page, '#/why');
   const field = page.getByRole('combobox', { name: 'Address of the parameter' });
   const asked: string[] = [];
   page.on('request', (request) => {
