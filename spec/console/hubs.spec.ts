@@ -4,7 +4,7 @@
 import { hostname } from 'node:os';
 import test from 'ava';
 import { expectAccessible } from '../support/browser/accessible.ts';
-import { openConsole, phone } from '../support/browser/console.ts';
+import { desktop, goTo, openConsole, phone } from '../support/browser/console.ts';
 import { browser } from '../support/browser/own-browser.ts';
 import { eventually } from '../support/deadline.ts';
 import { createFolder } from '../support/folder.ts';
@@ -40,48 +40,61 @@ test('hubs, their link and what they own are shown; what is stale is marked in w
   });
   await eventually(() => east.find('desk/level')?.value === 0.5);
 
-  const hubs = await openConsole(t, browser, east.port, '#/hubs');
-  const row = hubs.locator('[data-hub=west]');
+  const page = await openConsole(t, browser, east.port, '#/hubs');
+  const expectLegible = async () => {
+    await expectAccessible(t, page);
+    await page.setViewportSize(phone);
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), phone.width, 'nothing is too wide');
+    await page.setViewportSize(desktop);
+  };
+  const server = nats.servers[0]!;
+
+  const row = page.locator('[data-hub=west]');
   await row.getByText('fresh').waitFor();
   await row.getByRole('link', { name: 'desk' }).waitFor();
   await row.getByText(`on ${hostname()}`).waitFor();
-  const panel = await openConsole(t, browser, east.port, '#/dashboards?name=wall');
-  const mic = panel.getByRole('button', { name: 'Mic' });
+  await server.kill('SIGKILL');
+  await row.getByText('stale', { exact: false }).waitFor();
+  await page.getByText('down').waitFor();
+  await expectLegible();
+  await server.start();
+  await row.getByText('fresh').waitFor();
+
+  await goTo(page, '#/dashboards?name=wall');
+  const mic = page.getByRole('button', { name: 'Mic' });
   await mic.click();
   await eventually(() => east.find('desk/mic')?.value === true);
-
-  await nats.servers[0]!.kill('SIGKILL');
-  await row.getByText('stale', { exact: false }).waitFor();
-  await hubs.getByText('down').waitFor();
-  const marks = panel.locator('.widget.old > .stale-mark');
+  await server.kill('SIGKILL');
+  const marks = page.locator('.widget.old > .stale-mark');
   await marks.nth(2).waitFor();
   t.is(await marks.count(), 3, 'all but what is of this hub');
   t.regex((await marks.first().textContent())!, /^stale since \d\d:\d\d:\d\d$/);
   await mic.click();
-  await panel.getByRole('alert').getByText(refusal).waitFor();
-  t.true(await panel.getByRole('slider').isDisabled());
-
-  const list = await openConsole(t, browser, east.port, '#/parameters?address=desk/mic');
-  await list.locator('[data-address="desk/mic"] .stale-mark').waitFor();
-  await list.getByText('no news of it from hub west, which owns it').waitFor();
-  await list.getByRole('switch').click();
-  await list.getByText(refusal).waitFor();
-  t.is(await list.locator('[data-address="rack/light"] .stale-mark').count(), 0);
-  await list.getByRole('button', { name: 'Pin' }).click();
-  await list.locator('.pin .stale-mark').waitFor();
-  const flows = await openConsole(t, browser, east.port, '#/flows');
-  await flows.locator('.box.parameter', { hasText: 'level' }).locator('.stale-mark').waitFor();
-  t.is(await flows.locator('.stale-mark').count(), 1);
-  for (const page of [hubs, panel, list, flows]) {
-    await expectAccessible(t, page);
-    await page.setViewportSize(phone);
-    t.is(await page.evaluate('document.documentElement.scrollWidth'), phone.width, 'nothing is too wide');
-  }
-
-  await nats.servers[0]!.start();
-  await row.getByText('fresh').waitFor();
-  await panel.locator('.widget.old').first().waitFor({ state: 'detached' });
-  await list.locator('.stale-mark, .stale-note').first().waitFor({ state: 'detached' });
+  await page.getByRole('alert').getByText(refusal).waitFor();
+  t.true(await page.getByRole('slider').isDisabled());
+  await expectLegible();
+  await server.start();
+  await page.locator('.widget.old').first().waitFor({ state: 'detached' });
   await mic.click();
   await eventually(() => east.find('desk/mic')?.value === false);
+
+  await goTo(page, '#/parameters?address=desk/mic');
+  await page.getByRole('switch').getByText('false').waitFor();
+  await server.kill('SIGKILL');
+  await page.locator('[data-address="desk/mic"] .stale-mark').waitFor();
+  await page.getByText('no news of it from hub west, which owns it').waitFor();
+  await page.getByRole('switch').click();
+  await page.getByText(refusal).waitFor();
+  t.is(await page.locator('[data-address="rack/light"] .stale-mark').count(), 0);
+  await page.getByRole('button', { name: 'Pin' }).click();
+  await page.locator('.pin .stale-mark').waitFor();
+  await expectLegible();
+  await goTo(page, '#/flows');
+  await page.locator('.box.parameter', { hasText: 'level' }).locator('.stale-mark').waitFor();
+  t.is(await page.locator('.stale-mark').count(), 1);
+  await expectLegible();
+  await goTo(page, '#/parameters?address=desk/mic');
+  await page.locator('.pin .stale-mark').waitFor();
+  await server.start();
+  await page.locator('.stale-mark, .stale-note').first().waitFor({ state: 'detached' });
 });
