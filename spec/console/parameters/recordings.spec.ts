@@ -3,8 +3,8 @@
 import test from 'ava';
 import { openConsole, waitUntil } from '../../support/browser/console.ts';
 import { browser } from '../../support/browser/own-browser.ts';
-import { api } from '../../support/hub.ts';
-import { startHubProcess } from '../../support/system/hub-process.ts';
+import { api, startTestHub } from '../../support/hub.ts';
+import { openNetwork } from '../../support/system/network.ts';
 
 /** The parts of the line: where each begins and ends; the last 60 s are 120 wide. */
 const parts = `(document.querySelector('.sparkline path')?.getAttribute('d') ?? '').split('M').slice(1)
@@ -13,13 +13,14 @@ const parts = `(document.querySelector('.sparkline path')?.getAttribute('d') ?? 
 
 test('nothing is drawn of the time in which the hub told nothing', async (t) => {
   const desk = { type: 'dummy', parameters: ['level,F,0.5'] };
-  const hub = await startHubProcess(t, { connections: { api, desk } });
-  const page = await openConsole(t, browser, hub.port, '#/parameters?address=desk/level');
+  const hub = await startTestHub(t, { connections: { api, desk } });
+  const network = await openNetwork(t, hub.port);
+  const page = await openConsole(t, browser, network.port, '#/parameters?address=desk/level');
   await page.getByRole('button', { name: 'Pin' }).click();
   await waitUntil(page, `(${parts}).some(([, to]) => to > 119)`);
-  process.kill(hub.pid, 'SIGSTOP');
+  network.freeze();
   await waitUntil(page, `(${parts}).length === 1 && (${parts})[0][1] < 119`);
-  process.kill(hub.pid, 'SIGCONT');
+  network.thaw();
   await waitUntil(page, `(${parts}).length === 2 && (${parts})[1][1] > 119`);
   const [[, end], [begin]] = (await page.evaluate(parts)) as [[number, number], [number, number]];
   t.true(begin - end > 0.4, `${end} to ${begin}`);
