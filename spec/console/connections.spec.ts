@@ -70,6 +70,7 @@ test.serial(
 
 test.serial('keys lead through the views; a link that is down is said, and its end', async (t) => {
   const { hub, page } = await open();
+  t.teardown(() => page.context().close()); // other files of specs go on in this process
   await goTo(page, '#/connections');
   const heading = (name: string) => page.getByRole('heading', { level: 1, name }).waitFor();
   await heading('Connections');

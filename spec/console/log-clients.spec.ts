@@ -138,6 +138,7 @@ test.serial(
   'a hub with a store tells itself that it was restarted; the console hides no line and shows none twice',
   async (t) => {
     const page = await open();
+    t.teardown(() => page.context().close()); // other files of specs go on in this process
     await hub.stop();
     const folder = await createFolder(t);
     const store = { type: 'store', folder: join(folder, 'data') };

@@ -254,6 +254,10 @@ test.serial('parameters that come and go with a reload come and go here', async 
 test.serial('one among 100,000 is found in under a second, set, and seen to change', async (t) => {
   const rack = Array.from({ length: count - desk.length }, (_, index) => `unit-${index % 50}/level-${index},F,0`);
   const { hub, page } = await openAt('#/connections');
+  t.teardown(async () => {
+    await page.context().close(); // other files of specs go on in this process
+    await hub.stop();
+  });
   await reload(hub, flowOf(desk, { rack: { type: 'dummy', parameters: rack } }));
   await page.evaluate(`location.hash = '#/parameters'`);
   await page.getByText('100,000 of 100,000').waitFor();

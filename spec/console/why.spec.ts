@@ -56,6 +56,7 @@ test.serial('the chain of causes leads from the lamp to who rang, and follows li
 
 test.serial('an address is asked for by typing; what is unknown, or not there, is said', async (t) => {
   const { hub, page } = await open();
+  t.teardown(() => page.context().close()); // other files of specs go on in this process
   await page.setViewportSize(phone);
   await goTo(page, '#/why');
   const field = page.getByRole('combobox', { name: 'Address of the parameter' });
