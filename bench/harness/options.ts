@@ -71,7 +71,7 @@ npm run bench:compare -- <git ref> [subjects…] [options]
   --stalled-among <n>        v1-stalled: dashboards, of which one in 20 stalls (1000)
   --stall <ms>               v1-stalled: for how long (30000)
   --kills <n>                v1-resume: how often the link is killed (100)
-  --resume-parameters <n,…>  v1-resume: parameters in the hub (1000,100000)
+  --resume-parameters <n,…>  v1-resume: parameters in the hub, the first is what others are held against (1000,100000)
   --filters <n,…>            filter-cost: different subscriptions (1,100,1000)
   --idle-clients <n>         idle: sockets (10000)
   --core-outputs <n>         virtual-core: outputs of a large core (10000)
@@ -163,7 +163,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
     stalledAmong: number('stalled-among'),
     stallMs: number('stall'),
     kills: number('kills'),
-    resumeParameters: numbers('resume-parameters'),
+    resumeParameters: atLeastTwo('resume-parameters', numbers('resume-parameters')),
     filters: numbers('filters'),
     idleClients: number('idle-clients'),
     coreOutputs: number('core-outputs'),
@@ -171,6 +171,12 @@ export function readOptions(args: readonly string[]): Options | undefined {
     rules: number('rules'),
     parameters: number('parameters'),
   };
+}
+
+/** What is measured is held against the first number. */
+function atLeastTwo(name: string, numbers: readonly number[]): readonly number[] {
+  if (numbers.length < 2) throw new Error(`--${name}: expected two numbers or more, got "${numbers}"`);
+  return numbers;
 }
 
 function readNumbers(name: string, text: string | undefined, isList: boolean): readonly number[] | undefined {

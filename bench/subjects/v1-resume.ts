@@ -18,7 +18,7 @@ export const v1Resume: Subject = {
   rounds: 1,
   async cases(options, folder) {
     const { kills, resumeParameters } = options;
-    const [least = 1000, ...more] = resumeParameters;
+    const [least, ...more] = resumeParameters as [number, ...number[]];
     const nameOf = (parameters: number) => `${parameters.toLocaleString('en')} parameters`;
     const contender = (parameters: number, role: Contender['role']): Contender => ({
       name: role === 'hub' ? 'hub' : nameOf(parameters),

@@ -28,11 +28,12 @@ test('help is asked for', (t) => {
   t.is(readOptions(['--help']), undefined);
 });
 
-test('what is no whole number above 0, a list where one number is expected, and unknown options are mistakes', (t) => {
+test('what is no whole number above 0, a list where one number is expected, one where two are, and unknown options are mistakes', (t) => {
   for (const [args, says] of [
     [['--rounds', '0'], /^--rounds: expected a whole number above 0, got "0"$/],
     [['--window', '8,16'], /^--window: expected a whole number above 0, got "8,16"$/],
     [['--sockets', '5,x'], /^--sockets: expected whole numbers above 0, got "5,x"$/],
+    [['--resume-parameters', '1000'], /^--resume-parameters: expected two numbers or more, got "1000"$/],
     [['--socket', '5'], /--socket/],
   ] as const)
     t.throws(() => readOptions(args), { message: says });
