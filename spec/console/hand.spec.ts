@@ -10,7 +10,7 @@ import { api, type HubUnderTest, startHubFrom, writer } from '../support/hub.ts'
 import { shared } from '../support/shared.ts';
 
 const desk = { type: 'dummy', parameters: ['level,F,-12.5', 'talk,B,false', 'mic,B,false'] };
-const range = { min: -60, max: 12, step: 0.5 };
+const range = { min: -60, max: 12, step: 0.25 };
 const fader = { type: 'fader', label: 'Level', address: 'desk/level', ...range, size: [1, 3] };
 const talk = { type: 'button', label: 'Talk', address: 'desk/talk', mode: 'momentary' };
 
@@ -87,6 +87,15 @@ const standsStill = `new Promise((resolve) => {
   look();
 })`;
 
+/** In a page: how long the first button that is held has been touched then, in ms. */
+const touchedMs = `new Promise((resolve) => {
+  const button = document.querySelector('.push');
+  let downMs;
+  button.addEventListener('pointerdown', () => (downMs = performance.now()), { capture: true, once: true });
+  const isHeld = () => button.classList.contains('held') && resolve(performance.now() - downMs);
+  new MutationObserver(isHeld).observe(button, { attributeFilter: ['class'] });
+})`;
+
 test.serial('a tap on the cap or on the track moves no fader, by mouse or by finger', async (t) => {
   const { hub, page, finger, written, settled } = await open(touchscreen, 'one');
   const cap = await middleOf(page.locator('.cap'));
@@ -155,11 +164,12 @@ test.serial('keys move a fader by its step, by a tenth, and to its ends', async 
   const { hub, page } = await open(touchscreen, 'one');
   await page.getByRole('slider', { name: 'Level' }).focus();
   for (const [key, value] of [
-    ['ArrowUp', -12],
-    ['ArrowRight', -11.5],
-    ['ArrowDown', -12],
-    ['PageUp', -5],
-    ['PageDown', -12],
+    ['ArrowUp', -12.25],
+    ['ArrowRight', -12],
+    ['ArrowDown', -12.25],
+    ['ArrowLeft', -12.5],
+    ['PageUp', -5.25],
+    ['PageDown', -12.5],
     ['End', 12],
     ['Home', -60],
   ] as const) {
@@ -203,9 +213,14 @@ for (const [name, viewport] of [
     const ofButton = () => written.filter((one) => one.startsWith('talk='));
 
     const button = await middleOf(page.locator('.push').first());
+    await page.evaluate(`void (globalThis.touched = ${touchedMs})`);
     await finger.down(button.x, button.y);
     await waitUntil(page, () => !!written.includes('talk=true'));
     t.is(hub.find('desk/talk')!.value, true);
+    t.true(
+      (await page.evaluate<number>('touched')) >= 250,
+      'it is held once the finger has rested, as it may be about to scroll',
+    );
     await finger.up();
     await waitUntil(page, () => !!written.includes('talk=false'));
     await page.touchscreen.tap(button.x, button.y);
