@@ -75,7 +75,7 @@ async function trafficOf(page: Page): Promise<{ requests: number; frames: number
   session.on('Network.requestWillBeSent', () => requests++);
   session.on('Network.webSocketFrameReceived', () => frames++);
   await session.send('Network.enable');
-  const seconds = (await timeOf(() => page.waitForTimeout(6000))) / 1000;
+  const seconds = (await timeOf(() => page.waitForTimeout(4000))) / 1000;
   await session.detach();
   return { requests: requests / seconds, frames: frames / seconds };
 }
@@ -93,7 +93,7 @@ async function useAll(page: Page): Promise<void> {
   for (let press = 0; press < 40; press++) await grid.press('PageDown', { delay: 20 });
   await grid.press('Home');
   const live = page.locator('[data-address="rack/meter-3"] .value');
-  for (let seen = 0; seen < 6; seen++) {
+  for (let seen = 0; seen < 3; seen++) {
     const text = JSON.stringify(await live.textContent());
     await waitUntil(page, `document.querySelector('[data-address="rack/meter-3"] .value')?.textContent !== ${text}`);
   }
