@@ -119,6 +119,10 @@ test('D-29: whose handshake comes while a hub stops is refused, and nobody is cu
   const hub = await startTestHub(t, { connections: { api, desk: { type: 'dummy', parameters } } });
   const first = await openRawClient(t, hub.port);
   const late = await Promise.all(Array.from({ length: 20 }, () => openWire(t, hub.port)));
+  for (const wire of late) {
+    wire.send(request('GET /hub/health'));
+    await wire.answer(); // the hub has taken the connection: the kernel cuts those that wait for it
+  }
   const stopped = hub.stop();
   const subprotocol = { 'sec-websocket-protocol': 'patchbay.v1' };
   for (const [index, wire] of late.entries())
