@@ -58,11 +58,6 @@ export function Timeline(props: TimelineProps) {
     if (!isKept()) return 'No store in this hub: the plot begins now.';
     return fault() === undefined ? '' : messageOf(fault());
   };
-  const point = (time: number | undefined, curves: readonly Curve[]) => {
-    if (time === undefined || isMarked()) return setPointed(time === undefined ? '' : momentText(Math.round(time)));
-    const held = curves.map((curve) => heldAt(curve, [time]).map(([one]) => one ?? null));
-    setPointed([momentText(Math.round(time / 1000) * 1000), ...held.map(textOf)].join('  ·  '));
-  };
   return (
     <section class="timeline" aria-label={`${props.address} over time`}>
       <TimeBar
@@ -87,7 +82,7 @@ export function Timeline(props: TimelineProps) {
         move={(next) => isKept() && props.move(next, false)}
         reset={() => props.move(props.home, false)}
         fit={setPoints}
-        point={point}
+        point={(time, curves) => setPointed(time === undefined ? '' : textAt(time, isMarked() ? [] : curves))}
       />
       <Show when={props.hasStrip}>
         <TimeStrip
@@ -98,6 +93,13 @@ export function Timeline(props: TimelineProps) {
       </Show>
     </section>
   );
+}
+
+/** A time, and what the curves hold then; without curves the time is told to the millisecond. */
+function textAt(time: number, curves: readonly Curve[]): string {
+  if (curves.length === 0) return momentText(Math.round(time));
+  const held = curves.map((curve) => heldAt(curve, [time]).map(([one]) => one ?? null));
+  return [momentText(Math.round(time / 1000) * 1000), ...held.map(textOf)].join('  ·  ');
 }
 
 /** `0.5`, or of a bucket `0.5 (0.2 … 0.7)`. */

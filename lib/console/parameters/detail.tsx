@@ -1,7 +1,7 @@
 // One parameter: its value now, how to set it, its values over the last hour, and links to more.
 
 import { createSignal, lazy, Show, Suspense } from 'solid-js';
-import type { ValueType } from '../../client/index.ts';
+import type { Value, ValueType } from '../../client/index.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { ParameterInfo } from '../../wire/http/parameters.ts';
 import { hourMs, paramsOf, type Timeframe } from '../history/time/timeframe.ts';
@@ -36,12 +36,6 @@ export function Detail(props: {
   const find = useLiveRows(() => [props.address], { rate: readableRate, settleMs: 0 });
   const value = () => find(props.address)?.value();
   const info = () => find(props.address)?.info();
-  const text = () => {
-    const present = value();
-    if (typeof present === 'string') return present;
-    if (present === undefined) return find(props.address) ? 'unknown' : '';
-    return formatValue(present);
-  };
   const isPlottable = () => props.type === 'B' || props.type === 'I' || props.type === 'F';
   return (
     <aside
@@ -57,7 +51,7 @@ export function Detail(props: {
       </p>
       <Show when={props.type !== 'T'}>
         <output class="big mono live" classList={{ muted: value() === undefined }}>
-          <LiveText text={text()} />
+          <LiveText text={find(props.address) ? textOf(value()) : ''} />
         </output>
       </Show>
       <Show when={info()?.time}>{(time) => <LastChange time={time()} origin={info()?.origin} />}</Show>
@@ -90,6 +84,11 @@ export function Detail(props: {
       />
     </aside>
   );
+}
+
+function textOf(value: Value | undefined): string {
+  if (typeof value === 'string') return value;
+  return value === undefined ? 'unknown' : formatValue(value);
 }
 
 function Heading(props: { readonly address: string; readonly isPlottable: boolean; readonly onClose: () => void }) {

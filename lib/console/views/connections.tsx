@@ -1,9 +1,10 @@
 // Connections: how each is doing and why, those in trouble first. People start, stop and restart them here.
 
-import { createMemo, createSignal, For, Show } from 'solid-js';
+import { createMemo, For, Show } from 'solid-js';
 import type { ConnectionControl, ConnectionList, ConnectionStatus } from '../../wire/http/operation/connections.ts';
+import { type Attempt, createAttempt } from '../hub/attempt.ts';
 import { usePolled } from '../hub/polled.ts';
-import { messageOf, postJson } from '../hub/request.ts';
+import { postJson } from '../hub/request.ts';
 import { linkTo, route, setParams } from '../page/route.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
@@ -74,28 +75,8 @@ function Row(props: {
   readonly ask: ReturnType<typeof createConfirmation>['ask'];
   readonly refresh: () => void;
 }) {
-  const [failure, setFailure] = createSignal('');
-  const [isBusy, setBusy] = createSignal(false);
+  const attempt = createAttempt(() => props.refresh());
   const { id } = props.connection;
-  const act = async (action: Action) => {
-    setBusy(true);
-    setFailure('');
-    try {
-      await postJson(`/hub/connections/${encodeURIComponent(id)}`, { action } satisfies ConnectionControl);
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-    setBusy(false);
-    props.refresh();
-  };
-  const confirm = (action: 'stop' | 'restart') =>
-    props.ask({
-      title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
-      text: `What it is connected to is cut off${action === 'stop' ? ' until it is started again' : ' for a moment'}.`,
-      verb: action === 'stop' ? 'Stop' : 'Restart',
-      act: () => act(action),
-    });
-  const isOff = () => props.connection.state === 'disabled';
   return (
     <tr data-connection={id} class="live">
       <td>
@@ -108,9 +89,9 @@ function Row(props: {
             {props.connection.reason}
           </div>
         </Show>
-        <Show when={failure()}>
+        <Show when={attempt.failure()}>
           <div role="alert" class="error">
-            {failure()}
+            {attempt.failure()}
           </div>
         </Show>
       </td>
@@ -127,24 +108,45 @@ function Row(props: {
         {formatSpan(props.now() - Date.parse(props.connection.since))}
       </td>
       <td class="nowrap actions">
-        <Show
-          when={isOff()}
-          fallback={
-            <>
-              <button type="button" disabled={isBusy()} onClick={() => confirm('restart')} aria-label={`Restart ${id}`}>
-                Restart
-              </button>
-              <button type="button" disabled={isBusy()} onClick={() => confirm('stop')} aria-label={`Stop ${id}`}>
-                Stop
-              </button>
-            </>
-          }
-        >
-          <button type="button" disabled={isBusy()} onClick={() => act('start')} aria-label={`Start ${id}`}>
-            Start
-          </button>
-        </Show>
+        <Controls connection={props.connection} ask={props.ask} attempt={attempt} />
       </td>
     </tr>
+  );
+}
+
+/** Buttons that start, stop and restart a connection. */
+function Controls(props: {
+  readonly connection: ConnectionStatus;
+  readonly ask: ReturnType<typeof createConfirmation>['ask'];
+  readonly attempt: Attempt;
+}) {
+  const { isBusy, run } = props.attempt;
+  const { id } = props.connection;
+  const act = (action: Action) =>
+    run(() => postJson(`/hub/connections/${encodeURIComponent(id)}`, { action } satisfies ConnectionControl));
+  const confirm = (action: 'stop' | 'restart') =>
+    props.ask({
+      title: action === 'stop' ? `Stop ${id}?` : `Restart ${id}?`,
+      text: `What it is connected to is cut off${action === 'stop' ? ' until it is started again' : ' for a moment'}.`,
+      verb: action === 'stop' ? 'Stop' : 'Restart',
+      act: () => act(action),
+    });
+  const Control = (control: { readonly verb: string; readonly press: () => void }) => (
+    <button type="button" disabled={isBusy()} onClick={control.press} aria-label={`${control.verb} ${id}`}>
+      {control.verb}
+    </button>
+  );
+  return (
+    <Show
+      when={props.connection.state === 'disabled'}
+      fallback={
+        <>
+          <Control verb="Restart" press={() => confirm('restart')} />
+          <Control verb="Stop" press={() => confirm('stop')} />
+        </>
+      }
+    >
+      <Control verb="Start" press={() => act('start')} />
+    </Show>
   );
 }

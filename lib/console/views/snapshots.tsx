@@ -3,10 +3,10 @@
 import { createSignal, For, Show } from 'solid-js';
 import type { SavedSnapshot, SnapshotList, SnapshotSelection } from '../../wire/http/past/snapshots.ts';
 import { StoreFault } from '../history/no-store.tsx';
+import { createAttempt } from '../hub/attempt.ts';
 import { hub, isStale } from '../hub/hub.ts';
 import { whyReadOnly } from '../hub/me.ts';
 import { usePolled } from '../hub/polled.ts';
-import { messageOf } from '../hub/request.ts';
 import { route, setParams } from '../page/route.ts';
 import { formatCount, formatDate } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
@@ -48,25 +48,17 @@ function Selection(props: {
   readonly ask: Ask;
   refresh(): void;
 }) {
-  const [failure, setFailure] = createSignal('');
+  const { isBusy, failure, run } = createAttempt(() => props.refresh());
   const [name, setName] = createSignal('');
-  const [isBusy, setBusy] = createSignal(false);
   const isPossible = () => !isStale() && !isBusy();
   const may = (verb: Verb) => !whyReadOnly(addressOf(verb));
   const addressOf = (verb: Verb) => `${props.connection}/${props.selection.name}/${verb}`;
   const isThere = (wanted: string) => props.selection.saved.some((saved) => saved.name === wanted);
-  const act = async (verb: Verb, wanted: string) => {
-    setBusy(true);
-    setFailure('');
-    try {
+  const act = (verb: Verb, wanted: string) =>
+    run(async () => {
       await hub.set(addressOf(verb), wanted);
       if (verb === 'save') setName('');
-    } catch (error) {
-      setFailure(messageOf(error));
-    }
-    setBusy(false);
-    props.refresh();
-  };
+    });
   const askFirst = (verb: Verb, wanted: string) =>
     props.ask({ ...questionOf(verb, wanted, props.selection.name), act: () => act(verb, wanted) });
   const save = () => {

@@ -1,10 +1,11 @@
 // Users: who may come in and what each of them may do, the devices that they have signed in with, and links to kiosks that nobody has
 // opened yet. Devices and links can be revoked.
 
-import { createSignal, For, Show } from 'solid-js';
+import { For, Show } from 'solid-js';
 import type { Device, KioskLink, UserAction, UserInfo, UserList } from '../../wire/http/operation/users.ts';
+import { createAttempt } from '../hub/attempt.ts';
 import { usePolled } from '../hub/polled.ts';
-import { messageOf, postJson } from '../hub/request.ts';
+import { postJson } from '../hub/request.ts';
 import { formatCount, formatDate, formatSpan, useNow } from '../page/units.ts';
 import { createConfirmation } from '../parts/confirm.tsx';
 import { TableHead } from '../parts/table-head.tsx';
@@ -13,16 +14,9 @@ import { Fault, Search, searched } from '../parts/view-bar.tsx';
 export default function Users() {
   const { data, error, refresh } = usePolled<UserList>('/hub/users');
   const { ask, Confirmation } = createConfirmation();
-  const [failure, setFailure] = createSignal('');
-  const revoke = async (device: string) => {
-    setFailure('');
-    try {
-      await postJson('/hub/users', { action: 'revoke', device } satisfies UserAction);
-    } catch (problem) {
-      setFailure(messageOf(problem));
-    }
-    refresh();
-  };
+  const { failure, run } = createAttempt(refresh);
+  const revoke = (device: string) =>
+    run(() => postJson('/hub/users', { action: 'revoke', device } satisfies UserAction));
   const confirm: Confirm = (name, text, device) =>
     ask({ title: `Revoke ${name}?`, text, verb: 'Revoke', act: () => revoke(device) });
   const isSought = (...texts: string[]) => texts.join(' ').toLowerCase().includes(searched().toLowerCase());

@@ -61,70 +61,84 @@ interface Opened {
 }
 
 /**
- * Creates a cell. In a cluster it creates its stream where a server says that there is none, and asks for no more than it needs: a stream
- * may have a leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one
- * that crashes when it is asked for a message of a stream that somebody else is having created at this moment.
+ * In a cluster it creates its stream where a server says that there is none, and asks for no more than it needs: a stream may have a
+ * leader while the cluster, which creates streams, has none. A server alone is asked to create it first: Debian 12 has one that crashes
+ * when it is asked for a message of a stream that somebody else is having created at this moment.
  */
-export function createStreamCell<T>({ connection, stream, subject, creations, parse }: StreamCellOptions<T>): Cell<T> {
-  let last: Opened | undefined;
-  let isCreating = false;
-  const opened = async () => {
-    const present = connection();
+export class StreamCell<T> implements Cell<T> {
+  readonly #options: StreamCellOptions<T>;
+  #last: Opened | undefined;
+  #isCreating = false;
+
+  constructor(options: StreamCellOptions<T>) {
+    this.#options = options;
+  }
+
+  async read(): Promise<Held<T>> {
+    const { stream, subject, parse } = this.#options;
+    const session = await this.#opened();
+    const isAlone = session.connection.info?.cluster === undefined;
+    if (isAlone && !session.isThere && (await create(session, stream, subject)) === 0) return nothing;
+    try {
+      const message = await insist(session, (ms) => this.#newest(session, ms));
+      session.isThere = message !== null;
+      return message === null ? nothing : { sequence: message.seq, value: parse(message.json()) };
+    } catch (error) {
+      if (session.codeOf(error) !== isNotThere) throw error;
+      session.isThere = false;
+      await this.#createInTurn(session);
+      return nothing;
+    }
+  }
+
+  async replace(value: T, sequence: number): Promise<number | undefined> {
+    const session = await this.#opened();
+    const expect = { lastSequence: sequence }; // so one attempt succeeds at most
+    let attempts = 0;
+    const write = (timeout: number) => {
+      attempts++;
+      return session.client.publish(this.#options.subject, JSON.stringify(value), { expect, timeout });
+    };
+    try {
+      const { seq } = await insist(session, write);
+      session.isThere = true;
+      return seq;
+    } catch (error) {
+      if (session.codeOf(error) === hasOtherSequence) return undefined;
+      if (attempts > 1 || !(await isUnheard(error))) throw error;
+      void this.#createBeside(session);
+      throw new NotReplaced('no server takes the lease at the moment');
+    }
+  }
+
+  async #opened(): Promise<Opened> {
+    const present = this.#options.connection();
     if (present === undefined) throw new Error('there is no connection');
-    if (last?.connection !== present) last = await open(present);
-    return last;
-  };
-  const newest = async ({ streams }: Opened, timeoutMs: number) => {
+    if (this.#last?.connection !== present) this.#last = await open(present);
+    return this.#last;
+  }
+
+  async #newest({ streams }: Opened, timeoutMs: number) {
+    const { stream, subject } = this.#options;
     const message = await within(streams.getMessage(stream, { last_by_subj: subject }), timeoutMs);
     if (message === undefined) throw new Error('timeout');
     return message;
-  };
-  const createInTurn = (session: Opened) => creations.inTurn(() => create(session, stream, subject));
-  const createBeside = async (session: Opened) => {
-    if (isCreating) return;
-    isCreating = true;
-    await createInTurn(session)
+  }
+
+  #createInTurn(session: Opened): Promise<unknown> {
+    const { creations, stream, subject } = this.#options;
+    return creations.inTurn(() => create(session, stream, subject));
+  }
+
+  async #createBeside(session: Opened): Promise<void> {
+    if (this.#isCreating) return;
+    this.#isCreating = true;
+    await this.#createInTurn(session)
       .catch(() => {}) // whoever wants to write tries again, and so does this
       .finally(() => {
-        isCreating = false;
+        this.#isCreating = false;
       });
-  };
-  return {
-    async read(): Promise<Held<T>> {
-      const session = await opened();
-      const isAlone = session.connection.info?.cluster === undefined;
-      if (isAlone && !session.isThere && (await create(session, stream, subject)) === 0) return nothing;
-      try {
-        const message = await insist(session, (ms) => newest(session, ms));
-        session.isThere = message !== null;
-        return message === null ? nothing : { sequence: message.seq, value: parse(message.json()) };
-      } catch (error) {
-        if (session.codeOf(error) !== isNotThere) throw error;
-        session.isThere = false;
-        await createInTurn(session);
-        return nothing;
-      }
-    },
-    async replace(value, sequence) {
-      const session = await opened();
-      const expect = { lastSequence: sequence }; // so one attempt succeeds at most
-      let attempts = 0;
-      const write = (timeout: number) => {
-        attempts++;
-        return session.client.publish(subject, JSON.stringify(value), { expect, timeout });
-      };
-      try {
-        const { seq } = await insist(session, write);
-        session.isThere = true;
-        return seq;
-      } catch (error) {
-        if (session.codeOf(error) === hasOtherSequence) return undefined;
-        if (attempts > 1 || !(await isUnheard(error))) throw error;
-        void createBeside(session);
-        throw new NotReplaced('no server takes the lease at the moment');
-      }
-    },
-  };
+  }
 }
 
 /** Asks again beside itself until a server has answered. Errors: what a server says is wrong; else why the first attempt has failed. */

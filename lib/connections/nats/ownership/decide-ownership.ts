@@ -11,7 +11,7 @@ import { claimsPlace, leasePlace, pairParts } from '../lease/names.ts';
 import type { Holder } from '../lease/parties.ts';
 import { parseLease } from '../lease/record.ts';
 import { spreadLeaders } from '../lease/spread-leaders.ts';
-import { Creations, createStreamCell } from '../lease/stream-cell.ts';
+import { Creations, StreamCell } from '../lease/stream-cell.ts';
 import type { Link, LinkState, Session } from '../link/link.ts';
 import type { NatsSettings } from '../settings.ts';
 import { Claims, parseClaims } from './claims.ts';
@@ -102,7 +102,7 @@ function createParts(
   const { domain, pair: isPair } = settings;
   const creations = new Creations();
   const cellOf = (name: string, part: number) =>
-    createStreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
+    new StreamCell({ connection, creations, ...leasePlace({ domain, hub: name }, part), parse: parseLease });
   const cells = partsOf(settings).map((part) => cellOf(settings.hub, part));
   const lease = new JointLease(cells, me, clock, {
     async lifeOf(id) {
@@ -117,7 +117,7 @@ function createParts(
   const wanted = createWanted(hub, isShared, () => claims.hurry());
   const claims = new Claims({
     hub: settings.hub,
-    cell: createStreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
+    cell: new StreamCell({ connection, creations, ...claimsPlace(domain), parse: parseClaims }),
     leaseOf: (name) => readJointly(pairParts.map((part) => cellOf(name, part))),
     clock,
     wanted: wanted.ids,

@@ -1,7 +1,7 @@
 // One hub of a pair: it runs connections and rules while it holds the lease, and stands by while it does not.
 
-import { Subscription } from 'rxjs';
-import type { Parameter } from '../../../model/parameter.ts';
+import { merge, Subscription } from 'rxjs';
+import { audit, filter } from 'rxjs/operators';
 import type { LeaseState } from '../lease/lease.ts';
 import type { NamesakeTold } from './namesake.ts';
 import type { Following } from './standing.ts';
@@ -50,23 +50,17 @@ export function followPair(all: Following): Subscription {
   const hear = ({ term }: NamesakeTold) => {
     if (!isRunning && term > standing.term) standing.answers = false;
   };
-  /** What the hub that runs the connections has withdrawn is not this hub's either. */
-  const takeReturned = () => {
-    if (!isRunning && !following.closed) vacancy.begin(timeOfDay());
-  };
-  let isTaking = false;
-  /** A reload adds parameters one by one; those of a hub that stands by are not its own either. */
-  const takeCome = ({ remote }: Parameter) => {
-    if (isRunning || isTaking || remote !== undefined) return;
-    isTaking = true;
-    queueMicrotask(() => {
-      isTaking = false;
-      takeReturned();
-    });
+  /** A reload adds parameters one by one. */
+  const added$ = hub.declared$.pipe(
+    filter(({ remote }) => !isRunning && remote === undefined),
+    audit(() => Promise.resolve()),
+  );
+  /** What a reload of a hub that stands by adds is not its own, and neither is what the hub that runs the connections has withdrawn. */
+  const take = () => {
+    if (!isRunning) vacancy.begin(timeOfDay());
   };
   const following = new Subscription();
-  following.add(hub.mirroring.returned$.subscribe({ next: takeReturned, error: () => {} }));
-  following.add(hub.declared$.subscribe({ next: takeCome, error: () => {} }));
+  following.add(merge(hub.mirroring.returned$, added$).subscribe({ next: take, error: () => {} }));
   following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
   following.add(namesake$.subscribe({ next: hear, error: () => {} }));
   following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));

@@ -101,14 +101,7 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
     forget: (parameter) => v1.forget(parameter, fanOut.forget(parameter)),
     tellStale: v1.tellStale,
     tellLost: v1.tellLost,
-    dismiss(departures) {
-      const mayReturn = new Map<Visitor, boolean>(departures.map((one) => [one.guest, one.mayReturn]));
-      for (const { visitor, session } of [...clients.clients()]) {
-        const returns = mayReturn.get(visitor);
-        if (returns === true) session.end(closeCodes.rightsChanged, 'your rights have changed');
-        else if (returns === false) session.end(closeCodes.signedOut, 'you are signed out');
-      }
-    },
+    dismiss: (departures) => dismiss(clients, departures),
     close() {
       const isHeard = !clients.isEmpty;
       clients.close();
@@ -119,6 +112,16 @@ export function serveSockets({ originOf, countSocket, ...options }: SocketsOptio
       return isHeard;
     },
   };
+}
+
+/** Closes the sockets of visitors that have left. */
+function dismiss(clients: ClientRegister, departures: readonly Departure[]): void {
+  const mayReturn = new Map<Visitor, boolean>(departures.map((one) => [one.guest, one.mayReturn]));
+  for (const { visitor, session } of [...clients.clients()]) {
+    const returns = mayReturn.get(visitor);
+    if (returns === true) session.end(closeCodes.rightsChanged, 'your rights have changed');
+    else if (returns === false) session.end(closeCodes.signedOut, 'you are signed out');
+  }
 }
 
 /** What happens to the sockets of an app. `count` is called when one has opened or closed. */

@@ -91,20 +91,29 @@ export function createFaderValue(
     },
     set,
     press(key) {
-      const page = Math.max(step, (max - min) / pages);
-      const ways: Readonly<Record<string, number>> = {
-        ArrowUp: place() + step,
-        ArrowRight: place() + step,
-        ArrowDown: place() - step,
-        ArrowLeft: place() - step,
-        PageUp: place() + page,
-        PageDown: place() - page,
-        Home: min,
-        End: max,
-      };
-      const next = ways[key];
+      const next = valueAfterKey(key, place(), { min, max, step });
       if (next !== undefined) set(next);
       return next !== undefined;
     },
   };
+}
+
+/** Where a key leads from a value; undefined: it is none that leads anywhere. */
+function valueAfterKey(
+  key: string,
+  value: number,
+  { min, max, step }: { readonly min: number; readonly max: number; readonly step: number },
+): number | undefined {
+  const page = Math.max(step, (max - min) / pages);
+  const ways: Readonly<Record<string, number>> = {
+    ArrowUp: value + step,
+    ArrowRight: value + step,
+    ArrowDown: value - step,
+    ArrowLeft: value - step,
+    PageUp: value + page,
+    PageDown: value - page,
+    Home: min,
+    End: max,
+  };
+  return ways[key];
 }

@@ -53,18 +53,10 @@ export function VirtualList(props: VirtualListProps) {
 
   const press = (event: KeyboardEvent) => {
     const page = Math.max(1, Math.floor(height() / props.rowHeight) - 2);
-    const steps: Readonly<Record<string, number>> = {
-      ArrowDown: props.focused + 1,
-      ArrowUp: props.focused - 1,
-      PageDown: props.focused + page,
-      PageUp: props.focused - page,
-      Home: 0,
-      End: props.length - 1,
-    };
-    const step = steps[event.key];
-    if (step === undefined) return props.onKey(event);
+    const next = placeAfterKey(event.key, props.focused, props.length, page);
+    if (next === undefined) return props.onKey(event);
     event.preventDefault();
-    props.onFocus(Math.max(0, Math.min(step, props.length - 1)));
+    props.onFocus(next);
   };
 
   return (
@@ -91,4 +83,18 @@ export function VirtualList(props: VirtualListProps) {
       </div>
     </div>
   );
+}
+
+/** Which place has the focus after a key; undefined: it is none that moves it. */
+function placeAfterKey(key: string, place: number, length: number, page: number): number | undefined {
+  const steps: Readonly<Record<string, number>> = {
+    ArrowDown: place + 1,
+    ArrowUp: place - 1,
+    PageDown: place + page,
+    PageUp: place - page,
+    Home: 0,
+    End: length - 1,
+  };
+  const step = steps[key];
+  return step === undefined ? undefined : Math.max(0, Math.min(step, length - 1));
 }

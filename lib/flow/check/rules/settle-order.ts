@@ -9,20 +9,14 @@ import { type ConnectionPlan, type RulePlan, sourcesOf } from '../../plan.ts';
 const fewAddresses = 10;
 const nothing: readonly never[] = [];
 
-/** The place of each rule, by its index. Rules that are off, and shadow rules, write nothing that another one would wait for. */
+type SortedRule = Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>;
+
+/** The place of each rule, by its index, and of each connection with inputs that stands between them, by its ID. */
 export function settleOrderOf(
-  rules: readonly Pick<RulePlan, 'to' | 'isEnabled' | 'isShadow' | 'body'>[],
+  rules: readonly SortedRule[],
   connections: readonly ConnectionPlan[],
 ): ReadonlyMap<number | string, number> {
-  const writers = new Map<string, number[]>();
-  rules.forEach(({ to, isEnabled, isShadow }, index) => {
-    if (!isEnabled || isShadow) return;
-    for (const address of to) {
-      const known = writers.get(address);
-      if (known === undefined) writers.set(address, [index]);
-      else known.push(index);
-    }
-  });
+  const writers = writersOf(rules);
   const unsorted = new Map<string, Iterator<number>>();
   const nextWriterOf = (address: string) => {
     const known = unsorted.get(address) ?? writers.get(address)?.values();
@@ -70,4 +64,18 @@ export function settleOrderOf(
   };
   const { order } = sortByDependency<number | string>(rules.keys(), dependenciesOf);
   return new Map(order.map((node, place) => [node, place]));
+}
+
+/** The rules that write to each address, by their index. Those that are off, and shadow rules, write nothing that another one would wait for. */
+function writersOf(rules: readonly SortedRule[]): ReadonlyMap<string, readonly number[]> {
+  const writers = new Map<string, number[]>();
+  rules.forEach(({ to, isEnabled, isShadow }, index) => {
+    if (!isEnabled || isShadow) return;
+    for (const address of to) {
+      const known = writers.get(address);
+      if (known === undefined) writers.set(address, [index]);
+      else known.push(index);
+    }
+  });
+  return writers;
 }

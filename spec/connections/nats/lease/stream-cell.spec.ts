@@ -6,7 +6,7 @@ import test from 'ava';
 import { filter } from 'rxjs/operators';
 import { Lease } from '../../../../lib/connections/nats/lease/lease.ts';
 import { parseLease } from '../../../../lib/connections/nats/lease/record.ts';
-import { Creations, createStreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
+import { Creations, StreamCell } from '../../../../lib/connections/nats/lease/stream-cell.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
 import { eventually, first } from '../../../support/deadline.ts';
 import { startNats } from '../../../support/nats/servers.ts';
@@ -19,14 +19,15 @@ test('of hubs that ask a real server at once one gets it, and the next one as so
   t.teardown(() => nats.end());
   const connections = await Promise.all([0, 1].map(() => connect({ servers: [...nats.urls] })));
   t.teardown(() => Promise.all(connections.map((connection) => connection.close())));
-  const cells = connections.map((connection) =>
-    createStreamCell({
-      connection: () => connection,
-      creations: new Creations(),
-      stream: 'lease',
-      subject: 'some.lease',
-      parse: parseLease,
-    }),
+  const cells = connections.map(
+    (connection) =>
+      new StreamCell({
+        connection: () => connection,
+        creations: new Creations(),
+        stream: 'lease',
+        subject: 'some.lease',
+        parse: parseLease,
+      }),
   );
   for (let race = 0; race < 30; race++) {
     const { sequence } = await cells[0]!.read();
@@ -60,7 +61,7 @@ test('the holder of a lease whose stream is gone has it again, in a new stream',
     creations: new Creations(),
   };
   const [one, other] = ['one', 'other'].map(
-    (id) => new Lease(createStreamCell(place), { id, name: id }, monotonicScheduler),
+    (id) => new Lease(new StreamCell(place), { id, name: id }, monotonicScheduler),
   );
   one!.start();
   await first(one!.state$.pipe(filter(({ is }) => is === 'held')));
@@ -91,7 +92,7 @@ test('a cell has its stream created where there is none, and asks for that at no
   await witness.flush();
   let connection = one;
   const place = { stream: 'lease', subject: 'some.lease' };
-  const cell = createStreamCell({
+  const cell = new StreamCell({
     connection: () => connection,
     creations: new Creations(),
     ...place,
@@ -136,8 +137,9 @@ test('a server survives that many ask at once for what nobody has had created ye
   t.teardown(() => Promise.allSettled(connections.map((connection) => connection.close())));
   for (let race = 0; race < 40; race++) {
     const place = { stream: `race-${race}`, subject: `race.${race}` };
-    const cells = connections.map((connection) =>
-      createStreamCell({ connection: () => connection, creations: new Creations(), ...place, parse: parseLease }),
+    const cells = connections.map(
+      (connection) =>
+        new StreamCell({ connection: () => connection, creations: new Creations(), ...place, parse: parseLease }),
     );
     const held = await Promise.all(cells.map((cell) => cell.read()));
     t.true(held.every(({ sequence }) => sequence === 0));

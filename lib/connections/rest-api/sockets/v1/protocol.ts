@@ -7,6 +7,7 @@ import { maxMessageBytes, maxRate, maxRegexes } from '../../../../wire/limits.ts
 import { protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
+import type { Settings } from '../../settings.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
@@ -60,8 +61,7 @@ export function serveV1({
     },
   };
   const groups = new Groups(hub, fanOut, giveUp);
-  const epoch = randomUUID();
-  const secret = randomUUID();
+  const epochs = new Epochs();
   const shares = new SubscriptionShares(limits);
   const desk = {
     hub,
@@ -75,13 +75,7 @@ export function serveV1({
     groups,
     readSubscription: createSubscriptionReader(boundOf, fanOut, limits),
   };
-  const taken: Greeting['limits'] = {
-    messageBytes: maxMessageBytes,
-    subscriptions: limits.subscriptions,
-    patterns: limits.patterns,
-    regexes: maxRegexes,
-    rate: maxRate,
-  };
+  const taken = limitsTold(limits);
   const greetingOf = ({ epoch }: Client) => encode({ hello: { epoch, hub: `patchbay ${hub.version}`, limits: taken } });
   const shared = { desk, hits, pace, tasks, sessions, stalls, greetingOf };
 
@@ -89,10 +83,7 @@ export function serveV1({
     name: protocolName,
     subprotocol: protocolName,
     accept(comer) {
-      return new V1Session(
-        shared,
-        new Client(comer, epochOf(epoch, secret, comer.visitor), limits.unreadBytes, events),
-      );
+      return new V1Session(shared, new Client(comer, epochs.of(comer.visitor), limits.unreadBytes, events));
     },
     declare: (parameter) => groups.structure.declare(fanOut.channelOf(parameter)),
     forget(parameter, channel) {
@@ -107,10 +98,21 @@ export function serveV1({
   };
 }
 
+/** The limits that clients are told. */
+function limitsTold({ subscriptions, patterns }: Settings['limits']): Greeting['limits'] {
+  return { messageBytes: maxMessageBytes, subscriptions, patterns, regexes: maxRegexes, rate: maxRate };
+}
+
 /**
  * Who has other rights cannot resume: what changed since says nothing of what it may see only now. The secret keeps a client from finding out
  * what it is denied: without it, it could compare the epoch with those of globs that it guesses.
  */
-function epochOf(epoch: string, secret: string, { key }: Visitor): string {
-  return key === '' ? epoch : `${epoch}-${createHmac('sha256', secret).update(key).digest('hex').slice(0, 12)}`;
+class Epochs {
+  readonly #epoch = randomUUID();
+  readonly #secret = randomUUID();
+
+  of({ key }: Visitor): string {
+    if (key === '') return this.#epoch;
+    return `${this.#epoch}-${createHmac('sha256', this.#secret).update(key).digest('hex').slice(0, 12)}`;
+  }
 }
