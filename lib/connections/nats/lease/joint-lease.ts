@@ -5,7 +5,7 @@
 
 import { BehaviorSubject, combineLatest, type Observable, type SchedulerLike } from 'rxjs';
 import { distinctUntilChanged, map } from 'rxjs/operators';
-import { pause } from '../pause.ts';
+import { within } from '../../../model/time/deadline.ts';
 import type { Cell } from './cell.ts';
 import { Lease, type LeaseState } from './lease.ts';
 import type { Holder, Rivals, Terms, Whole } from './parties.ts';
@@ -82,7 +82,7 @@ export class JointLease {
   /** Renews it at once; resolves to whether it is held after that, so nobody else can have begun by the time of the call. Never rejects. */
   async confirm(): Promise<boolean> {
     const parts = this.#byLastRenewal();
-    const soon = Promise.race([confirmAny(parts.slice(0, confirmedFirst)), pause(this.#clock, allAfterMs)]);
+    const soon = within(confirmAny(parts.slice(0, confirmedFirst)), allAfterMs, this.#clock);
     return ((await soon) || (await confirmAny(parts))) && this.isHeld();
   }
 

@@ -4,6 +4,7 @@
 
 import { BehaviorSubject, type Observable, type SchedulerLike, Subscription } from 'rxjs';
 import { messageOf } from '../../../model/error.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import { type Cell, NotReplaced } from './cell.ts';
 import { type Holder, ofOneCell, unknownRivals, type Whole } from './parties.ts';
 import type { LeaseRecord } from './record.ts';
@@ -30,9 +31,7 @@ export class Lease {
   readonly #state = new BehaviorSubject<LeaseState>({ is: 'unknown' });
   #fenceTimer = Subscription.EMPTY;
   #working: Promise<void> | undefined;
-  #hurried: (() => void) | undefined;
-  /** Whether something has happened since the last look began. */
-  #isHurried = false;
+  readonly #pause: Pause;
   #hasEnded = false;
   readonly #trouble = new BehaviorSubject('');
   readonly #sighting = new Sighting();
@@ -56,6 +55,7 @@ export class Lease {
     this.#cell = cell;
     this.#me = me;
     this.#clock = clock;
+    this.#pause = new Pause(clock);
     this.#whole = whole;
     this.#succession = new Succession(me, this.#sighting, rivals, whole);
   }
@@ -105,7 +105,7 @@ export class Lease {
 
   /** Hears that something has happened to the lease: it is looked at without a pause. */
   hurry(): void {
-    if (this.#ownTerm === undefined) this.#wake();
+    if (this.#ownTerm === undefined) this.#pause.wake();
   }
 
   /** The term in which this hub had this part before another one, which did not begin, took it and gave it back; undefined: none has. */
@@ -124,7 +124,7 @@ export class Lease {
     if (this.#ownTerm === undefined || this.#hasEnded) resolve(false);
     else {
       this.#confirming.push(resolve);
-      this.#wake();
+      this.#pause.wake();
     }
     return promise;
   }
@@ -144,7 +144,7 @@ export class Lease {
   stop(): void {
     this.#hasEnded = true;
     this.#fenceTimer.unsubscribe();
-    this.#hurried?.();
+    this.#pause.wake();
   }
 
   /**
@@ -190,7 +190,7 @@ export class Lease {
   async #work(): Promise<void> {
     while (!this.#hasEnded) {
       let pauseMs: number = leaseTimes.retryMs;
-      this.#isHurried = false;
+      this.#pause.forget();
       const confirming = this.#confirming.splice(0);
       const renewals = this.#renewals;
       try {
@@ -200,7 +200,7 @@ export class Lease {
         if (!this.isAnswered) this.#trouble.next(messageOf(error));
       }
       for (const resolve of confirming) resolve(this.#renewals > renewals);
-      if (pauseMs > 0 && !this.#isHurried && !this.#hasEnded) await this.#pause(pauseMs);
+      if (pauseMs > 0 && !this.#pause.isWoken && !this.#hasEnded) await this.#pause.for(pauseMs);
     }
     for (const resolve of this.#confirming.splice(0)) resolve(false);
   }
@@ -309,18 +309,5 @@ export class Lease {
       ...(parts !== undefined && { parts }),
       ...(this.#before !== undefined && { before: this.#before }),
     };
-  }
-
-  /** Has the work go on without a pause. */
-  #wake(): void {
-    this.#isHurried = true;
-    this.#hurried?.();
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#clock.schedule(() => resolve(), ms);
-    this.#hurried = resolve;
-    return promise.finally(() => timer.unsubscribe());
   }
 }

@@ -5,10 +5,10 @@ import { randomUUID } from 'node:crypto';
 import type { SchedulerLike } from 'rxjs';
 import { HubError } from '../../../model/error.ts';
 import type { Remote, RemoteCause, RemoteWrite } from '../../../model/parameter.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { Value } from '../../../model/value.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { pause } from '../pause.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
 import { tellInput } from '../wire/inputs.ts';
 import { isTooLong, maxMessageBytes, read, writeAnswer, writeTimeoutMs } from '../wire/messages.ts';
@@ -108,7 +108,7 @@ export class RemoteWrites {
       } catch (error) {
         const nextMs = Math.max(scheduler.now(), nowMs + leastTryMs);
         if (nextMs >= endMs) throw error;
-        await pause(scheduler, Math.max(0, nextMs - scheduler.now()));
+        await new Pause(scheduler).for(nextMs - scheduler.now());
       }
     }
   }

@@ -4,6 +4,7 @@
 
 import { BehaviorSubject, type Observable, type SchedulerLike } from 'rxjs';
 import { z } from 'zod';
+import { Pause } from '../../../model/time/pause.ts';
 import type { Cell } from '../lease/cell.ts';
 import type { LeaseRecord } from '../lease/record.ts';
 import { leaseTimes } from '../lease/times.ts';
@@ -77,14 +78,13 @@ export class Claims {
   #yields: string | undefined;
   /** Which hub had each Connection ID when the list was read last, and has what is not in it as far as this hub knows. */
   owners: ReadonlyMap<string, string> = new Map();
-  #hurried: (() => void) | undefined;
-  /** Whether something has happened since the last look began. */
-  #isHurried = false;
+  readonly #pause: Pause;
   #working: Promise<void> | undefined;
   #hasEnded = false;
 
   constructor(options: ClaimsOptions) {
     this.#options = options;
+    this.#pause = new Pause(options.clock);
     this.#knownMs = options.clock.now();
   }
 
@@ -164,26 +164,25 @@ export class Claims {
 
   /** Looks without a pause, once more where it looks at the moment. */
   hurry(): void {
-    this.#isHurried = true;
-    this.#hurried?.();
+    this.#pause.wake();
   }
 
   /** Asks for nothing any more. What the hub has stays its own for as long as its lease does. */
   stop(): void {
     this.#hasEnded = true;
-    this.#hurried?.();
+    this.#pause.wake();
   }
 
   async #work(): Promise<void> {
     while (!this.#hasEnded) {
-      this.#isHurried = false;
+      this.#pause.forget();
       const claimed = await this.#claim().catch(() => 'unknown' as const);
       if (claimed === 'unknown') this.#presume();
       else this.#knownMs = this.#options.clock.now();
-      if (claimed === 'outrun' || this.#isHurried || this.#hasEnded) continue;
+      if (claimed === 'outrun' || this.#pause.isWoken || this.#hasEnded) continue;
       const isCalm = claimed === 'read' || (claimed === 'claimed' && this.refusals?.size === 0);
       const isNew = this.refusals === undefined && !this.#isUnanswered;
-      await this.#pause(isCalm ? calmLookMs : isNew ? retryMs : lookMs);
+      await this.#pause.for(isCalm ? calmLookMs : isNew ? retryMs : lookMs);
     }
   }
 
@@ -267,13 +266,6 @@ export class Claims {
     };
     await Promise.all([...hubs].map(look));
     return gone;
-  }
-
-  #pause(ms: number): Promise<void> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const timer = this.#options.clock.schedule(() => resolve(), ms);
-    this.#hurried = resolve;
-    return promise.finally(() => timer.unsubscribe());
   }
 }
 

@@ -3,8 +3,8 @@
 
 import type { SchedulerLike } from 'rxjs';
 import { within } from '../../../model/time/deadline.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { JointLease } from '../lease/joint-lease.ts';
-import { pause } from '../pause.ts';
 
 /** Confirmations that follow one another begin so far apart at least. */
 const everyMs = 10;
@@ -36,7 +36,7 @@ export class Confirmation {
     await last;
     this.#next = undefined;
     const confirmed = inTime(this.#tellAndRenew());
-    this.#last = Promise.all([confirmed, pause(this.#clock, everyMs)]);
+    this.#last = Promise.all([confirmed, new Pause(this.#clock).for(everyMs)]);
     return confirmed;
   }
 

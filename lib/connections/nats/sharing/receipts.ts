@@ -1,10 +1,10 @@
 // Whether the hub that stands by has what this one, which runs, has told: it would take over with that.
 
 import type { SchedulerLike } from 'rxjs';
+import { Pause } from '../../../model/time/pause.ts';
 import { withinTicks } from '../../../model/time/ticks.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Transport } from '../link/transport.ts';
-import { pause } from '../pause.ts';
 import { type Receipt, read, receipt } from '../wire/messages.ts';
 
 /** Who does not answer for so long is not waited for until it answers again. */
@@ -48,7 +48,7 @@ export class Receipts {
       if (this.#clock.now() >= endMs) return false;
       if (!isReminded) remind();
       isReminded = true;
-      await pause(this.#clock, againMs);
+      await new Pause(this.#clock).for(againMs);
     }
   }
 

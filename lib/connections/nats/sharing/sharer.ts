@@ -5,11 +5,11 @@ import { hostname } from 'node:os';
 import { type SchedulerLike, Subscription } from 'rxjs';
 import { connectionIdOf } from '../../../model/address.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { type HubName, subjectOf } from '../link/subjects.ts';
 import type { Message, Transport } from '../link/transport.ts';
 import type { Ownership } from '../ownership/ownership.ts';
-import { pause } from '../pause.ts';
 import { Receipts } from './receipts.ts';
 import { SharedParameters } from './shared-parameters.ts';
 import { TurnWriter, type Written } from './turn-writer.ts';
@@ -131,7 +131,7 @@ export class Sharer {
     const { ownership, scheduler } = this.#context;
     while (this.#transport === undefined || !ownership.tells) {
       if (!ownership.isHolder || scheduler.now() >= endMs) return false;
-      await pause(scheduler, lookAgainMs);
+      await new Pause(scheduler).for(lookAgainMs);
     }
     const transport = this.#transport;
     this.flush();

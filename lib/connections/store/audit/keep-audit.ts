@@ -4,11 +4,12 @@
 import { merge, Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
-import { Pause } from '../pause.ts';
 import { RowRate } from '../row-rate.ts';
 import { flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
@@ -138,7 +139,7 @@ class AuditKeeper implements RecordedArchive {
       this.#tellState();
       const isIdle = this.#isIdle && this.#queue.length + this.#flushing.length === 0;
       if (isIdle && this.#trouble === undefined && !this.#isEnding) {
-        await this.#pause.untilAfter(this.#happens$, tickMs);
+        await this.#pause.until(afterNext(this.#happens$, tickMs, scheduler));
         continue;
       }
       const isUrgent = this.#flushing.length > 0;

@@ -4,6 +4,7 @@
 import { Observable, type SchedulerLike } from 'rxjs';
 import { Backoff } from '../../../model/time/backoff.ts';
 import { within } from '../../../model/time/deadline.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
@@ -71,12 +72,13 @@ class HistoryKeeper implements RecordedArchive {
   #told: string | undefined = '';
   #isFirst = true;
   #isEnding = false;
-  #wake = () => {};
+  readonly #pause: Pause;
 
   constructor(options: RecordHistoryOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
     this.#tell = tell;
-    this.#recorder = new Recorder(options.hub, options.rules, options.isOwn, () => this.#wake());
+    this.#pause = new Pause(options.scheduler);
+    this.#recorder = new Recorder(options.hub, options.rules, options.isOwn, () => this.#pause.wake());
   }
 
   status(): WritingStatus {
@@ -89,7 +91,7 @@ class HistoryKeeper implements RecordedArchive {
   async flush(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#flushing.push(resolve);
-    this.#wake();
+    this.#pause.wake();
     await within(promise, flushDeadlineMs, this.#options.scheduler);
   }
 
@@ -107,7 +109,7 @@ class HistoryKeeper implements RecordedArchive {
       await this.#step();
       this.#tellState();
       const pauseMs = this.#pauseMs();
-      await this.#pause(startedAt + pauseMs - scheduler.now());
+      await this.#pause.for(startedAt + pauseMs - scheduler.now());
     }
   }
 
@@ -115,7 +117,7 @@ class HistoryKeeper implements RecordedArchive {
   async end(kept: Promise<unknown>): Promise<void> {
     this.#isEnding = true;
     this.#recorder.end();
-    this.#wake();
+    this.#pause.wake();
     await kept;
     try {
       if (this.#trouble === undefined) await this.#handOver();
@@ -180,15 +182,5 @@ class HistoryKeeper implements RecordedArchive {
     if (this.#trouble !== undefined) return this.#backoff.next();
     if (this.#flushing.length > 0 || this.#recorder.queue.isHalfFull) return 0;
     return this.#recorder.isCatchingUp ? catchUpMs : handOverMs;
-  }
-
-  #pause(delayMs: number): Promise<void> {
-    return new Promise((resolve) => {
-      const action = this.#options.scheduler.schedule(() => resolve(), Math.max(0, delayMs));
-      this.#wake = () => {
-        action.unsubscribe();
-        resolve();
-      };
-    });
   }
 }

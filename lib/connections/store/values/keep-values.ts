@@ -4,11 +4,12 @@
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import type { Parameter } from '../../../model/parameter.ts';
 import { Backoff } from '../../../model/time/backoff.ts';
+import { Pause } from '../../../model/time/pause.ts';
 import type { ValuesArchive } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
+import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
-import { Pause } from '../pause.ts';
 import { SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, Written } from '../thread/values/messages.ts';
@@ -108,7 +109,7 @@ class ValuesKeeper {
       if (this.#isOpen && this.#options.copy.isDue(scheduler.now())) void this.#makeCopy();
       this.#tellState();
       if (this.#isIdle && this.#trouble === undefined && !this.#isEnding && this.#written === hub.revision) {
-        await this.#pause.untilAfter(hub.changes$, tickMs);
+        await this.#pause.until(afterNext(hub.changes$, tickMs, scheduler));
         continue;
       }
       const pauseMs = this.#trouble === undefined ? (isBehind ? 0 : tickMs) : this.#backoff.next();

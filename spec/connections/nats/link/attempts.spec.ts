@@ -4,7 +4,7 @@
 import test from 'ava';
 import type { Subscription } from 'rxjs';
 import { attemptAll } from '../../../../lib/connections/nats/link/attempts.ts';
-import { pause } from '../../../../lib/connections/nats/pause.ts';
+import { Pause } from '../../../../lib/model/time/pause.ts';
 import { Time } from '../support/time.ts';
 
 const deadlineMs = 3000;
@@ -31,7 +31,7 @@ function begin(servers: readonly string[], does: (server: string, atMs: number) 
         try {
           const answer = does(server, time.now());
           if (answer === 'refuse') throw new Error('refused');
-          await pause(time, answer === 'hang' ? deadlineMs : answer);
+          await new Pause(time).for(answer === 'hang' ? deadlineMs : answer);
           if (answer === 'hang') throw new Error('timeout');
         } finally {
           underWay--;

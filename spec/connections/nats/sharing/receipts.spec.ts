@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import test from 'ava';
 import type { Transport } from '../../../../lib/connections/nats/link/transport.ts';
-import { pause } from '../../../../lib/connections/nats/pause.ts';
 import { Receipts } from '../../../../lib/connections/nats/sharing/receipts.ts';
 import { monotonicScheduler } from '../../../../lib/hub/scheduler.ts';
+import { Pause } from '../../../../lib/model/time/pause.ts';
 import { Time } from '../support/time.ts';
 
 const name = { domain: 'd', hub: 'west' };
@@ -23,7 +23,7 @@ function standBy() {
       state.asked++;
       if (!state.isThere) throw new Error('no responders');
       if (state.answer !== undefined) return Buffer.from(JSON.stringify(state.answer));
-      await pause(time, timeoutMs);
+      await new Pause(time).for(timeoutMs);
       throw new Error('timeout');
     },
   };
