@@ -1,10 +1,12 @@
 // What two readings of a file have in common is made the same object, so that a look at it tells that nothing has changed.
 
+import { isJsonObject } from '../model/json-object.ts';
+
 /** The data after a change, in which everything that is equal to what was before is what was before. Data is JSON. */
 export function withSameParts(before: unknown, after: unknown): unknown {
   if (before === after) return before;
   if (Array.isArray(before) && Array.isArray(after)) return listWithSameParts(before, after);
-  if (!isObject(before) || !isObject(after)) return after;
+  if (!isJsonObject(before) || !isJsonObject(after)) return after;
   const keys = Object.keys(before);
   const entries = Object.entries(after).map(([key, value]): [string, unknown] => [
     key,
@@ -27,8 +29,4 @@ function listWithSameParts(before: readonly unknown[], after: readonly unknown[]
     result.push(isMoved ? withSameParts(before[index - from], after[index]) : item);
   }
   return added === 0 && result.every((item, index) => item === before[index]) ? before : result;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

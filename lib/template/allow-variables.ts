@@ -1,6 +1,8 @@
 // What a JSON Schema allows beside what the check wants: variables of templates, which are replaced before, and texts from the
 // environment and from files.
 
+import { isJsonObject } from '../model/json-object.ts';
+
 /** A schema in JSON, as Zod writes it. */
 interface Schema {
   readonly [keyword: string]: unknown;
@@ -19,8 +21,6 @@ const reference = {
   maxProperties: 1,
   additionalProperties: false,
 };
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Allows variables wherever a text, a number, true or false is expected, and in keys; `references`: of texts, `{ env }` too. */
 export function allowVariables(schema: Schema, references = false): Schema {
@@ -34,9 +34,9 @@ export function allowVariables(schema: Schema, references = false): Schema {
 
 function allowWithin(keyword: string, value: unknown, references: boolean): unknown {
   const allow = (inner: unknown, key = '') =>
-    isSchema(inner) ? allowVariables(inner, references || key === 'connections') : inner;
-  if (keyword === 'propertyNames') return isSchema(value) ? allowText(value, false) : value;
-  if (['properties', '$defs'].includes(keyword) && isSchema(value))
+    isJsonObject(inner) ? allowVariables(inner, references || key === 'connections') : inner;
+  if (keyword === 'propertyNames') return isJsonObject(value) ? allowText(value, false) : value;
+  if (['properties', '$defs'].includes(keyword) && isJsonObject(value))
     return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, allow(inner, key)]));
   if (['anyOf', 'oneOf', 'prefixItems'].includes(keyword)) return (value as unknown[]).map((inner) => allow(inner));
   return ['items', 'additionalProperties'].includes(keyword) ? allow(value) : value;
