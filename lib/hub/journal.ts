@@ -4,6 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../connections/connection.ts';
 import type { KeptLog } from '../connections/keeping.ts';
+import { cutText } from '../model/cut-text.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
 import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/reports/log-entry.ts';
@@ -126,7 +127,7 @@ export class Journal implements HubLog {
   }
 
   #keep(level: LogLevel, message: string, { connection, rule }: { connection?: string; rule?: string }): void {
-    const text = message.length > keptLength ? `${message.slice(0, keptLength)}…` : message;
+    const text = cutText(message, keptLength);
     this.#entries.add({ n: this.#entries.last + 1, time: Date.now(), level, connection, rule, message: text });
   }
 }

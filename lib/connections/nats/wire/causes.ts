@@ -1,6 +1,7 @@
 // What led to a change, as hubs tell it to one another: the newest links of the chain, each with who wrote and on which hub.
 
 import { z } from 'zod';
+import { cutText } from '../../../model/cut-text.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import { type Value, valueTypes } from '../../../model/value.ts';
 
@@ -51,8 +52,8 @@ export function isToldOrigin(by: unknown): by is ToldOrigin {
 
 /** Of a longer name only the beginning is told, with `…` at its end: a rule without one is called after all that it listens to. */
 export function tellOrigin({ kind, name, file, hub, traceparent }: Origin): ToldOrigin {
-  const told = cut(name, maxNameLength - 1);
-  const toldFile = file === undefined ? '' : cut(file, maxNameLength - 1);
+  const told = cutText(name, maxNameLength - 1);
+  const toldFile = file === undefined ? '' : cutText(file, maxNameLength - 1);
   if (traceparent !== undefined) return [kind, told, toldFile, hub ?? '', traceparent];
   if (hub !== undefined) return [kind, told, toldFile, hub];
   return file === undefined ? [kind, told] : [kind, told, toldFile];
@@ -74,11 +75,7 @@ export function tellLinks(newest: Change | undefined): ToldLinks {
 }
 
 function shortened(value: Value): Value {
-  return typeof value === 'string' ? cut(value, maxCauseText) : value;
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}…` : text;
+  return typeof value === 'string' ? cutText(value, maxCauseText) : value;
 }
 
 /** The newest of the changes that were told, with the others as its causes; undefined: none was. */

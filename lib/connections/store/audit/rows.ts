@@ -1,5 +1,6 @@
 // What the entries of the audit say.
 
+import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change } from '../../../model/parameter.ts';
 import { describeEnd } from '../../../model/reports/log-entry.ts';
 import { describeTrace } from '../../../model/trace.ts';
@@ -38,13 +39,13 @@ export function rowOfDeed({ kind, user, address, before, after, cause, count = 1
     n: 0,
     time,
     kind,
-    user: cutText(user),
-    address: cutText(address),
+    user: cut(user),
+    address: cut(address),
     type: '',
     before: cut(before),
     after: cut(after),
     count,
-    cause: cutText(cause),
+    cause: cut(cause),
   };
 }
 
@@ -90,10 +91,6 @@ export function rowOfCells(cells: readonly Cell[]): AuditRow {
 
 /** Cuts texts that are too long. */
 export function cut<Kind extends Value | undefined>(value: Kind): Kind {
-  return (typeof value === 'string' ? cutText(value) : value) as Kind;
-}
-
-/** What is cut is copied, so that it does not hold the whole text while it waits. */
-function cutText(text: string): string {
-  return text.length <= maxTextUnits ? text : `${Buffer.from(text.slice(0, maxTextUnits)).toString()}…`;
+  if (typeof value !== 'string' || value.length <= maxTextUnits) return value;
+  return `${beginningOf(value, maxTextUnits)}…` as Kind;
 }

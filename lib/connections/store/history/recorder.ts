@@ -1,5 +1,6 @@
 // Puts every change that is to be recorded into columns, on the hub's own thread: as little as possible is done for each.
 
+import { beginningOf } from '../../../model/cut-text.ts';
 import type { Change, Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { CatchUp, catchUpStep } from './catch-up.ts';
@@ -147,7 +148,8 @@ export class Recorder {
     const { value, origin, cause } = change;
     columns.time[row] = time;
     columns.revision[row] = change.revision;
-    columns.value[row] = typeof value === 'string' ? columns.addText(cut(value)) : (value as number);
+    columns.value[row] =
+      typeof value === 'string' ? columns.addText(beginningOf(value, maxTextUnits)) : (value as number);
     columns.parameter[row] = entry.number;
     columns.writer[row] = this.#numbering.numberOf(origin);
     columns.source[row] = cause === undefined ? columns.writer[row]! : this.#numbering.numberOfSource(cause);
@@ -197,9 +199,4 @@ export class Recorder {
     this.#entries.delete(parameter);
     if (entry.number > 0) this.#numbering.retire(entry.number);
   }
-}
-
-/** What is cut is copied: a slice would hold the whole text while it waits. */
-function cut(text: string): string {
-  return text.length <= maxTextUnits ? text : Buffer.from(text.slice(0, maxTextUnits)).toString();
 }

@@ -1,6 +1,7 @@
 // The change that set a value and what had led to it, as text beside the value: JSON that people can query. So `explain` goes on
 // where the hub that ended has stopped.
 
+import { cutText } from '../../../model/cut-text.ts';
 import type { Change, Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value, ValueType } from '../../../model/value.ts';
 
@@ -92,6 +93,5 @@ function toChange(link: Link & KeptLeaf, cause: Change | undefined): Change {
 }
 
 function json(value: Value): string {
-  if (typeof value !== 'string') return String(value);
-  return JSON.stringify(value.length <= maxCauseText ? value : `${value.slice(0, maxCauseText).toWellFormed()}…`);
+  return typeof value === 'string' ? JSON.stringify(cutText(value, maxCauseText)) : String(value);
 }

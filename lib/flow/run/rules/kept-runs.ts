@@ -1,6 +1,7 @@
 // The last runs of a rule as its trace keeps them: a ring of numbers, so that a run costs a few stores in one place, and no memory.
 // What few runs have, such as texts, mistakes and durations, lies beside it.
 
+import { cutText } from '../../../model/cut-text.ts';
 import type { Change } from '../../../model/parameter.ts';
 import type { RuleOutcome, RuleRun } from '../../../model/reports/rule-run.ts';
 import { toText, type Value } from '../../../model/value.ts';
@@ -129,7 +130,7 @@ export abstract class KeptRuns {
 
   /** A value of the run was dropped by a limit of a step; what was said of the run before stays. */
   limit(message: string): void {
-    if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message);
+    if (this.#count > 0) this.#detailsOfNewest().error ??= cutText(message, keptLength);
   }
 
   /** The runs for people, newest first; `to` are the destinations of their rule. */
@@ -218,13 +219,7 @@ function textOf(results: readonly (Value | undefined)[]): string {
   return results.flatMap((value) => (value === undefined ? [] : [toText(value)])).join(', ');
 }
 
-/** The value itself, or the beginning of a long text, copied so that it does not keep the whole. */
+/** The value itself, or the beginning of a long text. */
 export function cut(value: Value): Value {
-  return typeof value === 'string' ? cutText(value) : value;
-}
-
-/** The text itself, or the beginning of a long one, as `cut`. */
-function cutText(text: string): string {
-  if (text.length <= keptLength) return text;
-  return JSON.parse(JSON.stringify(`${text.slice(0, keptLength)}…`)) as string;
+  return typeof value === 'string' ? cutText(value, keptLength) : value;
 }

@@ -1,0 +1,46 @@
+import test from 'ava';
+import fc from 'fast-check';
+import { collectGarbage } from '../../bench/load/used-memory.ts';
+import { beginningOf, cutText } from '../../lib/model/cut-text.ts';
+
+test('a text that is not too long stays as it is, whatever it is', (t) => {
+  for (const text of ['', 'lamp', '12345', 'a\ud83d']) {
+    t.is(cutText(text, 5), text);
+    t.is(beginningOf(text, 5), text);
+  }
+});
+
+test('of a longer one the beginning is left', (t) => {
+  t.is(cutText('123456', 5), '12345…');
+  t.is(beginningOf('123456', 5), '12345');
+  t.is(cutText('öäü€ß?', 5), 'öäü€ß…');
+  t.is(beginningOf('öäü€ß?', 5), 'öäü€ß');
+});
+
+test('no half of a character is left', (t) => {
+  t.is(cutText('lamp💡', 5), 'lamp\ufffd…');
+  t.is(beginningOf('lamp💡', 5), 'lamp\ufffd');
+  t.is(cutText('lamp💡s', 6), 'lamp💡…');
+});
+
+test('both cut any text alike, to well-formed ones of the same length', (t) => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary', maxLength: 40 }), fc.nat(20), (text, length) => {
+      if (text.length <= length) return cutText(text, length) === text && beginningOf(text, length) === text;
+      const beginning = beginningOf(text, length);
+      return cutText(text, length) === `${beginning}…` && beginning.length === length && beginning.isWellFormed();
+    }),
+  );
+  t.pass();
+});
+
+for (const [name, cut] of Object.entries({ cutText, beginningOf }))
+  for (const letter of ['a', '€'])
+    test(`${name}: what is cut does not keep the whole text: ${letter}`, (t) => {
+      collectGarbage();
+      const before = process.memoryUsage().heapUsed;
+      const kept = Array.from({ length: 30 }, (_, index) => cut(`${index} ${letter.repeat(100_000)}!`, 200));
+      collectGarbage();
+      const perText = (process.memoryUsage().heapUsed - before) / kept.length;
+      t.true(perText < 20_000, `${perText} bytes for each`);
+    });
