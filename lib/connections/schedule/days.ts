@@ -1,6 +1,6 @@
 // Which days an entry means: days of the week and dates. A day is counted from 1970, as a date without a zone.
 
-export const dayMs = 86_400_000;
+import { dayMs } from '../../model/time/calendar-day.ts';
 
 const weekdays = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const weekday = `(?:${weekdays.join('|')})`;

@@ -1,7 +1,8 @@
 // When an entry opens, closes or fires. Times are moments, in milliseconds since 1970.
 
+import { dayMs } from '../../model/time/calendar-day.ts';
 import { localTime, momentOf } from '../../model/time/zone-time.ts';
-import { dayMs, type IsDay } from './days.ts';
+import type { IsDay } from './days.ts';
 import type { EntrySettings } from './settings.ts';
 
 /** How far ahead an entry looks for its next moment. */

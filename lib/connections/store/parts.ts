@@ -3,7 +3,7 @@
 
 import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
-import { Backoff } from '../../model/time/backoff.ts';
+import { Backoff, restartTimes } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
 
 /**
@@ -40,7 +40,7 @@ export function runParts(parts: Readonly<Record<string, Part>>, scheduler: Sched
 }
 
 function keepRunning(part: Part, scheduler: SchedulerLike, tell: (event: ConnectionEvent) => void): () => void {
-  const backoff = new Backoff({ firstMs: 1000, longestMs: 30_000, provenMs: 60_000 });
+  const backoff = new Backoff(restartTimes);
   let waiting: Subscription | undefined;
   let running: Subscription | undefined;
   let isStopped = false;

@@ -1,6 +1,7 @@
 // A disk that takes long: while a commit does, and for a while after it, its lag is told.
 
 import type { SchedulerLike } from 'rxjs';
+import type { BackoffTimes } from '../../model/time/backoff.ts';
 
 /** A commit that takes longer is told: what was to be kept may be older than half a second when it is safe. */
 const slowMs = 300;
@@ -9,6 +10,8 @@ const recoveredMs = 2000;
 const tellEveryMs = 1000;
 /** How long somebody waits at most until what has changed is written. */
 export const flushDeadlineMs = 2000;
+/** The pauses before a database is tried again that cannot be opened or written. */
+export const againTimes: BackoffTimes = { firstMs: 500, longestMs: 5000 };
 
 export class SlowDisk {
   readonly #scheduler: SchedulerLike;

@@ -1,11 +1,11 @@
 // Functions of the time, by the clock of the hub, which in a test stands still until it is moved. CEL's own points in time have
 // methods that take what `timestamp` gives.
 
+import { dayMs } from '../../model/time/calendar-day.ts';
 import { localTime } from '../../model/time/zone-time.ts';
 import { define, type FunctionType } from './function-type.ts';
 
 const pointInTime = 'google.protobuf.Timestamp';
-const dayMs = 86_400_000;
 
 export const timeFunctions: readonly FunctionType[] = [
   ofNow('hour', 'the hour, 0 to 23', 'double', (date) => date.getUTCHours()),

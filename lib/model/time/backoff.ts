@@ -7,6 +7,9 @@ export interface BackoffTimes {
   readonly provenMs?: number;
 }
 
+/** For what a hub starts again when it has crashed: connections, parts of a store, rules in TypeScript. */
+export const restartTimes: BackoffTimes = { firstMs: 1000, longestMs: 30_000, provenMs: 60_000 };
+
 export class Backoff {
   readonly #times: Required<BackoffTimes>;
   #failures = 0;

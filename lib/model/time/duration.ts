@@ -1,10 +1,11 @@
 // Durations as people write them: milliseconds, or text such as '500ms', '30s', '1m30s', '2h', '1d'.
 
 import { describe, HubError } from '../error.ts';
+import { dayMs } from './calendar-day.ts';
 
 const unitMs: Readonly<Record<string, number>> = {
-  y: 365 * 86_400_000,
-  d: 86_400_000,
+  y: 365 * dayMs,
+  d: dayMs,
   h: 3_600_000,
   m: 60_000,
   s: 1000,

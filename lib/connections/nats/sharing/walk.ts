@@ -4,11 +4,9 @@
 import type { Parameter } from '../../../model/parameter.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { tellLinks, tellOrigin } from '../wire/causes.ts';
-import { read, type WalkAnswer, type WalkRequest, walkRequest } from '../wire/messages.ts';
+import { messageBytes, read, type WalkAnswer, type WalkRequest, walkRequest } from '../wire/messages.ts';
 import type { SharedParameters } from './shared-parameters.ts';
 
-/** A page is ended when it has grown this long; one more value may be longer. */
-const pageBytes = 200_000;
 /** How many fires are told at most. */
 const maxFires = 20_000;
 
@@ -27,7 +25,7 @@ export function answerWalk(
     return undefined;
   }
   const answer = { ...head, structure: shared.structure };
-  if ('from' in request) return JSON.stringify({ ...answer, ...shared.page(request.from, pageBytes) });
+  if ('from' in request) return JSON.stringify({ ...answer, ...shared.page(request.from, messageBytes) });
   const text = JSON.stringify(answer);
   if (request.epoch !== head.epoch || request.structure !== shared.structure) return text;
   return `${text.slice(0, -1)},${changesSince(request.since, shared, hub, fires)}}`;
@@ -55,7 +53,7 @@ function changesSince(
     const change = JSON.stringify(tellState(parameter, number)).slice(1, -1);
     changes.push(change);
     bytes += Buffer.byteLength(change);
-    if (bytes > pageBytes) return `"changes":[${changes}],"to":${parameter.lastChange!.revision}`;
+    if (bytes > messageBytes) return `"changes":[${changes}],"to":${parameter.lastChange!.revision}`;
   }
   const fired = [...fires].slice(0, maxFires).flatMap(([parameter, count]) => {
     const number = shared.numberOf(parameter);

@@ -5,7 +5,7 @@ import { type ErrorCode, errorCatalogue } from '../../../model/error.ts';
 import { valueTypes } from '../../../model/value.ts';
 import { isName, isTime, isToldOrigin, name, time, toldLinks, toldOrigin } from './causes.ts';
 
-/** A message is ended when it has grown this long, at the end of a turn. */
+/** A message is ended when it has grown this long: at the end of a turn, or of a value in a page that answers a walk. */
 export const messageBytes = 200_000;
 /** What is longer is not sent: NATS takes a megabyte. Other hubs then ask for a walk. */
 export const maxMessageBytes = 900_000;

@@ -11,7 +11,7 @@ import type { HubPort } from '../../hub-port.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { RowRate } from '../row-rate.ts';
-import { flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
+import { againTimes, flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import { listen } from './listen.ts';
@@ -58,7 +58,7 @@ class AuditKeeper implements RecordedArchive {
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
-  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #backoff = new Backoff(againTimes);
   readonly #rate = new RowRate();
   readonly #disk: SlowDisk;
   readonly #listening: Subscription;

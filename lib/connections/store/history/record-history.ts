@@ -9,7 +9,7 @@ import type { RecordedArchive, WritingStatus } from '../../archive.ts';
 import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { RowRate } from '../row-rate.ts';
-import { flushDeadlineMs } from '../slow-disk.ts';
+import { againTimes, flushDeadlineMs } from '../slow-disk.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { HistoryAnswer, HistoryRoom } from './messages.ts';
 import { Recorder } from './recorder.ts';
@@ -57,7 +57,7 @@ class HistoryKeeper implements RecordedArchive {
   readonly #tell: (event: ConnectionEvent) => void;
   readonly #writer = new HistoryWriter();
   readonly #recorder: Recorder;
-  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #backoff = new Backoff(againTimes);
   readonly #rate = new RowRate();
   /** Who waits until what was recorded up to now is written. */
   #flushing: (() => void)[] = [];

@@ -1,5 +1,6 @@
 // The entries of a history, as its thread reads them, too.
 
+import { dayMs } from '../../../model/time/calendar-day.ts';
 import { createSelection, type Selection } from '../selection.ts';
 
 /** One entry: what it selects, and how that is recorded. `everyMs` 0: each change; times for which it is kept may be Infinity. */
@@ -12,7 +13,7 @@ export interface HistoryRule extends Selection {
 }
 
 /** For how long what no entry selects any more is kept: as when nothing is said. */
-export const defaultTimes = { rawMs: 10 * 86_400_000, minutesMs: 365 * 86_400_000, hoursMs: Number.POSITIVE_INFINITY };
+export const defaultTimes = { rawMs: 10 * dayMs, minutesMs: 365 * dayMs, hoursMs: Number.POSITIVE_INFINITY };
 
 /** Creates what finds the entry that holds for an address, by its place in the list; undefined: it is not recorded. */
 export function createRuleFinder(rules: readonly HistoryRule[]): (address: string) => number | undefined {

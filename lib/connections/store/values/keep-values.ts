@@ -10,7 +10,7 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
-import { SlowDisk } from '../slow-disk.ts';
+import { againTimes, SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, Written } from '../thread/values/messages.ts';
 import { gather } from './gather.ts';
@@ -60,7 +60,7 @@ class ValuesKeeper {
   readonly #memories: Memories;
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
-  readonly #backoff = new Backoff({ firstMs: 500, longestMs: 5000 });
+  readonly #backoff = new Backoff(againTimes);
   readonly #disk: SlowDisk;
   /** What was lost; shown until the connection is started anew. */
   #losses: readonly string[] = [];

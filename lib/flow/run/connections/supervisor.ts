@@ -21,7 +21,7 @@ import { SettleCall, type SettlePlace } from '../../../graph/settle-queue.ts';
 import { HubError, messageOf } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';
 import { withoutSecrets } from '../../../model/secret.ts';
-import { Backoff } from '../../../model/time/backoff.ts';
+import { Backoff, restartTimes } from '../../../model/time/backoff.ts';
 import type { Value } from '../../../model/value.ts';
 import type { ConnectionPlan } from '../../plan.ts';
 import { HeldWrites } from './held-writes.ts';
@@ -30,9 +30,6 @@ import { LiveStatus, type SupervisedStatus } from './live-status.ts';
 import { OwnParameters } from './own-parameters.ts';
 import { secretLog } from './secret-log.ts';
 import { UnfinishedWork } from './unfinished-work.ts';
-
-/** A connection that ran for a minute starts its backoff anew. */
-const backoffTimes = { firstMs: 1000, longestMs: 30_000, provenMs: 60_000 };
 
 export interface SupervisorOptions {
   readonly plan: ConnectionPlan;
@@ -54,7 +51,7 @@ export class Supervisor {
   readonly #status: LiveStatus;
   readonly #held: HeldWrites;
   readonly #unfinished: UnfinishedWork;
-  readonly #backoff = new Backoff(backoffTimes);
+  readonly #backoff = new Backoff(restartTimes);
   readonly #settlePlace: SettlePlace;
   #startedAt = 0;
   #subscription = Subscription.EMPTY;

@@ -1,11 +1,12 @@
 // When the room is used up, the oldest goes: changes first, hour by hour, then minutes, at last a quarter of what there is.
 
+import { dayMs } from '../../../../model/time/calendar-day.ts';
 import { hourMs } from '../tables.ts';
 import { dropChanges, dropSpans, hoursOf } from './drop.ts';
 import type { HistoryDatabase, SpanTable } from './history-database.ts';
 
 /** Minutes go before the changes of the present hour, but for those of one day. */
-const keptMinutesMs = 86_400_000;
+const keptMinutesMs = dayMs;
 
 /** Deletes in steps; whoever needs room stops as soon as there is enough. */
 export function* makeRoom(database: HistoryDatabase, now: number): Generator<void, void, void> {

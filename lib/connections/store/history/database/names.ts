@@ -1,6 +1,7 @@
 // Parameters, writers and gaps are a few bytes each, but a hub that runs for years meets ever more of them. So those go, now and then,
 // that no row names any more, and the oldest gaps.
 
+import { dayMs } from '../../../../model/time/calendar-day.ts';
 import { hoursOf } from './drop.ts';
 import type { HistoryDatabase } from './history-database.ts';
 
@@ -8,7 +9,6 @@ import type { HistoryDatabase } from './history-database.ts';
 export const usualNames = 10_000;
 /** So many gaps are kept, the newest: more than a question looks at. */
 export const keptGaps = 10_000;
-const dayMs = 86_400_000;
 /** How many rows one step deletes, and of how many parameters it reads changes. */
 const stepRows = 500;
 const stepParameters = 50;

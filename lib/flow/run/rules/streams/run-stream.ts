@@ -1,18 +1,16 @@
 // The body of a rule in TypeScript: a stream. When it fails, it is subscribed to again, with backoff.
 
 import { defer, retry, Subscription, timer } from 'rxjs';
-import { Backoff } from '../../../../model/time/backoff.ts';
+import { Backoff, restartTimes } from '../../../../model/time/backoff.ts';
 import type { StreamBody } from '../../../plan.ts';
 import type { RuleContext } from '../rule-context.ts';
 import { StreamCauses } from './stream-causes.ts';
 import { streamSources } from './stream-sources.ts';
 
-const backoffTimes = { firstMs: 1000, longestMs: 30_000 };
-
 export function runStream(body: StreamBody, context: RuleContext): Subscription {
   const { scheduler, graph } = context.runtime;
   const { output } = context;
-  const backoff = new Backoff(backoffTimes);
+  const backoff = new Backoff(restartTimes);
   const subscription = new Subscription();
   const causes = new StreamCauses(graph);
   const sources = streamSources(body, context, causes, subscription);
