@@ -1,4 +1,4 @@
-// Whether a lease may be taken: from nobody, from who has not renewed it, or as it was released.
+// Finds out whether this hub may take a lease: nobody holds it, its holder has not renewed it in time, or its holder has released it.
 
 import type { Life } from './life.ts';
 import type { Holder, Rivals, Whole } from './parties.ts';
@@ -10,9 +10,12 @@ type Before = LeaseRecord['before'];
 
 export interface Finding {
   readonly mayTake: boolean;
-  /** Whether who may still go on by it has said that it is there. */
+  /** Whether the hub answers that may still go on by this lease: its holder, or the one that it was given back to. */
   readonly isThere: boolean;
-  /** As in the record, for who takes it. Who has said that it is there, and was waited for, is not waited for again. */
+  /**
+   * What the next holder writes into its record as `before`. Undefined also when that hub answers, as it has been waited for and is not
+   * waited for again, and when it is this hub.
+   */
   readonly before: Before;
 }
 

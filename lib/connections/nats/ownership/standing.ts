@@ -31,7 +31,10 @@ export interface Deciding {
 /** What those decide who follow the lease. */
 export interface Standing {
   isHolder: boolean;
-  /** Whether its name is its own: by its lease, or as nobody says who has that and no other hub of the name is heard of. */
+  /**
+   * Whether this hub may use its name: it holds the lease on the name, or nobody can say who does and no other hub of this
+   * name is heard of.
+   */
   hasName: boolean;
   /** As `Ownership.answers`. */
   answers: boolean;

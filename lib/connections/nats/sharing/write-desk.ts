@@ -1,6 +1,6 @@
-// Writes what other hubs ask for. Each hub numbers its requests: the same one again within a minute is answered as the first was, and
-// written once. One that comes late, behind a later one of its hub, does not write over what that one has written; one that comes when
-// who has asked for it waits no longer writes nothing.
+// Writes what other hubs ask for. Each hub numbers its requests. A request that comes again within a minute gets the same answer, and
+// is written once. A request that a later one of its hub has overtaken does not write over what the later one has written. A request
+// that comes after its hub has stopped waiting for the answer writes nothing.
 
 import type { SchedulerLike } from 'rxjs';
 import { HubError, messageOf } from '../../../model/error.ts';
