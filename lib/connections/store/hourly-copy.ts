@@ -15,6 +15,7 @@ export class HourlyCopy {
   readonly #files: DatabaseFiles;
   #dueAt = Infinity;
   #worker: Worker | undefined;
+  #trouble: string | undefined;
 
   constructor(files: DatabaseFiles) {
     this.#files = files;
@@ -25,6 +26,11 @@ export class HourlyCopy {
     this.#dueAt = now + (ageMs === undefined ? firstMs : Math.max(0, copyEveryMs - ageMs));
   }
 
+  /** Why there is no copy of the last hour; undefined: there is, or none was to be made yet. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
   isDue(now: number): boolean {
     return now >= this.#dueAt && this.#worker === undefined;
   }
@@ -33,6 +39,7 @@ export class HourlyCopy {
   async make(now: () => number): Promise<Copied> {
     const copied = await this.#copy();
     this.#worker = undefined;
+    this.#trouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
     this.#dueAt = now() + (copied.state === 'copied' ? copyEveryMs : againMs);
     return copied;
   }

@@ -5,6 +5,7 @@ import { Observable, type SchedulerLike, type Subscription } from 'rxjs';
 import { messageOf } from '../../model/error.ts';
 import { Backoff, restartTimes } from '../../model/time/backoff.ts';
 import type { ConnectionEvent } from '../connection.ts';
+import { ToldState } from './told-state.ts';
 
 /**
  * A part tells its state soon after it was subscribed to: the store has started once all have. When it errs it is subscribed to
@@ -15,22 +16,19 @@ export type Part = Observable<ConnectionEvent>;
 /** Runs the parts of a store, by name. The reason of what is wrong begins with the name, but for that of values. */
 export function runParts(parts: Readonly<Record<string, Part>>, scheduler: SchedulerLike): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
-    const reasons = new Map<string, string>();
+    const reasons = new Map<string, string | undefined>();
     const names = Object.keys(parts);
-    let told: string | undefined;
-    const tell = (name: string, reason: string) => {
+    const state = new ToldState((event) => subscriber.next(event));
+    const tell = (name: string, reason: string | undefined) => {
       reasons.set(name, reason);
       if (reasons.size < names.length) return;
-      const wrong = names.map((one) => reasons.get(one)!).filter((text) => text !== '');
-      const all = wrong.join('; ');
-      if (all === told) return;
-      told = all;
-      subscriber.next(all === '' ? { state: 'running' } : { state: 'degraded', reason: all });
+      state.set(...names.map((one) => reasons.get(one)));
     };
     const running = Object.entries(parts).map(([name, part]) =>
       keepRunning(part, scheduler, (event) => {
         if ('set' in event) subscriber.next(event);
-        else tell(name, event.state === 'running' ? '' : name === 'values' ? event.reason : `${name}: ${event.reason}`);
+        else if (event.state === 'running') tell(name, undefined);
+        else tell(name, name === 'values' ? event.reason : `${name}: ${event.reason}`);
       }),
     );
     return () => {

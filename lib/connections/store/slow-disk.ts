@@ -24,10 +24,10 @@ export class SlowDisk {
     this.#tell = tell;
   }
 
-  /** How long the last slow commit took, or takes up to now; undefined: the disk is well. */
-  get lagMs(): number | undefined {
+  /** Says with which lag `what` is written, that of the last slow commit; undefined: the disk is well. */
+  describeLag(what: string): string | undefined {
     if (this.#last !== undefined && this.#scheduler.now() - this.#last.at > recoveredMs) this.#last = undefined;
-    return this.#last?.ms;
+    return this.#last && `${what} are written with a lag of ${this.#last.ms} ms: the disk is slow`;
   }
 
   /** Waits for a commit, and watches how long it takes. Errors: those of the commit. */

@@ -50,8 +50,10 @@ test('a database that is damaged is told, and the copy before stays', async (t) 
   ValuesDatabase.create(files.path);
   const copy = new HourlyCopy(files);
   t.deepEqual(await copy.make(now), { state: 'copied' });
+  t.is(copy.trouble, undefined);
   await writeFile(files.path, randomBytes(10_000));
   t.like(await copy.make(now), { state: 'damaged' });
+  t.regex(copy.trouble!, /^there is no copy of the last hour: ./);
   t.notThrows(() => ValuesDatabase.check(files.copy, false));
 });
 

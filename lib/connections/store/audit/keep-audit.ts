@@ -12,6 +12,7 @@ import { afterNext } from '../after-next.ts';
 import type { HourlyCopy } from '../hourly-copy.ts';
 import { RowRate } from '../row-rate.ts';
 import { againTimes, flushDeadlineMs, SlowDisk } from '../slow-disk.ts';
+import { ToldState } from '../told-state.ts';
 import { AuditQueue } from './audit-queue.ts';
 import type { AuditWriter } from './audit-writer.ts';
 import { listen } from './listen.ts';
@@ -55,7 +56,7 @@ export function keepAudit(options: KeepAuditOptions): Observable<ConnectionEvent
 
 class AuditKeeper implements RecordedArchive {
   readonly #options: KeepAuditOptions;
-  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #state: ToldState;
   readonly #queue = new AuditQueue();
   readonly #place = new LogPlace();
   readonly #backoff = new Backoff(againTimes);
@@ -68,9 +69,6 @@ class AuditKeeper implements RecordedArchive {
   #losses: readonly string[] = [];
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
-  /** Why there is no copy of the last hour. */
-  #copyTrouble: string | undefined;
-  #told: string | undefined;
   #seenAt = 0;
   /** The time of the oldest entry. */
   #oldest: number | undefined;
@@ -91,7 +89,7 @@ class AuditKeeper implements RecordedArchive {
 
   constructor(options: KeepAuditOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
-    this.#tell = tell;
+    this.#state = new ToldState(tell);
     this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
     this.#pause = new Pause(options.scheduler);
     this.#happens$ = merge(options.hub.changes$, options.hub.keeping.deeds$);
@@ -163,9 +161,8 @@ class AuditKeeper implements RecordedArchive {
   }
 
   async #makeCopy(): Promise<void> {
-    const copied = await this.#options.copy.make(() => this.#options.scheduler.now());
-    this.#copyTrouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
-    if (copied.state === 'damaged') this.#openAnew(true);
+    const { state } = await this.#options.copy.make(() => this.#options.scheduler.now());
+    if (state === 'damaged') this.#openAnew(true);
   }
 
   /** Has the database opened again, and checked where it is suspect. */
@@ -219,19 +216,10 @@ class AuditKeeper implements RecordedArchive {
   }
 
   #tellState(): void {
-    const { lagMs } = this.#disk;
+    if (this.#isEnding) return;
     const { lost } = this.#queue;
-    const reason = [
-      this.#trouble,
-      lagMs && `entries are written with a lag of ${lagMs} ms: the disk is slow`,
-      lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined,
-      this.#copyTrouble,
-      ...this.#losses,
-    ]
-      .filter((text) => text !== undefined)
-      .join('; ');
-    if (reason === this.#told || this.#isEnding) return;
-    this.#told = reason;
-    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+    const losing = lost > 0 ? `${lost} entries were lost: more came than could be written` : undefined;
+    const lag = this.#disk.describeLag('entries');
+    this.#state.set(this.#trouble, lag, losing, this.#options.copy.trouble, ...this.#losses);
   }
 }

@@ -10,6 +10,7 @@ import type { ConnectionEvent } from '../../connection.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { RowRate } from '../row-rate.ts';
 import { againTimes, flushDeadlineMs } from '../slow-disk.ts';
+import { ToldState } from '../told-state.ts';
 import { HistoryWriter } from './history-writer.ts';
 import type { HistoryAnswer, HistoryRoom } from './messages.ts';
 import { Recorder } from './recorder.ts';
@@ -40,7 +41,6 @@ export interface RecordHistoryOptions {
 export function recordHistory(options: RecordHistoryOptions): Observable<ConnectionEvent> {
   return new Observable((subscriber) => {
     const keeper = new HistoryKeeper(options, (event) => subscriber.next(event));
-    subscriber.next({ state: 'running' }); // to open a large file takes longer than the hub is to wait
     const kept = keeper.keep().catch((error) => subscriber.error(error));
     const withdraw = options.offer(keeper);
     return () => {
@@ -54,7 +54,7 @@ const tooFast = 'changes came faster than they could be written';
 
 class HistoryKeeper implements RecordedArchive {
   readonly #options: RecordHistoryOptions;
-  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #state: ToldState;
   readonly #writer = new HistoryWriter();
   readonly #recorder: Recorder;
   readonly #backoff = new Backoff(againTimes);
@@ -69,14 +69,13 @@ class HistoryKeeper implements RecordedArchive {
   #oldest: number | undefined;
   /** Why changes were lost. */
   #lossReason = tooFast;
-  #told: string | undefined = '';
   #isFirst = true;
   #isEnding = false;
   readonly #pause: Pause;
 
   constructor(options: RecordHistoryOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
-    this.#tell = tell;
+    this.#state = new ToldState(tell);
     this.#pause = new Pause(options.scheduler);
     this.#recorder = new Recorder(options.hub, options.rules, options.isOwn, () => this.#pause.wake());
   }
@@ -104,6 +103,7 @@ class HistoryKeeper implements RecordedArchive {
 
   async keep(): Promise<void> {
     const { scheduler } = this.#options;
+    this.#state.set(); // to open a large file takes longer than the hub is to wait
     while (!this.#isEnding) {
       const startedAt = scheduler.now();
       await this.#step();
@@ -169,12 +169,10 @@ class HistoryKeeper implements RecordedArchive {
   }
 
   #tellState(): void {
+    if (this.#isEnding) return;
     const trouble = this.#trouble && `nothing is recorded: ${this.#trouble.reason}`;
     const losing = this.#recorder.queue.isLosing ? 'changes are lost until there is room again' : undefined;
-    const reason = [trouble, losing, ...this.#losses].filter((text) => text !== undefined).join('; ');
-    if (reason === this.#told || this.#isEnding) return;
-    this.#told = reason;
-    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+    this.#state.set(trouble, losing, ...this.#losses);
   }
 
   #pauseMs(): number {

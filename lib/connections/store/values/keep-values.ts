@@ -13,6 +13,7 @@ import type { HourlyCopy } from '../hourly-copy.ts';
 import { againTimes, SlowDisk } from '../slow-disk.ts';
 import type { SnapshotShelf } from '../snapshots/shelf.ts';
 import type { Batch, Opened, Written } from '../thread/values/messages.ts';
+import { ToldState } from '../told-state.ts';
 import { gather } from './gather.ts';
 import { CausesWriter } from './kept-causes.ts';
 import { Memories } from './memories.ts';
@@ -56,7 +57,7 @@ export function keepValues(options: KeepValuesOptions): Observable<ConnectionEve
 
 class ValuesKeeper {
   readonly #options: KeepValuesOptions;
-  readonly #tell: (event: ConnectionEvent) => void;
+  readonly #state: ToldState;
   readonly #memories: Memories;
   readonly #causes = new CausesWriter();
   readonly #wanted = new WeakMap<Parameter, boolean>();
@@ -66,9 +67,6 @@ class ValuesKeeper {
   #losses: readonly string[] = [];
   /** Why nothing is written at the moment. */
   #trouble: string | undefined;
-  /** Why there is no copy of the last hour. */
-  #copyTrouble: string | undefined;
-  #told: string | undefined;
   /** All changes up to this revision are on the disk. */
   #written: number;
   readonly #progress: Progress;
@@ -83,7 +81,7 @@ class ValuesKeeper {
 
   constructor(options: KeepValuesOptions, tell: (event: ConnectionEvent) => void) {
     this.#options = options;
-    this.#tell = tell;
+    this.#state = new ToldState(tell);
     this.#disk = new SlowDisk(options.scheduler, () => this.#tellState());
     this.#memories = new Memories(options.hub.keeping);
     this.#pause = new Pause(options.scheduler);
@@ -132,9 +130,8 @@ class ValuesKeeper {
   }
 
   async #makeCopy(): Promise<void> {
-    const copied = await this.#options.copy.make(() => this.#options.scheduler.now());
-    this.#copyTrouble = copied.state === 'copied' ? undefined : `there is no copy of the last hour: ${copied.reason}`;
-    if (copied.state === 'damaged') this.#openAnew();
+    const { state } = await this.#options.copy.make(() => this.#options.scheduler.now());
+    if (state === 'damaged') this.#openAnew();
   }
 
   /** Has the database opened again, and written anew. */
@@ -214,14 +211,8 @@ class ValuesKeeper {
   }
 
   #tellState(): void {
-    const { lagMs } = this.#disk;
-    const lag = lagMs && `values are written with a lag of ${lagMs} ms: the disk is slow`;
-    const reason = [this.#trouble, lag, this.#copyTrouble, ...this.#losses]
-      .filter((text) => text !== undefined)
-      .join('; ');
-    if (reason === this.#told || this.#isEnding) return;
-    this.#told = reason;
-    this.#tell(reason === '' ? { state: 'running' } : { state: 'degraded', reason });
+    if (this.#isEnding) return;
+    this.#state.set(this.#trouble, this.#disk.describeLag('values'), this.#options.copy.trouble, ...this.#losses);
   }
 
   #isWanted(parameter: Parameter): boolean {

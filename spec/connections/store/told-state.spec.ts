@@ -1,0 +1,26 @@
+import test from 'ava';
+import type { ConnectionEvent } from '../../../lib/connections/connection.ts';
+import { ToldState } from '../../../lib/connections/store/told-state.ts';
+
+test('a state is told once, and again when it is another one', (t) => {
+  const told: ConnectionEvent[] = [];
+  const state = new ToldState((event) => told.push(event));
+  state.set(undefined);
+  state.set();
+  state.set('no room', undefined, 'two values were lost');
+  state.set('no room', 'two values were lost');
+  state.set('two values were lost');
+  state.set(undefined, undefined);
+  t.deepEqual(told, [
+    { state: 'running' },
+    { state: 'degraded', reason: 'no room; two values were lost' },
+    { state: 'degraded', reason: 'two values were lost' },
+    { state: 'running' },
+  ]);
+});
+
+test('the first state is told, whatever it is', (t) => {
+  const told: ConnectionEvent[] = [];
+  new ToldState((event) => told.push(event)).set('no room');
+  t.deepEqual(told, [{ state: 'degraded', reason: 'no room' }]);
+});
