@@ -1,4 +1,4 @@
-// A wait that whoever waits, or somebody else, can end early.
+// A wait by a scheduler that can be ended early.
 
 import type { Scheduler } from './deadline.ts';
 
@@ -30,7 +30,7 @@ export class Pause {
     this.#wake();
   }
 
-  /** Whether it was woken since the last `forget`. Who works between two pauses leaves out the next one then. */
+  /** Whether it was woken since the last `forget`: who was at work then leaves out the next pause. */
   get isWoken(): boolean {
     return this.#isWoken;
   }
