@@ -7,7 +7,7 @@ import { maxMessageBytes, maxRate, maxRegexes } from '../../../../wire/limits.ts
 import { protocolName } from '../../../../wire/protocol.ts';
 import type { Greeting } from '../../../../wire/v1/hub-messages.ts';
 import type { LostFires } from '../../../mirroring.ts';
-import type { Settings } from '../../settings.ts';
+import type { Limits } from '../../limits/limit-settings.ts';
 import type { Visitor } from '../../users/visitor.ts';
 import type { Channel } from '../channel.ts';
 import type { Protocol, ProtocolContext } from '../protocol.ts';
@@ -99,7 +99,7 @@ export function serveV1({
 }
 
 /** The limits that clients are told. */
-function limitsTold({ subscriptions, patterns }: Settings['limits']): Greeting['limits'] {
+function limitsTold({ subscriptions, patterns }: Limits): Greeting['limits'] {
   return { messageBytes: maxMessageBytes, subscriptions, patterns, regexes: maxRegexes, rate: maxRate };
 }
 
