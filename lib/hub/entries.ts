@@ -1,9 +1,8 @@
 // The newest entries of a log, by number.
 
-import type { LogEntry } from '../model/reports/log-entry.ts';
+import { keptEntries, type LogEntry } from '../model/reports/log-entry.ts';
 
-/** How many entries are kept. */
-export const keptEntries = 2000;
+export { keptEntries };
 
 export class Entries {
   /** Oldest first. */

@@ -1,6 +1,7 @@
 // Asks the hub for the history that a plot shows: what is in view, at the resolution of the screen.
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
+import { maxPoints } from '../../wire/http/limits.ts';
 import type { History } from '../../wire/http/past/history.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import { isStale } from '../hub/hub.ts';
@@ -15,7 +16,6 @@ const refreshShare = 0.05;
 const mostRefreshMs = 60_000;
 /** Marks are not seen by the page, and asked for as often as this; so is what could not be had. */
 const leastRefreshMs = 2000;
-const mostPoints = 10_000;
 
 export interface Wanted {
   readonly address: string;
@@ -99,7 +99,7 @@ function pathFor(wanted: Wanted): string {
   const { from, to } = rangeOf(frame, hubNow());
   const query = new URLSearchParams({
     from: String(Math.floor(from - earlierMs)),
-    points: String(Math.min(mostPoints, Math.ceil(points))),
+    points: String(Math.min(maxPoints, Math.ceil(points))),
   });
   if (!isToNow(wanted)) query.set('to', String(Math.ceil(to - earlierMs)));
   return `/hub/history/${pathOf(address)}?${query}`;

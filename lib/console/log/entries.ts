@@ -1,14 +1,12 @@
 // The lines of the log that the console holds: entries of the hub that runs now, after those it saw of earlier runs.
 
-import { isRestart, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
+import { isRestart, keptEntries, type LogLevel, logLevels } from '../../model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../wire/http/operation/log.ts';
-
-/** How many lines are held. The hub keeps as many entries. */
-export const maxLines = 2000;
 
 /** An entry, or the line that says that the hub was restarted, where the hub itself does not: it has no store. */
 export type LogLine = LogEntry | 'restarted';
 
+/** As many lines are held as the hub keeps entries. */
 export interface Held {
   readonly lines: readonly LogLine[];
   /** The name of the count of their numbers; undefined: nothing was asked since a restart. */
@@ -27,7 +25,7 @@ export function goesOn({ count }: Held, page: LogPage): boolean {
 /** Adds a page, asked for with `next`, after what is held. Nothing older than the lines of another count comes behind them. */
 export function append({ lines, count }: Held, page: LogPage): Held {
   const news = count === undefined ? laterThan(lines, page.entries) : page.entries;
-  const all = news.length === 0 ? lines : [...lines, ...news].slice(-maxLines);
+  const all = news.length === 0 ? lines : [...lines, ...news].slice(-keptEntries);
   return { lines: all, count: page.count, next: page.next };
 }
 

@@ -7,14 +7,13 @@ import type { ParameterNode } from '../../graph/parameter-node.ts';
 import { RestoredChange } from '../../graph/restored-change.ts';
 import { SettleCall } from '../../graph/settle-queue.ts';
 import type { Change } from '../../model/parameter.ts';
+import { keptDeviations } from '../../model/reports/shadow-report.ts';
 import type { HubLog } from '../journal.ts';
 import { Deviations } from '../twin/deviations.ts';
 import { isLedToBefore, type Moment } from '../twin/outside.ts';
 import { runTwin, type Twin } from '../twin/run-twin.ts';
 import { type Cone, nameOf } from './cone.ts';
 
-/** How many deviations are kept. */
-const keptDeviations = 1000;
 /** A timer in shadow may be so much later than the one that is live. */
 const momentMs = 10;
 

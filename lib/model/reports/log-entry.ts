@@ -26,6 +26,9 @@ export interface LogStatus {
   readonly lost: number;
 }
 
+/** How many entries are kept, the newest. */
+export const keptEntries = 2000;
+
 /** Some entries, oldest first. Whoever wants more asks for those after `next`. */
 export interface LogPage {
   readonly entries: readonly LogEntry[];

@@ -2,6 +2,9 @@
 
 import type { Deviation, DeviationCount } from './deviation.ts';
 
+/** How many deviations are kept, the newest. */
+export const keptDeviations = 1000;
+
 export interface ShadowReport {
   /** Since when, in milliseconds since 1970; a change of what runs in shadow begins anew. */
   readonly since: number;

@@ -7,12 +7,11 @@ import {
   goesOn,
   type Held,
   isShown,
-  maxLines,
   nothingHeld,
   replace,
   restart,
 } from '../../../lib/console/log/entries.ts';
-import { describeRestart, type LogLevel } from '../../../lib/model/reports/log-entry.ts';
+import { describeRestart, keptEntries, type LogLevel } from '../../../lib/model/reports/log-entry.ts';
 import type { LogEntry, LogPage } from '../../../lib/wire/http/operation/log.ts';
 
 const startedAt = { a: Date.UTC(2026, 10, 22), b: Date.UTC(2026, 10, 23) };
@@ -23,7 +22,7 @@ const entry = (n: number, run: Run = 'a', level: LogLevel = 'info'): LogEntry =>
 };
 /** The answer of a hub that has logged entries 1 to `last`. */
 const page = (after: number, last: number, run: Run = 'a'): LogPage => {
-  const first = Math.max(after > last ? 1 : after + 1, last - maxLines + 1);
+  const first = Math.max(after > last ? 1 : after + 1, last - keptEntries + 1);
   const entries = Array.from({ length: last - first + 1 }, (_, index) => entry(first + index, run));
   return { entries, next: last, count: run };
 };
@@ -41,11 +40,11 @@ test('a hub that counts anew was restarted; one that goes on was not, however mu
   const after = append(restart(held), page(0, 2, 'b'));
   t.deepEqual(numbers(after), [1, 2, 3, 4, 5, 'restarted', 1, 2]);
   t.is(after.next, 2);
-  const flood = page(held.next, 3 * maxLines);
+  const flood = page(held.next, 3 * keptEntries);
   t.true(goesOn(held, flood));
   const { lines } = append(held, flood);
-  t.is(lines.length, maxLines);
-  t.is((lines.at(-1) as LogEntry).n, 3 * maxLines);
+  t.is(lines.length, keptEntries);
+  t.is((lines.at(-1) as LogEntry).n, 3 * keptEntries);
 });
 
 test('a store that counts otherwise tells nothing twice', (t) => {

@@ -3,13 +3,11 @@
 import { HubError } from '../../../model/error.ts';
 import { readJsonObject } from '../../../model/json-object.ts';
 import type { HttpRequest } from '../../../net/uws.ts';
+import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import { LimitError } from '../limits/limit-error.ts';
-import { limits } from '../limits/limits.ts';
 import { servedHits } from './answer/served-hits.ts';
 import type { Exchange } from './exchange.ts';
 import { countLateBody } from './late-body.ts';
-
-const maxBodyBytes = limits.bodyBytes.default;
 
 /** The media type of a body, in small letters; empty if its charset is not UTF-8. */
 export function bodyTypeOf(request: HttpRequest): string {

@@ -2,6 +2,7 @@
 // room shows the same table, and a spec holds both equal.
 
 import { closeCodes } from '../../../wire/close-codes.ts';
+import { maxBodyBytes } from '../../../wire/http/limits.ts';
 import {
   maxMessageBytes,
   maxPatternLength,
@@ -369,7 +370,7 @@ export const limits = {
     isFatal: false,
   },
   bodyBytes: {
-    default: 64 * 1024,
+    default: maxBodyBytes,
     unit: 'bytes',
     setting: 'fixed',
     about: 'the body of a request',

@@ -1,13 +1,13 @@
 // GET /hub/clients: how each WebSocket client is doing.
 
+import { maxListedClients } from '../../../wire/http/limits.ts';
 import type { ClientList, ClientStatus, SessionStatus } from '../../../wire/http/operation/clients.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { ConnectedClient } from '../sockets/session.ts';
 
-const shownClients = 500;
-const shownLength = 1024 * 1024;
+const maxLength = 1024 * 1024;
 
-/** The clients, slow ones first, at most 500 or 1 MiB of them. */
+/** The clients, slow ones first, at most 1 MiB of them. */
 export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const nowMs = performance.now();
   const clients = [...connected].map((client) => ({ client, status: client.session.status(nowMs) }));
@@ -15,10 +15,10 @@ export function clientsOf(connected: Iterable<ConnectedClient>): ClientList {
   const slow = clients.filter(isSlow).sort(bySlowness);
   const shown: ClientStatus[] = [];
   let length = 0;
-  for (const one of [...slow, ...clients.filter((client) => !isSlow(client))].slice(0, shownClients)) {
+  for (const one of [...slow, ...clients.filter((client) => !isSlow(client))].slice(0, maxListedClients)) {
     const described = describeClient(one);
     length += JSON.stringify(described).length;
-    if (length > shownLength) break;
+    if (length > maxLength) break;
     shown.push(described);
   }
   return { count: clients.length, clients: shown };

@@ -5,6 +5,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import test from 'ava';
 import { methodsOf } from '../../../../lib/connections/rest-api/http/router.ts';
+import { limits } from '../../../../lib/connections/rest-api/limits/limits.ts';
 import type { RouteContext } from '../../../../lib/connections/rest-api/routes/route-context.ts';
 import { routesOf } from '../../../../lib/connections/rest-api/routes/routes.ts';
 import { settingsSchema } from '../../../../lib/connections/rest-api/settings.ts';
@@ -16,7 +17,10 @@ import { openClient } from '../../../support/sockets/socket.ts';
 type Specification = Parameters<Validator['validate']>[0];
 
 interface Operation {
-  readonly responses: Readonly<Record<string, { content?: Readonly<Record<string, { schema?: object }>> }>>;
+  readonly parameters?: readonly { readonly name: string; readonly schema: { readonly maximum?: number } }[];
+  readonly responses: Readonly<
+    Record<string, { description: string; content?: Readonly<Record<string, { schema?: object }>> }>
+  >;
 }
 
 interface Document {
@@ -108,6 +112,22 @@ test('what needs no credentials says so, and where people sign in there is a coo
     t.is(status, 302);
     t.true('302' in paths[path].get.responses);
   }
+});
+
+test('a query may ask for the most that it names, and for no more; words name the limit of recordings', async (t) => {
+  const { hub, document } = await start();
+  const asked: string[] = [];
+  for (const [path, { get }] of Object.entries(document.paths))
+    for (const { name, schema } of get?.parameters ?? []) {
+      if (schema.maximum === undefined) continue;
+      const place = path.replace('{address}', 'desk/a');
+      const statusOf = async (count: number) => (await ask(t, hub.port, `GET ${place}?${name}=${count}`)).status;
+      t.deepEqual([await statusOf(schema.maximum), await statusOf(schema.maximum + 1)], [200, 400], path);
+      asked.push(path);
+    }
+  t.is(asked.length, 5, `${asked}`);
+  t.is(limits.recordings.default, 4);
+  t.regex(document.paths['/hub/record']!.get!.responses['409']!.description, /^Four clients /);
 });
 
 const json = { 'content-type': 'application/json', accept: 'application/json' };

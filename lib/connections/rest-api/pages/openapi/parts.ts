@@ -1,5 +1,6 @@
 // The parts that paths of the OpenAPI document are made of: what they are about, what they take and what they answer.
 
+import { maxBodyBytes } from '../../../../wire/http/limits.ts';
 import type { SchemaName } from './schemas.ts';
 
 type Tag = 'parameters' | 'operation' | 'causes' | 'past' | 'pages' | 'users';
@@ -88,7 +89,7 @@ export function updated() {
 export function bodyRefusals() {
   return {
     '400': problem('A body that makes no sense'),
-    '413': problem('A body of more than 64 KiB'),
+    '413': problem(`A body of more than ${maxBodyBytes / 1024} KiB`),
     '415': problem('A body of another type'),
   };
 }

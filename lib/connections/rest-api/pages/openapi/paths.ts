@@ -1,6 +1,7 @@
 // The paths of the OpenAPI document. The hub answers HEAD wherever GET only reads, so HEAD is not listed.
 
-import { logLevels } from '../../../../model/reports/log-entry.ts';
+import { keptEntries, logLevels } from '../../../../model/reports/log-entry.ts';
+import { maxListedClients, maxParameters } from '../../../../wire/http/limits.ts';
 import {
   about,
   badPath,
@@ -94,7 +95,11 @@ export const paths = {
   },
   '/hub/clients': {
     get: {
-      ...about('listClients', 'operation', 'The WebSocket clients of this connection, slow ones first, at most 500'),
+      ...about(
+        'listClients',
+        'operation',
+        `The WebSocket clients of this connection, slow ones first, at most ${maxListedClients}`,
+      ),
       responses: fresh('Clients'),
     },
   },
@@ -176,7 +181,7 @@ export const paths = {
   },
   '/hub/log': {
     get: {
-      ...about('readLog', 'operation', 'The newest 2,000 entries of the log'),
+      ...about('readLog', 'operation', `The newest ${keptEntries.toLocaleString('en')} entries of the log`),
       parameters: [
         inQuery('after', { type: 'integer', minimum: 0, default: 0 }, 'Only entries after this one: `next` of before'),
         inQuery('level', { enum: logLevels, default: 'debug' }, 'The least level'),
@@ -213,7 +218,7 @@ export const paths = {
           { type: 'array', items: { type: 'string' } },
           'RE2 patterns, one of which the address matches',
         ),
-        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1_000_000 }, 'How many at most'),
+        inQuery('limit', { type: 'integer', minimum: 1, maximum: maxParameters }, 'How many at most'),
       ],
       responses: {
         '200': { description: 'The parameters', content: json({ type: 'array', items: ref('Parameter') }) },

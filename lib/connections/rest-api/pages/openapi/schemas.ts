@@ -22,6 +22,7 @@ import type { RuleList, RuleSwitch } from '../../../../wire/http/operation/rules
 import type { RuleRun, RuleRuns, RuleTraces } from '../../../../wire/http/operation/trace.ts';
 import type { ParameterInfo, Update, Updated } from '../../../../wire/http/parameters.ts';
 import type { Problem } from '../../../../wire/http/problem.ts';
+import { protocolName } from '../../../../wire/protocol.ts';
 import { type DescribedOfHubs, hubSchemas } from './hub-schemas.ts';
 import { anyOf, describe, list, object, oneOf, type Properties, type Schema, schema } from './schema.ts';
 import { type DescribedOfShadow, shadowSchemas } from './shadow-schemas.ts';
@@ -158,7 +159,7 @@ export const schemas: { readonly [Name in SchemaName]: Schema<Described[Name]> }
           id: count,
           user: describe(text, 'Empty: nobody in particular'),
           address: text,
-          protocol: oneOf(['plain', 'patchbay.v1']),
+          protocol: oneOf(['plain', protocolName]),
           since: time,
           state: oneOf(['live', 'catching up', 'stalled']),
           unreadBytes: count,

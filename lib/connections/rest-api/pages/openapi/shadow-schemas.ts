@@ -2,6 +2,7 @@
 
 import type { DeviationCount } from '../../../../model/reports/deviation.ts';
 import type { Difference, Reload } from '../../../../model/reports/reload-report.ts';
+import { keptDeviations } from '../../../../model/reports/shadow-report.ts';
 import type {
   Deviation,
   DeviationSide,
@@ -31,7 +32,7 @@ const shadow = object<ShadowReport>({
   count: describe(count, 'How many deviations there were'),
   deviations: describe(
     list(object<Deviation>({ time, parameter: address, type: valueType, done: side, would: side })),
-    'The newest 1,000, oldest first',
+    `The newest ${keptDeviations.toLocaleString('en')}, oldest first`,
   ),
 });
 

@@ -1,6 +1,7 @@
 // The paths of the OpenAPI document that a store answers.
 
 import { auditKinds } from '../../../../model/reports/audit-entry.ts';
+import { maxEntries, maxListPoints, maxPoints, usualEntries, usualPoints } from '../../../../wire/http/limits.ts';
 import { about, fresh, inPath, inQuery, json, notNow, problem, ref, refusals } from './parts.ts';
 import type { SchemaName } from './schemas.ts';
 
@@ -16,9 +17,18 @@ const range = (defaultFrom: string) => [
 ];
 const course = [
   ...range('-1h'),
-  inQuery('points', { type: 'integer', minimum: 1, maximum: 10_000, default: 1000 }, 'How many points at most, about'),
+  inQuery(
+    'points',
+    { type: 'integer', minimum: 1, maximum: maxPoints, default: usualPoints },
+    'How many points at most, about',
+  ),
   inQuery('format', { enum: ['json', 'csv'], default: 'json' }, 'As Accept: text/csv'),
 ];
+const limit = inQuery(
+  'limit',
+  { type: 'integer', minimum: 1, maximum: maxEntries, default: usualEntries },
+  'How many at most',
+);
 const searches = (name: string, description: string) =>
   inQuery(name, { type: 'array', items: { type: 'string' } }, description);
 
@@ -36,7 +46,7 @@ export const storePaths = {
           { type: 'string' },
           'A part of the address, the user, a value or the cause, however it is cased',
         ),
-        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }, 'How many at most'),
+        limit,
         inQuery('before', { type: 'integer' }, 'Only older ones: `next` of an answer'),
       ],
       responses: ready('Audit', false),
@@ -65,7 +75,7 @@ export const storePaths = {
       parameters: [
         inPath('address', 'Address of the parameter'),
         ...range('00000'),
-        inQuery('limit', { type: 'integer', minimum: 1, maximum: 1000, default: 100 }, 'How many at most'),
+        limit,
         inQuery('before', { type: 'string' }, 'Only older ones: `next` of an answer'),
       ],
       responses: ready('Events', false),
@@ -73,7 +83,11 @@ export const storePaths = {
   },
   '/hub/history': {
     get: {
-      ...about('listHistories', 'past', 'What several parameters were; together they have at most 200,000 points'),
+      ...about(
+        'listHistories',
+        'past',
+        `What several parameters were; together they have at most ${maxListPoints.toLocaleString('en')} points`,
+      ),
       parameters: [
         searches('address', 'These parameters alone'),
         searches('filter', 'RE2 patterns, one of which the address matches'),

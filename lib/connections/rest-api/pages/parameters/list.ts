@@ -3,6 +3,7 @@
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';
+import { maxParameters } from '../../../../wire/http/limits.ts';
 import type { ParameterInfo } from '../../../../wire/http/parameters.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { Log } from '../../../connection.ts';
@@ -22,8 +23,6 @@ import type { Visitor } from '../../users/visitor.ts';
 import { readCount } from '../past/range.ts';
 
 const chunkLength = 16 * 1024;
-/** More than a hub has. */
-const maxLimit = 1_000_000;
 
 /** What a list needs. */
 export interface ListContext {
@@ -57,7 +56,7 @@ class ParameterList implements Task {
   readonly #parameters: Iterator<Parameter>;
   #matches: Filter | undefined = undefined;
   /** How many more it may have. */
-  #left = maxLimit;
+  #left = maxParameters;
   #chunk = '[';
   #separator = '\n';
   #hasBegun = false;
@@ -87,7 +86,7 @@ class ParameterList implements Task {
 
   /** Errors: `bad-request`. */
   #read(): Filter {
-    this.#left = readCount(this.#query, 'limit', maxLimit, maxLimit);
+    this.#left = readCount(this.#query, 'limit', maxParameters, maxParameters);
     return createFilter(this.#query.getAll('filter'), this.#context.settings.limits.patternSteps);
   }
 

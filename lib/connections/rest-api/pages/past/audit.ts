@@ -2,13 +2,12 @@
 
 import { describe, HubError } from '../../../../model/error.ts';
 import { type AuditKind, auditKinds } from '../../../../model/reports/audit-entry.ts';
+import { maxEntries, usualEntries } from '../../../../wire/http/limits.ts';
 import type { AuditQuestion } from '../../../archive.ts';
 import { readCount, readRange } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const auditPath = '/hub/audit';
-const usualLimit = 100;
-const maxLimit = 1000;
 /** Longer texts are not looked for. */
 const maxLength = 200;
 
@@ -22,7 +21,7 @@ export function readAuditQuestion(_: PastContext, { query }: PastRequest): Audit
     kind: readKind(query.get('kind')),
     text: readText(query, 'text'),
     before: readNumber(query.get('before')),
-    limit: readCount(query, 'limit', usualLimit, maxLimit),
+    limit: readCount(query, 'limit', usualEntries, maxEntries),
   };
 }
 

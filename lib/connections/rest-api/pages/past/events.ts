@@ -1,13 +1,12 @@
 // GET /hub/events/<address>: what happened to a parameter, who did it and why.
 
 import { describe, HubError } from '../../../../model/error.ts';
+import { maxEntries, usualEntries } from '../../../../wire/http/limits.ts';
 import type { EventsQuestion } from '../../../archive.ts';
 import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts';
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const eventsPath = '/hub/events/';
-const usualLimit = 100;
-const maxLimit = 1000;
 
 /** Left out, `from` is the beginning of all time: the newest are told first. Errors: `bad-address`, `bad-request`. */
 export function readEventsQuestion(_: PastContext, { path, query, visitor }: PastRequest): EventsQuestion {
@@ -17,7 +16,7 @@ export function readEventsQuestion(_: PastContext, { path, query, visitor }: Pas
     parameter: askedOf(address, visitor),
     sight: sightOf(visitor),
     ...readRange(query, '00000'),
-    limit: readCount(query, 'limit', usualLimit, maxLimit),
+    limit: readCount(query, 'limit', usualEntries, maxEntries),
     before: readCursor(query.get('before')),
   };
 }

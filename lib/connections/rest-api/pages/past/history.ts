@@ -2,6 +2,7 @@
 
 import { describe, HubError } from '../../../../model/error.ts';
 import type { Parameter } from '../../../../model/parameter.ts';
+import { maxListPoints, maxPoints, usualPoints } from '../../../../wire/http/limits.ts';
 import type { AskedParameter, HistoryQuestion } from '../../../archive.ts';
 import { createFilter, type Filter } from '../../filters/filter.ts';
 import type { Task } from '../../pacing/work-queue.ts';
@@ -9,11 +10,8 @@ import { addressBelow, askedOf, readCount, readRange, sightOf } from './range.ts
 import type { PastContext, PastRequest } from './serve-past.ts';
 
 export const historyPath = '/hub/history';
-/** The histories of a list have so many points together, and so many of them there are at most. */
-const maxListPoints = 200_000;
+/** A list has so many histories at most. */
 const maxHistories = 10_000;
-const usualPoints = 1000;
-const maxPoints = 10_000;
 
 /** Errors: `bad-address`, `bad-request`. */
 export function readHistoryQuestion(_: PastContext, { path, query, accept, visitor }: PastRequest): HistoryQuestion {
