@@ -2,10 +2,11 @@
 
 import { createEffect, createResource, createSignal, ErrorBoundary, For, Show, Suspense } from 'solid-js';
 import { Dynamic } from 'solid-js/web';
+import { messageOf } from '../model/error.ts';
 import type { Health } from '../wire/http/operation/health.ts';
 import { isStale } from './hub/hub.ts';
 import { me, signInAgain, signOut } from './hub/me.ts';
-import { getJson, messageOf } from './hub/request.ts';
+import { getJson } from './hub/request.ts';
 import { useKeys } from './page/keys.ts';
 import { linkTo, route } from './page/route.ts';
 import { switchTheme, theme } from './page/theme.ts';

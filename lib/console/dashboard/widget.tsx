@@ -2,10 +2,10 @@
 
 import { createSignal, Show } from 'solid-js';
 import type { SingleWidget, WidgetOf } from '../../dashboard/format.ts';
+import { messageOf } from '../../model/error.ts';
 import { hub } from '../hub/hub.ts';
 import type { LiveParameter } from '../hub/live-cells.ts';
 import type { LiveValues } from '../hub/live-values.ts';
-import { messageOf } from '../hub/request.ts';
 import { useDelay } from '../page/timers.ts';
 
 /** How long a widget shows that a write has failed. */

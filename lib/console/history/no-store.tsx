@@ -1,7 +1,8 @@
 // What views say that need a store where there is none, or when it cannot answer.
 
 import { Show } from 'solid-js';
-import { messageOf, Refusal } from '../hub/request.ts';
+import { messageOf } from '../../model/error.ts';
+import { Refusal } from '../hub/request.ts';
 import { Fault } from '../parts/view-bar.tsx';
 
 /** Whether the hub has nothing that could tell of earlier times. */

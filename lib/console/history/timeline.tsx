@@ -2,7 +2,7 @@
 
 import { createMemo, createSignal, Show } from 'solid-js';
 import type { ValueType } from '../../client/index.ts';
-import { messageOf } from '../hub/request.ts';
+import { messageOf } from '../../model/error.ts';
 import { formatValue } from '../page/units.ts';
 import { record } from '../parameters/recordings.ts';
 import { isWithoutStore } from './no-store.tsx';

@@ -1,7 +1,7 @@
 // What people have the hub do: whether it is at it, and why that failed.
 
 import { type Accessor, createSignal } from 'solid-js';
-import { messageOf } from './request.ts';
+import { messageOf } from '../../model/error.ts';
 
 export interface Attempt {
   readonly isBusy: Accessor<boolean>;

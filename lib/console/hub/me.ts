@@ -2,11 +2,12 @@
 
 import { createEffect, createMemo, createRoot, createSignal, on } from 'solid-js';
 import { createMatcher } from '../../client/replica/pattern.ts';
+import { messageOf } from '../../model/error.ts';
 import type { Access } from '../../model/parameter.ts';
 import type { Me } from '../../wire/http/operation/users.ts';
 import { useDelay, useOneAtATime } from '../page/timers.ts';
 import { isStale, linkState } from './hub.ts';
-import { getJson, messageOf, postJson, Refusal } from './request.ts';
+import { getJson, postJson, Refusal } from './request.ts';
 
 /** A question that was not answered is asked again after this pause. */
 const askAgainMs = 5000;

@@ -2,8 +2,9 @@
 
 import { type Accessor, createEffect, createSignal, on } from 'solid-js';
 import { createStore, reconcile } from 'solid-js/store';
+import { messageOf } from '../../model/error.ts';
 import { usePolling } from '../page/timers.ts';
-import { messageOf, request } from './request.ts';
+import { request } from './request.ts';
 
 const defaultIntervalMs = 1000;
 

@@ -37,8 +37,3 @@ export async function postJson<T>(path: string, body: object): Promise<T> {
   const headers = { 'content-type': 'application/json' };
   return (await request(path, { method: 'POST', headers, body: JSON.stringify(body) })).json() as Promise<T>;
 }
-
-/** What went wrong, as a sentence. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}

@@ -12,6 +12,16 @@ export function recall(key: string, place: Place = 'localStorage'): string | nul
   }
 }
 
+/** Returns the texts that are kept under a key, as a list in JSON; none where something else is kept. */
+export function recallTexts(key: string, place: Place = 'localStorage'): readonly string[] {
+  try {
+    const kept: unknown = JSON.parse(recall(key, place) ?? '[]');
+    return Array.isArray(kept) ? kept.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
 export function keep(key: string, text: string, place: Place = 'localStorage'): void {
   try {
     globalThis[place].setItem(key, text);

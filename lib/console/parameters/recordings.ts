@@ -3,7 +3,7 @@
 import { createSignal } from 'solid-js';
 import type { Unsubscribable, Value } from '../../client/index.ts';
 import { hub } from '../hub/hub.ts';
-import { keep, recall } from '../page/storage.ts';
+import { keep, recallTexts } from '../page/storage.ts';
 
 /** Five minutes at ten samples a second. */
 const maxSamples = 3000;
@@ -24,7 +24,7 @@ export interface Recording {
 
 const storageKey = 'patchbay-pins';
 const recordings = new Map<string, { recording: Recording; subscriptions: readonly Unsubscribable[] }>(); // `maxRecordings`
-const [pinned, setPinned] = createSignal<readonly string[]>(readPins());
+const [pinned, setPinned] = createSignal<readonly string[]>(recallTexts(storageKey).slice(-maxPins));
 
 export const pins = pinned;
 export const isPinned = (address: string) => pinned().includes(address);
@@ -76,13 +76,4 @@ export function record(address: string): Recording {
 
 function toSample(value: Value | undefined): number | null {
   return value === undefined || typeof value === 'string' ? null : Number(value);
-}
-
-function readPins(): string[] {
-  try {
-    const stored: unknown = JSON.parse(recall(storageKey) ?? '[]');
-    return Array.isArray(stored) ? stored.filter((one) => typeof one === 'string').slice(-maxPins) : [];
-  } catch {
-    return [];
-  }
 }

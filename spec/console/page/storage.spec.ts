@@ -1,8 +1,10 @@
-// The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies").
+// The console in a browser that denies it all storage, as the policies of some studios do ("block all cookies"), and in one that keeps
+// what the console did not write.
 
 import test from 'ava';
 import { chromium } from '../../support/browser/chromium.ts';
-import { waitUntil } from '../../support/browser/console.ts';
+import { openConsole, waitUntil } from '../../support/browser/console.ts';
+import { browser } from '../../support/browser/own-browser.ts';
 import { createFolder } from '../../support/folder.ts';
 import { api, startTestHub } from '../../support/hub.ts';
 import { chromiumPath, needs } from '../../support/programs.ts';
@@ -44,4 +46,23 @@ test('the console works wholly: values, colours, keys and pins last as long as t
     await page.getByRole('heading').first().waitFor();
   }
   t.deepEqual(faults, []);
+});
+
+test('of what is kept as a list of texts, texts alone are taken, and nothing of what is no list', async (t) => {
+  const hub = await startTestHub(t, {
+    connections: { api, desk: { type: 'dummy', parameters: ['level,F,0.5'] } },
+  });
+  const page = await openConsole(t, browser, hub.port, '#/parameters');
+  const pins = page.getByRole('region', { name: 'Pinned' }).getByRole('button');
+  for (const [kept, count] of [
+    ['[7, "desk/level", null]', 1],
+    ['{"desk/level":1}', 0],
+    ['["desk/level"', 0],
+    ['["desk/level"]', 1],
+  ] as const) {
+    await page.evaluate(`localStorage.setItem('patchbay-pins', ${JSON.stringify(kept)})`);
+    await page.reload();
+    await page.getByText('0.5', { exact: true }).first().waitFor();
+    t.is(await pins.count(), count, kept);
+  }
 });

@@ -2,16 +2,16 @@
 // browser tells by what it keeps for each tab.
 
 import { createSignal } from 'solid-js';
+import { messageOf } from '../../../model/error.ts';
 import type { Update } from '../../../wire/http/parameters.ts';
 import { hub } from '../../hub/hub.ts';
-import { messageOf } from '../../hub/request.ts';
-import { keep, recall } from '../../page/storage.ts';
+import { keep, recallTexts } from '../../page/storage.ts';
 import { createReleases } from './releases.ts';
 
 const key = 'owed-releases';
 const [reasons, setReasons] = createSignal<ReadonlyMap<string, string>>(new Map());
 
-export const releases = createReleases(recallOwed(), {
+export const releases = createReleases(recallTexts(key, 'sessionStorage'), {
   send: (address, isOn) => hub.set(address, isOn),
   changed: (owed) => keep(key, JSON.stringify(owed), 'sessionStorage'),
   told(address, error) {
@@ -38,13 +38,4 @@ function sendLastWord(parameter: string): void {
   const body = JSON.stringify({ parameter, value: false } satisfies Update);
   const headers = { 'content-type': 'application/json' };
   fetch('/update', { method: 'POST', keepalive: true, headers, body }).catch(() => {});
-}
-
-function recallOwed(): readonly string[] {
-  try {
-    const kept: unknown = JSON.parse(recall(key, 'sessionStorage') ?? '[]');
-    return Array.isArray(kept) ? kept.filter((address) => typeof address === 'string') : [];
-  } catch {
-    return [];
-  }
 }

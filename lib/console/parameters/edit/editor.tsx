@@ -2,10 +2,10 @@
 
 import { createSignal, Match, Show, Switch } from 'solid-js';
 import type { Value, ValueType } from '../../../client/index.ts';
+import { messageOf } from '../../../model/error.ts';
 import type { Access } from '../../../model/parameter.ts';
 import { hub } from '../../hub/hub.ts';
 import { whyReadOnly } from '../../hub/me.ts';
-import { messageOf } from '../../hub/request.ts';
 import { mistakeId } from './field.ts';
 import { NumberField } from './number-field.tsx';
 import { TextField } from './text-field.tsx';

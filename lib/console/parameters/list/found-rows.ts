@@ -1,7 +1,7 @@
 // The rows of the list of parameters: those that a search finds, as a list or as a tree whose folders open.
 
 import { type Accessor, createMemo, createSignal } from 'solid-js';
-import { messageOf } from '../../hub/request.ts';
+import { messageOf } from '../../../model/error.ts';
 import { route } from '../../page/route.ts';
 import type { Catalogue } from '../catalogue.ts';
 import { listRows, type Row, type Rows, treeRows } from './rows.ts';
