@@ -3,8 +3,8 @@
 import type { AuditEntry, AuditPage } from '../../wire/http/past/audit.ts';
 import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
+import { show } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
-import { show } from './why.ts';
 
 export interface AuditOptions extends RemoteOptions {
   readonly from: string;

@@ -5,8 +5,8 @@ import { pathOf } from '../../wire/http/path.ts';
 import { toIsoTime } from '../../wire/time.ts';
 import type { Console } from '../console.ts';
 import { localTime, withZone } from './local-time.ts';
+import { show } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
-import { show } from './why.ts';
 
 export interface HistoryOptions extends RemoteOptions {
   readonly from: string;

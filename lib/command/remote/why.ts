@@ -1,18 +1,16 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
-import type { Origin } from '../../model/parameter.ts';
 import { describeTrace } from '../../model/trace.ts';
-import type { Value } from '../../model/value.ts';
 import { type CausedChange, type Causes, type Explanation, something } from '../../wire/http/explanation.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';
 import { localTime } from './local-time.ts';
+import { describeWriter, show } from './phrases.ts';
 import { type RemoteOptions, request } from './request.ts';
 
 /** Deeper links of a chain are not indented further. */
 const deepestIndent = 20;
-const shownLength = 80;
 
 /** Prints the chain of changes, newest first, a line each. Errors: the sentence of the hub, or that there is none. */
 export async function explain(address: string, options: RemoteOptions, console: Console): Promise<number> {
@@ -54,14 +52,6 @@ function describeChange({ parameter, type, value, previous, origin, revision, af
   return [...words, afterMs > 0 ? `${afterMs} ms later` : ''].filter((text) => text !== '').join(', ');
 }
 
-/** `set by rule "lamp off" (demo.json5)`, `set by client api 10.0.0.3`, `restored by store` */
-export function describeWriter({ kind, name, file, hub }: Origin): string {
-  const verb = kind === 'restored' ? 'restored by' : `set by ${kind}`;
-  if (name === something) return `${verb} that you may not see`;
-  const where = hub === undefined ? '' : ` on hub "${hub}"`;
-  return `${verb} ${kind === 'rule' ? `"${name}"${file && ` (${file})`}` : name}${where}`;
-}
-
 /** `desk/level = 0.25 → 25 to desk/percent, 12 µs` */
 function describeRun({ source, value, outcome, result, to, error, durationUs }: RuleRun): string {
   const destinations = to.length === 0 ? '' : ` to ${to.join(', ')}`;
@@ -75,10 +65,4 @@ function describeRun({ source, value, outcome, result, to, error, durationUs }: 
   const duration = durationUs === undefined ? '' : `, ${durationUs} µs`;
   const start = source === undefined ? 'at the start' : `${source} = ${show(value)}`;
   return `${start}${outcomes[outcome]}${duration}${error === undefined ? '' : `: ${error}`}`;
-}
-
-/** A value in one line. */
-export function show(value: Value | null | undefined): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > shownLength ? `${text.slice(0, shownLength - 1)}…` : text;
 }
