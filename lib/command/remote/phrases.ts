@@ -2,7 +2,7 @@
 
 import type { Origin } from '../../model/parameter.ts';
 import type { Value } from '../../model/value.ts';
-import { something } from '../../wire/http/explanation.ts';
+import { something } from '../../wire/http/hidden.ts';
 
 const shownLength = 80;
 

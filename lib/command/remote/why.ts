@@ -1,7 +1,8 @@
 // `patchbay explain` and `patchbay trace`: print for people what a running hub knows of the reasons of its changes.
 
 import { describeTrace } from '../../model/trace.ts';
-import { type CausedChange, type Causes, type Explanation, something } from '../../wire/http/explanation.ts';
+import type { CausedChange, Causes, Explanation } from '../../wire/http/explanation.ts';
+import { something } from '../../wire/http/hidden.ts';
 import type { RuleRun, RuleTraces } from '../../wire/http/operation/trace.ts';
 import { pathOf } from '../../wire/http/path.ts';
 import type { Console } from '../console.ts';

@@ -1,7 +1,8 @@
 // The chain of causes of a value, newest first, with the times between, back to what happened outside.
 
 import { Index, Show } from 'solid-js';
-import { type CausedChange, something } from '../../wire/http/explanation.ts';
+import type { CausedChange } from '../../wire/http/explanation.ts';
+import { something } from '../../wire/http/hidden.ts';
 import { mayManage } from '../hub/me.ts';
 import { linkTo } from '../page/route.ts';
 import { formatDate, formatMoment, formatSpan, formatValue } from '../page/units.ts';

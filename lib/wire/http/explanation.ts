@@ -21,14 +21,6 @@ export interface Causes {
   readonly forgotten: number;
 }
 
-/** Stands for the address of a parameter that the reader may not see, and for who wrote it. No parameter has it. */
-export const something = 'something';
-
-/** A writer as those are told who may not see everything: rules are often named after what they read and write. */
-export function originWithoutRule(origin: Origin): Origin {
-  return origin.kind === 'rule' ? { kind: 'rule', name: something } : origin;
-}
-
 /** `{"parameter":"desk/lamp","type":"B","value":false,"previous":true,"origin":{…},"revision":7,"time":"2026-…","afterMs":3000}`. */
 export interface CausedChange {
   readonly parameter: string;

@@ -4,7 +4,7 @@
 import { HubError, noSuchParameter } from '../../../model/error.ts';
 import type { Origin, Parameter } from '../../../model/parameter.ts';
 import type { Value } from '../../../model/value.ts';
-import { originWithoutRule } from '../../../wire/http/explanation.ts';
+import { originWithoutRule } from '../../../wire/http/hidden.ts';
 import type { HubPort } from '../../hub-port.ts';
 import { notLetIn } from './present.ts';
 import type { Rights } from './rights.ts';

@@ -1,7 +1,7 @@
 // Answers a question for the events of a parameter: what happened, who did it, and what led to it.
 
 import type { Origin } from '../../../model/parameter.ts';
-import { originWithoutRule, something } from '../../../wire/http/explanation.ts';
+import { originWithoutRule, something } from '../../../wire/http/hidden.ts';
 import type { EventList, HistoryCause, HistoryEvent } from '../../../wire/http/past/events.ts';
 import { toIsoTime } from '../../../wire/time.ts';
 import type { EventsQuestion } from '../../archive.ts';

@@ -2,7 +2,8 @@
 
 import { HubError } from '../../../../model/error.ts';
 import type { Change, Parameter } from '../../../../model/parameter.ts';
-import { type CausedChange, type Causes, type Explanation, something } from '../../../../wire/http/explanation.ts';
+import type { CausedChange, Causes, Explanation } from '../../../../wire/http/explanation.ts';
+import { something } from '../../../../wire/http/hidden.ts';
 import { toIsoTime } from '../../../../wire/time.ts';
 import type { HubPort } from '../../../hub-port.ts';
 import { decodePath } from '../../http/path.ts';
