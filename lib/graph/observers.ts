@@ -14,7 +14,8 @@ export interface Listener {
   readonly closed: boolean;
 }
 
-type Observer = Subscriber<unknown> | Listener;
+/** Who hears a parameter; rxjs calls them its observers. */
+type Hearer = Subscriber<unknown> | Listener;
 
 /** A subject that knows its observer, where it has one: to look into a list would be two more places in memory. */
 export interface Observed {
@@ -23,12 +24,12 @@ export interface Observed {
 
 /** What rxjs has within a subject; the spec of these subjects fails when rxjs has it otherwise. */
 interface Within extends Observed {
-  observers: Observer[];
-  currentObservers: Observer[] | null;
+  observers: Hearer[];
+  currentObservers: Hearer[] | null;
 }
 
 /** The observers of all that have none: most parameters have none. Never added to. */
-const nobody: Observer[] = [];
+const nobody: Hearer[] = [];
 
 const longestShortList = 16;
 
@@ -56,16 +57,16 @@ export function removeListener(subject: Observed, listener: Listener): void {
   remove(subject as Within, listener);
 }
 
-function add(within: Within, observer: Observer): void {
+function add(within: Within, hearer: Hearer): void {
   const { observers } = within;
-  if (observers === nobody) within.observers = [observer];
-  else observers.push(observer);
+  if (observers === nobody) within.observers = [hearer];
+  else observers.push(hearer);
   renew(within);
 }
 
-function remove(within: Within, observer: Observer): void {
+function remove(within: Within, hearer: Hearer): void {
   const { observers } = within;
-  if (observers.length <= longestShortList) observers.splice(observers.indexOf(observer), 1);
+  if (observers.length <= longestShortList) observers.splice(observers.indexOf(hearer), 1);
   else {
     const count = (left.get(within) ?? 0) + 1;
     const isHalf = 2 * count >= observers.length;

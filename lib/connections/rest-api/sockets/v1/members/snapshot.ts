@@ -34,15 +34,15 @@ export function changedSince(hub: HubPort, snapshots: readonly Snapshot[], revis
   if (parameters === undefined) return hub.changedSince(revision)[Symbol.iterator]();
   const changed = [...parameters]
     .filter((parameter) => !isTrigger(parameter) && parameter.value !== undefined)
-    .map((parameter) => ({ parameter, place: parameter.lastChange!.revision }))
-    .filter(({ place }) => place > revision)
-    .sort((one, other) => one.place - other.place);
+    .map((parameter) => ({ parameter, revision: parameter.lastChange!.revision }))
+    .filter((change) => change.revision > revision)
+    .sort((one, other) => one.revision - other.revision);
   return unmoved(changed);
 }
 
 /** Leaves out what has changed since the list was made: it comes later, in its new place. */
-function* unmoved(changed: readonly { parameter: Parameter; place: number }[]): Generator<Parameter> {
-  for (const { parameter, place } of changed) if (parameter.lastChange!.revision === place) yield parameter;
+function* unmoved(changed: readonly { parameter: Parameter; revision: number }[]): Generator<Parameter> {
+  for (const { parameter, revision } of changed) if (parameter.lastChange!.revision === revision) yield parameter;
 }
 
 function listed(hub: HubPort, snapshots: readonly Snapshot[]): Set<Parameter> | undefined {
