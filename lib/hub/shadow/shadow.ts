@@ -118,7 +118,7 @@ function isSame(cone: Cone, other: Cone): boolean {
   return keys(cone) === keys(other);
 }
 
-/** Says of each entry that it is of what runs in shadow; what is of no consequence is left out. */
+/** The log of what runs in shadow: its warnings and errors say that they are of it, and nothing else is logged. */
 function shadowLog(log: Journal): HubLog {
   const nothing = () => {};
   const told = (level: 'warn' | 'error') => (data: object, message: string, kind?: string) =>

@@ -1,5 +1,5 @@
 // How long the hub has worked for clients in this round of the event loop. uWebSockets.js goes on reading a socket while that fills its
-// buffer of 512 KB. So one client could keep a round going for ever, and no other client, timer or signal would get its turn.
+// buffer of 512 KB. So one client could keep a round going for ever, and nothing else would run: no other client, timer or signal.
 // What comes when the time of a round is over is kept, and done between rounds.
 
 import { processorMs } from './processor-time.ts';

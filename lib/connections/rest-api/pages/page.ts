@@ -1,4 +1,4 @@
-// A page is an answer in JSON. One that takes long is made in turn with what other clients ask for.
+// A page is an answer in JSON. One that takes long is made in slices, between which other clients have theirs.
 
 import type { Dashboard } from '../../../dashboard/format.ts';
 import type { Answer } from '../../../wire/http/answer.ts';

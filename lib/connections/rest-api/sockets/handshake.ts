@@ -1,5 +1,5 @@
-// The handshake of a WebSocket. It is answered when the session is ready. By then its filters have been compiled and asked about all
-// parameters, in turn with what other clients ask for.
+// The handshake of a WebSocket. It is answered when the session is ready. By then its filters have been compiled, and asked about
+// all parameters in slices, between which other clients have theirs.
 
 import { HubError } from '../../../model/error.ts';
 import type { Origin } from '../../../model/parameter.ts';

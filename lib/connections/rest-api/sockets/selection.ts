@@ -1,5 +1,5 @@
-// A selection is the parameters that a filter lets through. A filter that takes long is asked about each parameter once, in turn with
-// other work, before its client hears of any change. So the cost of a change does not depend on the filters.
+// A selection is the parameters that a filter lets through. A filter that takes long is asked about each parameter once, in slices of
+// work, before its client hears of any change. So the cost of a change does not depend on the filters.
 
 import type { Parameter } from '../../../model/parameter.ts';
 import type { Filter } from '../filters/filter.ts';

@@ -1,5 +1,5 @@
-// GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in turn with what other clients ask
-// for, whatever its filter finds.
+// GET /hub/parameters: the list of all parameters, for clients that explore. It is streamed, and made in slices, between which other
+// clients have theirs, whatever its filter finds.
 
 import type { Parameter } from '../../../../model/parameter.ts';
 import type { HttpRequest, HttpResponse } from '../../../../net/uws.ts';

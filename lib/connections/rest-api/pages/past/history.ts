@@ -49,7 +49,7 @@ function readFormat(text: string | null, accept: string): HistoryQuestion['forma
   throw new HubError('bad-request', `format: expected json or csv, got ${describe(text)}`);
 }
 
-/** Looks for the parameters of a list, in turn with what other clients ask for. */
+/** Looks for the parameters of a list, in slices, between which other clients have theirs. */
 class Search implements Task {
   readonly share: string;
   readonly #patterns: readonly string[];

@@ -33,7 +33,7 @@ export class Groups {
   readonly #fanOut: FanOut;
   readonly #context: GroupContext;
   readonly #newMs: number;
-  /** Clients that are not live take turns. */
+  /** Clients that are not live have slices, one after the other. */
   readonly #queue = new WorkQueue<Client>({
     roundMs: catchUpRoundMs,
     atOnceMs: catchUpRoundMs,

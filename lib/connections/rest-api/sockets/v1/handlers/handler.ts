@@ -33,7 +33,7 @@ export interface Desk {
 /** What says which message an error answers: the number of its subscription, or the `ack` of its write. */
 export type Subject = Pick<Refusal, 'sub' | 'ack'>;
 
-/** What is left to do of a message, in turns: it may take long. */
+/** What is left to do of a message, in slices: it may take long. */
 export interface Rest {
   readonly subject: Subject;
   /** Works until then, and returns whether there is more to do. Errors: `bad-request`; then nothing has changed. */

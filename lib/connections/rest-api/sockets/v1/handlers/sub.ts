@@ -1,5 +1,5 @@
-// `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, when it is the
-// client's turn.
+// `{"sub":1,"include":["desk/**"],"rate":60}` subscribes. Patterns are compiled, and matched with the parameters, in the slices of
+// the client.
 
 import { LimitError } from '../../../limits/limit-error.ts';
 import { costOf } from '../../user-shares.ts';

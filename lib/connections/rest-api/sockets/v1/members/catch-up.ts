@@ -1,7 +1,7 @@
 // Sends a client the snapshots that it lacks: definitions, then the newest value of each parameter in the order of their last
 // changes, as fast as it reads. How far it has come is one number, the revision up to which it has walked. No revision is told
-// meanwhile: a parameter that changes again is not reached before its turn comes anew. Who is sent what its group flushes is sent
-// snapshots of before alone: a newer value would come ahead of changes that wait.
+// meanwhile: a parameter that changes again is reached only at its new place in that order. Who is sent what its group flushes is
+// sent snapshots of before alone: a newer value would come ahead of changes that wait.
 
 import type { Parameter } from '../../../../../model/parameter.ts';
 import type { HubPort } from '../../../../hub-port.ts';

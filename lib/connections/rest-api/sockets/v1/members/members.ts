@@ -43,7 +43,7 @@ export class Members {
     return this.live.length === 0 && this.apart.size === 0;
   }
 
-  /** Takes in a client, which is sent the snapshots when it is its turn. */
+  /** Takes in a client, which is sent the snapshots in its slices. */
   enter(client: Client, { has, sinceMs = performance.now(), snapshots, ends }: Handover): void {
     this.apart.add(client);
     const from = this.#sources.hub.revision;
