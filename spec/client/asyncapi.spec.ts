@@ -6,8 +6,8 @@ import { resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import test from 'ava';
 import { asyncApi, fits, kindOf, kinds } from '../support/asyncapi.ts';
-import { Inbox } from '../support/deadline.ts';
 import { api } from '../support/hub.ts';
+import { Inbox } from '../support/inbox.ts';
 import { startReloading } from '../support/reload.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');

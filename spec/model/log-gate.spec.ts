@@ -2,7 +2,7 @@
 
 import test from 'ava';
 import { createLogGate, timesText } from '../../lib/model/log-gate.ts';
-import { Inbox } from '../support/deadline.ts';
+import { Inbox } from '../support/inbox.ts';
 
 /** Long enough for what is to happen within one, also on a busy machine. */
 const intervalMs = 500;

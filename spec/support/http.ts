@@ -3,7 +3,8 @@
 import { connect, type Socket } from 'node:net';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import type { ExecutionContext } from 'ava';
-import { Inbox, within } from './deadline.ts';
+import { within } from './deadline.ts';
+import { Incoming } from './sockets/incoming.ts';
 
 export interface Answer {
   readonly status: number;
@@ -14,17 +15,70 @@ export interface Answer {
   readonly text: string;
 }
 
-export interface Wire {
+/** A connection on which anything may be sent, and is read as the answers of HTTP. */
+export class Wire {
   readonly socket: Socket;
-  send(data: string | Uint8Array): void;
+  readonly #incoming: Incoming;
+
+  constructor(socket: Socket) {
+    this.socket = socket;
+    this.#incoming = new Incoming(socket);
+  }
+
+  send(data: string | Uint8Array): void {
+    this.socket.write(data);
+  }
+
   /** The next answer; `isHead` when it answers HEAD, and has no body whatever its length says. */
-  answer(options?: { isHead?: boolean }): Promise<Answer>;
+  async answer({ isHead = false } = {}): Promise<Answer> {
+    const [, status, reason = ''] = /^HTTP\/1\.1 (\d{3}) ?(.*)$/.exec(await this.#incoming.line()) ?? [];
+    if (status === undefined) throw new Error('expected a status line');
+    const headers = await this.#headers();
+    const hasBody = !isHead && status !== '304' && !status.startsWith('1');
+    const body = hasBody ? await this.#body(headers) : Buffer.alloc(0);
+    return { status: Number(status), reason, headers, body, text: body.toString() };
+  }
+
   /** The next so many bytes. */
-  take(bytes: number): Promise<Buffer>;
+  take(bytes: number): Promise<Buffer> {
+    return this.#incoming.bytes(bytes);
+  }
+
   /** Takes what has come and was not read. */
-  rest(): Buffer;
+  rest(): Buffer {
+    return this.#incoming.rest();
+  }
+
   /** Resolves with what was left unread when the other side has closed. */
-  closed(): Promise<Buffer>;
+  closed(): Promise<Buffer> {
+    return this.#incoming.closed();
+  }
+
+  async #headers(): Promise<Answer['headers']> {
+    const headers: Record<string, string> = {};
+    for (let line = await this.#incoming.line(); line !== ''; line = await this.#incoming.line()) {
+      const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? [];
+      const key = name.toLowerCase();
+      headers[key] = key in headers ? `${headers[key]}, ${value}` : value;
+    }
+    return headers;
+  }
+
+  #body(headers: Answer['headers']): Promise<Buffer> {
+    if (headers['transfer-encoding'] === 'chunked') return this.#chunks();
+    return this.take(Number(headers['content-length'] ?? 0));
+  }
+
+  async #chunks(): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for (;;) {
+      const length = Number.parseInt(await this.#incoming.line(), 16);
+      const chunk = await this.take(length);
+      await this.take(2);
+      if (length === 0) return Buffer.concat(chunks);
+      chunks.push(chunk);
+    }
+  }
 }
 
 /** Opens a connection on which anything may be sent; with `ca`, the certificate that the server must show, TLS; `tls`: how. */
@@ -38,95 +92,13 @@ export async function openWire(
   socket.setNoDelay(); // as browsers do
   t.teardown(() => socket.destroy());
   socket.on('error', () => {}); // a reset is seen as a close
-  let pieces: Buffer[] = [];
-  let unreadBytes = 0;
-  let isClosed = false;
-  const wakes = new Inbox<true>();
-  socket.on('data', (data) => {
-    pieces.push(data);
-    unreadBytes += data.length;
-    wakes.put(true);
-  });
-  socket.on('close', () => {
-    isClosed = true;
-    wakes.put(true);
-  });
-  const event = ca ? 'secureConnect' : 'connect';
+  const wire = new Wire(socket);
   const opening = new Promise((resolve, reject) => {
-    socket.once(event, resolve);
+    socket.once(ca ? 'secureConnect' : 'connect', resolve);
     socket.once('close', () => reject(new Error(`port ${port} was not reached`)));
   });
   await within(opening, `connecting to port ${port}`);
-
-  const unread = (): Buffer => {
-    if (pieces.length !== 1) pieces = [Buffer.concat(pieces)];
-    return pieces[0]!;
-  };
-  const leave = (rest: Buffer) => {
-    pieces = [rest];
-    unreadBytes = rest.length;
-  };
-  const take = async <T>(read: () => { value: T; bytes: number } | undefined, what: string): Promise<T> => {
-    for (;;) {
-      const found = read();
-      if (found) {
-        leave(unread().subarray(found.bytes));
-        return found.value;
-      }
-      if (isClosed) throw new Error(`${what}: the connection was closed, unread: ${unread().toString('latin1')}`);
-      await wakes.next(what);
-    }
-  };
-  const takeBytes = (bytes: number) =>
-    take(() => (unreadBytes < bytes ? undefined : { value: unread().subarray(0, bytes), bytes }), `${bytes} bytes`);
-  const takeLine = () =>
-    take(() => {
-      const end = unread().indexOf('\r\n');
-      return end < 0 ? undefined : { value: unread().subarray(0, end).toString('latin1'), bytes: end + 2 };
-    }, 'a line of an answer');
-
-  const takeChunks = async (): Promise<Buffer> => {
-    const chunks: Buffer[] = [];
-    for (;;) {
-      const length = Number.parseInt(await takeLine(), 16);
-      const chunk = await takeBytes(length);
-      await takeBytes(2);
-      if (length === 0) return Buffer.concat(chunks);
-      chunks.push(chunk);
-    }
-  };
-
-  return {
-    socket,
-    send: (data) => void socket.write(data),
-    take: takeBytes,
-    async answer({ isHead = false } = {}) {
-      const [, status, reason = ''] = /^HTTP\/1\.1 (\d{3}) ?(.*)$/.exec(await takeLine()) ?? [];
-      if (status === undefined) throw new Error('expected a status line');
-      const headers: Record<string, string> = {};
-      for (let line = await takeLine(); line !== ''; line = await takeLine()) {
-        const [, name = '', value = ''] = /^([^:]+): *(.*)$/.exec(line) ?? [];
-        const key = name.toLowerCase();
-        headers[key] = key in headers ? `${headers[key]}, ${value}` : value;
-      }
-      const hasBody = !isHead && status !== '304' && !status.startsWith('1');
-      const body = !hasBody
-        ? Buffer.alloc(0)
-        : headers['transfer-encoding'] === 'chunked'
-          ? await takeChunks()
-          : await takeBytes(Number(headers['content-length'] ?? 0));
-      return { status: Number(status), reason, headers, body, text: body.toString() };
-    },
-    rest() {
-      const rest = unread();
-      leave(Buffer.alloc(0));
-      return rest;
-    },
-    async closed() {
-      while (!isClosed) await wakes.next('the connection being closed');
-      return unread();
-    },
-  };
+  return wire;
 }
 
 export interface Question {

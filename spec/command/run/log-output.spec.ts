@@ -7,8 +7,9 @@ import { pathToFileURL } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import { maxWaitingLength } from '../../../lib/command/run/line-buffer.ts';
 import { LogOutput } from '../../../lib/command/run/log-output.ts';
-import { Inbox, within } from '../../support/deadline.ts';
+import { within } from '../../support/deadline.ts';
 import { createFolder, makeFifo } from '../../support/folder.ts';
+import { Inbox } from '../../support/inbox.ts';
 import { processorTimeOf } from '../../support/system/machine.ts';
 import { start } from '../../support/system/process.ts';
 

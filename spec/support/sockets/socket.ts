@@ -2,8 +2,9 @@
 
 import { randomBytes } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
-import { Inbox, within } from '../deadline.ts';
+import { within } from '../deadline.ts';
 import { openWire, request } from '../http.ts';
+import { Inbox } from '../inbox.ts';
 
 /** What the hub sends: a notification or an error. */
 export interface Frame {

@@ -2,7 +2,8 @@
 // can be cut; and the picture that it keeps, with all that it was told, in order.
 
 import type { ExecutionContext } from 'ava';
-import { Inbox, within } from '../deadline.ts';
+import { within } from '../deadline.ts';
+import { Inbox } from '../inbox.ts';
 import { opcodes, openRawClient } from './socket.ts';
 
 export type Scalar = string | number | boolean;
