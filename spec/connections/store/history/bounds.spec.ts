@@ -4,7 +4,8 @@ import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
 import { roomOf } from '../../../../lib/connections/store/room.ts';
-import { type MadeChange, makeHistory } from '../../../support/store/history.ts';
+import { makeHistory } from '../../../support/store/history.ts';
+import type { MadeChange } from '../../../support/store/made-changes.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;
