@@ -10,9 +10,10 @@ import { type Parts, step } from '../../../bench/misbehave/flow.ts';
 import { whileRunning } from '../../../bench/misbehave/while-running.ts';
 import type { RuleStatus } from '../../../lib/model/reports/rule-status.ts';
 import { eventually } from '../../support/deadline.ts';
-import { flow, messagesOf, startMisbehaving } from '../../support/flow/misbehaving.ts';
+import { flow, startMisbehaving } from '../../support/flow/misbehaving.ts';
 import { shared } from '../../support/shared.ts';
 import { startHubProcessIn } from '../../support/system/hub-process.ts';
+import { messagesOf } from '../../support/system/log-messages.ts';
 
 /** After so many that are refused, a good one is saved. */
 const goodEvery = 8;

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { ExecutionContext } from 'ava';
 import { deadlineMs } from '../deadline.ts';
 import { createFolder } from '../folder.ts';
+import { messagesOf } from './log-messages.ts';
 import { type Running, type StartOptions, start } from './process.ts';
 
 export interface HubProcess extends Running {
@@ -58,14 +59,6 @@ export async function startHubProcessIn(
     logged,
     get: async (path) => (await fetch(new URL(path, url), { signal: AbortSignal.timeout(deadlineMs) })).text(),
   };
-}
-
-/** The messages of the whole lines of a log. */
-function messagesOf(output: string): string[] {
-  return output
-    .split('\n')
-    .slice(0, -1)
-    .map((line) => (JSON.parse(line) as { msg: string }).msg);
 }
 
 /** The keyboard processes that a process has started. */
