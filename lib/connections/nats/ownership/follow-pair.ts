@@ -1,6 +1,6 @@
 // One hub of a pair: it runs connections and rules while it holds the lease, and stands by while it does not.
 
-import { merge, Subscription } from 'rxjs';
+import { merge, type Observable, Subscription } from 'rxjs';
 import { audit, filter } from 'rxjs/operators';
 import type { LeaseState } from '../lease/lease.ts';
 import type { NamesakeTold } from './namesake.ts';
@@ -8,66 +8,106 @@ import type { Following } from './standing.ts';
 import { Vacancy } from './vacancy.ts';
 
 export function followPair(all: Following): Subscription {
-  const { context, hub, lease, claims, standing, trouble$, confirm, hasMirrored, namesake$ } = all;
-  const { settings, log, timeOfDay } = context;
-  const goesOnAlone = settings.isolated === 'go-on';
-  const vacancy = new Vacancy({
-    port: hub,
-    hub: settings.hub,
-    reason: `no hub runs the connections of "${settings.hub}" at the moment`,
-    isFor: (connectionId) => !hub.mirroring.isLocal(connectionId),
-  });
-  let isRunning = false;
-  const begin = (term: number) => {
-    if (isRunning && standing.term === term) return;
+  return new PairedHub(all).follow();
+}
+
+class PairedHub {
+  readonly #all: Following;
+  /** It runs on while it cannot renew the lease. */
+  readonly #goesOnAlone: boolean;
+  readonly #vacancy: Vacancy;
+  #isRunning = false;
+
+  constructor(all: Following) {
+    const { hub, context } = all;
+    const { settings } = context;
+    this.#all = all;
+    this.#goesOnAlone = settings.isolated === 'go-on';
+    this.#vacancy = new Vacancy({
+      port: hub,
+      hub: settings.hub,
+      reason: `no hub runs the connections of "${settings.hub}" at the moment`,
+      isFor: (connectionId) => !hub.mirroring.isLocal(connectionId),
+    });
+  }
+
+  follow(): Subscription {
+    const { hub, lease, namesake$, trouble$ } = this.#all;
+    const following = new Subscription();
+    const taken$ = merge(hub.mirroring.returned$, this.#added());
+    following.add(taken$.subscribe({ next: () => this.#standIn(), error: () => {} }));
+    following.add(lease.state$.subscribe({ next: (state) => this.#enter(state), error: () => {} }));
+    following.add(namesake$.subscribe({ next: (told) => this.#hear(told), error: () => {} }));
+    following.add(
+      lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }),
+    );
+    following.add(() => this.#stop());
+    if (hub.duty.watch === undefined) this.#beginVacancy();
+    return following;
+  }
+
+  #enter(state: LeaseState): void {
+    if (state.is === 'held') this.#begin(state.term);
+    else if (state.is === 'taken')
+      this.#end(`stands by for ${state.name}, which runs them in term ${state.term}`, true);
+    else if (state.is === 'fenced' && !this.#goesOnAlone) this.#end('the lease could not be renewed in time', false);
+  }
+
+  #begin(term: number): void {
+    const { context, hub, lease, claims, standing, confirm, hasMirrored } = this.#all;
+    if (this.#isRunning && standing.term === term) return;
     const goesOn = hub.duty.hasBegun || hasMirrored();
-    isRunning = standing.isHolder = standing.hasName = standing.answers = true;
+    this.#isRunning = standing.isHolder = standing.hasName = standing.answers = true;
     standing.term = term;
     claims.hurry();
-    vacancy.end();
+    this.#vacancy.end();
     claims.inherit();
     standing.tell();
-    const mayAct = goesOnAlone ? () => isRunning : () => lease.isHeld();
+    const mayAct = this.#goesOnAlone ? () => this.#isRunning : () => lease.isHeld();
     hub.duty.begin({ term, goesOn, mayAct, ...(confirm && { confirm }) });
-    log.info({ term }, `runs the connections and rules of "${settings.hub}", term ${term}`);
-  };
-  const end = (reason: string, isTaken: boolean) => {
-    const wasRunning = isRunning;
-    isRunning = false;
+    context.log.info({ term }, `runs the connections and rules of "${context.settings.hub}", term ${term}`);
+  }
+
+  #end(reason: string, isTaken: boolean): void {
+    const { context, hub, standing } = this.#all;
+    const wasRunning = this.#isRunning;
+    this.#isRunning = false;
     void hub.duty.end(reason, isTaken);
     standing.isHolder = false;
     standing.answers = !isTaken;
-    vacancy.begin(timeOfDay());
+    this.#beginVacancy();
     standing.tell();
-    if (wasRunning) log.warn({ term: standing.term }, `has ended the work of term ${standing.term}: ${reason}`);
-  };
-  const enter = (state: LeaseState) => {
-    if (state.is === 'held') begin(state.term);
-    else if (state.is === 'taken') end(`stands by for ${state.name}, which runs them in term ${state.term}`, true);
-    else if (state.is === 'fenced' && !goesOnAlone) end('the lease could not be renewed in time', false);
-  };
+    if (!wasRunning) return;
+    const { term } = standing;
+    context.log.warn({ term }, `has ended the work of term ${term}: ${reason}`);
+  }
+
   /** Whoever runs them is heard of also while nobody can read the lease: what this hub had when it ended is out of date. */
-  const hear = ({ term }: NamesakeTold) => {
-    if (!isRunning && term > standing.term) standing.answers = false;
-  };
-  /** A reload adds parameters one by one. */
-  const added$ = hub.declared$.pipe(
-    filter(({ remote }) => !isRunning && remote === undefined),
-    audit(() => Promise.resolve()),
-  );
+  #hear({ term }: NamesakeTold): void {
+    const { standing } = this.#all;
+    if (!this.#isRunning && term > standing.term) standing.answers = false;
+  }
+
+  /** What is added while it stands by; a reload adds parameters one by one. */
+  #added(): Observable<unknown> {
+    return this.#all.hub.declared$.pipe(
+      filter(({ remote }) => !this.#isRunning && remote === undefined),
+      audit(() => Promise.resolve()),
+    );
+  }
+
   /** What a reload of a hub that stands by adds is not its own, and neither is what the hub that runs the connections has withdrawn. */
-  const take = () => {
-    if (!isRunning) vacancy.begin(timeOfDay());
-  };
-  const following = new Subscription();
-  following.add(merge(hub.mirroring.returned$, added$).subscribe({ next: take, error: () => {} }));
-  following.add(lease.state$.subscribe({ next: enter, error: () => {} }));
-  following.add(namesake$.subscribe({ next: hear, error: () => {} }));
-  following.add(lease.trouble$.subscribe({ next: (why) => trouble$.next(why && `no lease: ${why}`), error: () => {} }));
-  following.add(() => {
+  #standIn(): void {
+    if (!this.#isRunning) this.#beginVacancy();
+  }
+
+  #beginVacancy(): void {
+    this.#vacancy.begin(this.#all.context.timeOfDay());
+  }
+
+  #stop(): void {
+    const { hub, hasMirrored } = this.#all;
     if (hasMirrored()) hub.duty.hasBegun = true; // for who follows after a reload of the settings
-    vacancy.end();
-  });
-  if (hub.duty.watch === undefined) vacancy.begin(timeOfDay());
-  return following;
+    this.#vacancy.end();
+  }
 }
