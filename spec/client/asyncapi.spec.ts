@@ -5,10 +5,10 @@ import { createRequire } from 'node:module';
 import { resolve } from 'node:path';
 import { Ajv } from 'ajv';
 import test from 'ava';
-import { asyncApi, fits, kindOf, kinds } from '../support/asyncapi.ts';
 import { api } from '../support/hub.ts';
 import { Inbox } from '../support/inbox.ts';
 import { startReloading } from '../support/reload.ts';
+import { asyncApi, fits, kindOf, kinds } from '../support/sockets/asyncapi.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 const protocol = readme.slice(readme.indexOf('`patchbay.v1` protocol'));

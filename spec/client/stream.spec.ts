@@ -7,7 +7,7 @@ import { combineLatest, from, type Observable } from 'rxjs';
 import { map, take, toArray } from 'rxjs/operators';
 import { createStream, Emitter } from '../../lib/client/stream.ts';
 import type { Value } from '../../lib/model/value.ts';
-import { playHub } from '../support/sockets/scripted-hub.ts';
+import { playHub } from '../support/sockets/scripted/hub.ts';
 
 test('RxJS takes parameters, fires, selections, batches and states for Observables', async (t) => {
   const { hub, socket } = playHub();

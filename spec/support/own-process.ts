@@ -1,3 +1,4 @@
-// A file of specs that imports this shares its process with no other one: it measures what is of the whole process, or changes that.
+// A file of specs that imports this has a process of its own: it measures what all in the process add to, such as memory, or changes
+// what all of them see, such as the time zone.
 
 export {};

@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import test from 'ava';
 import { closeCodes, mayReturn } from '../../lib/wire/close-codes.ts';
 import { leastRate, maxPatternLength, maxRate, mostPatterns } from '../../lib/wire/limits.ts';
-import { asyncApi } from '../support/asyncapi.ts';
+import { asyncApi } from '../support/sockets/asyncapi.ts';
 
 const readme = await readFile(resolve(import.meta.dirname, '../../lib/client/README.md'), 'utf8');
 

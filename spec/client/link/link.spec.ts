@@ -1,7 +1,7 @@
 // The link in virtual time: pauses between tries, the heartbeat, what is tried again and what is not.
 
 import test from 'ava';
-import { microtasks, playHub } from '../../support/sockets/scripted-hub.ts';
+import { microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
 test('the pauses double from 0.25 s to 10 s, and start anew after the picture was complete', (t) => {
   const script = playHub();

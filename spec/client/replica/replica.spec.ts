@@ -1,7 +1,7 @@
 // What a program sees of a hub that the spec plays: values, batches, and the way back after a break.
 
 import test from 'ava';
-import { follow, microtasks, playHub } from '../../support/sockets/scripted-hub.ts';
+import { follow, microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
 test('all of a message is there before anybody is told', async (t) => {
   const script = playHub();

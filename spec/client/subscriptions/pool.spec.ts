@@ -1,7 +1,7 @@
 // How the parameters that a program follows become subscriptions on the wire.
 
 import test from 'ava';
-import { follow, microtasks, playHub } from '../../support/sockets/scripted-hub.ts';
+import { follow, microtasks, playHub } from '../../support/sockets/scripted/hub.ts';
 
 test('parameters that are subscribed to in one go are one subscription, later ones another', async (t) => {
   const script = playHub({ rate: 30 });

@@ -1,7 +1,7 @@
 // Selections: what their observers are told, and what goes over the wire for them.
 
 import test from 'ava';
-import { playHub } from '../../support/sockets/scripted-hub.ts';
+import { playHub } from '../../support/sockets/scripted/hub.ts';
 
 test('a selection is told in batches, one per message, and late observers what there is', async (t) => {
   const script = playHub();

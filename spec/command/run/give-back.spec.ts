@@ -3,7 +3,7 @@ import test from 'ava';
 import { slowness } from '../../support/system/machine.ts';
 import { start } from '../../support/system/process.ts';
 
-const program = resolve(import.meta.dirname, '../../support/burst.ts');
+const program = resolve(import.meta.dirname, '../../support/system/burst.ts');
 /** V8 itself takes more than 40 s. */
 const limitMs = 30_000;
 

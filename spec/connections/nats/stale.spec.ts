@@ -7,7 +7,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import test, { type ExecutionContext } from 'ava';
 import { connect } from '../../../lib/client/index.ts';
 import type { Domain } from '../../../lib/wire/http/operation/hubs.ts';
-import { kindOf } from '../../support/asyncapi.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { ask } from '../../support/http.ts';
@@ -15,6 +14,7 @@ import { api, portsOf, startTestHub, writer } from '../../support/hub.ts';
 import { startNats } from '../../support/nats/servers.ts';
 import { needs } from '../../support/programs.ts';
 import { blocksOf, readReadme } from '../../support/repository/readme.ts';
+import { kindOf } from '../../support/sockets/asyncapi.ts';
 import { openV1 } from '../../support/sockets/v1.ts';
 import { start } from '../../support/system/process.ts';
 

@@ -3,8 +3,8 @@
 import type { ExecutionContext } from 'ava';
 import { filter, firstValueFrom, from } from 'rxjs';
 import { type ConnectOptions, connect, type Hub, type SocketClass, type Stream } from '../../../lib/client/index.ts';
-import { kindOf } from '../asyncapi.ts';
 import { within } from '../deadline.ts';
+import { kindOf } from './asyncapi.ts';
 
 export interface ClientUnderTest extends Hub {
   /** What the hub has told, newest last. */

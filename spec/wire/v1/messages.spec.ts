@@ -3,7 +3,7 @@
 import test from 'ava';
 import type { Ping, Subscribe, Unsubscribe, Write } from '../../../lib/wire/v1/client-messages.ts';
 import type * as hub from '../../../lib/wire/v1/hub-messages.ts';
-import { asyncApi, kindOf, kinds } from '../../support/asyncapi.ts';
+import { asyncApi, kindOf, kinds } from '../../support/sockets/asyncapi.ts';
 
 /** What the hub tells, by the name that the document has for it; with every key, so that it is seen that both know it. */
 const told: {

@@ -3,7 +3,8 @@
 import { setImmediate } from 'node:timers/promises';
 import test from 'ava';
 import { limits } from '../../../../../lib/connections/rest-api/limits/limits.ts';
-import { ScriptedDesk, ScriptedReader } from '../../../../support/sockets/scripted-reader.ts';
+import { ScriptedDesk } from '../../../../support/sockets/scripted/desk.ts';
+import { ScriptedReader } from '../../../../support/sockets/scripted/reader.ts';
 
 const padding = 'x'.repeat(20_000);
 const parameter = (id: string) => ({ id, type: 'S', access: 'read-write' }) as const;

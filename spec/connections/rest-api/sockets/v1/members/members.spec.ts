@@ -6,7 +6,8 @@ import { join, resolve } from 'node:path';
 import test from 'ava';
 import fc from 'fast-check';
 import { within } from '../../../../../support/deadline.ts';
-import { type ReaderWish, ScriptedDesk, ScriptedReader } from '../../../../../support/sockets/scripted-reader.ts';
+import { ScriptedDesk } from '../../../../../support/sockets/scripted/desk.ts';
+import { type ReaderWish, ScriptedReader } from '../../../../../support/sockets/scripted/reader.ts';
 
 const count = 60;
 const readerCount = 4;

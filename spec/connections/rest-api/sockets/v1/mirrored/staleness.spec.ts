@@ -3,7 +3,8 @@
 import test from 'ava';
 import type { Remote } from '../../../../../../lib/model/parameter.ts';
 import { within } from '../../../../../support/deadline.ts';
-import { ScriptedDesk, ScriptedReader } from '../../../../../support/sockets/scripted-reader.ts';
+import { ScriptedDesk } from '../../../../../support/sockets/scripted/desk.ts';
+import { ScriptedReader } from '../../../../../support/sockets/scripted/reader.ts';
 
 const count = 20;
 /** A few values fill a socket. */

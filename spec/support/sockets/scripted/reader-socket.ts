@@ -1,12 +1,12 @@
 // The socket of a client of patchbay.v1, whose reader a spec plays: it reads when it is told to.
 
-import type { Socket } from '../../../lib/connections/rest-api/sockets/session.ts';
-import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
+import type { Socket } from '../../../../lib/connections/rest-api/sockets/session.ts';
+import type { ReceivedMessage } from '../../../../lib/wire/v1/hub-messages.ts';
 
 /** What the system takes of a client that does not read. */
 const systemBytes = 2000;
 
-export class ScriptedSocket {
+export class ReaderSocket {
   isReading = true;
   /** What has been sent and not been taken by the reader yet. */
   #frames: string[] = [];

@@ -1,19 +1,15 @@
-// Clients of patchbay.v1 whose readers a spec plays, at groups of a graph: no network, so that a client can be full at any frame.
+// A client of patchbay.v1 whose reader a spec plays, at the groups of a graph: no network, so that a client can be full at any frame.
 
-import type { HubPort } from '../../../lib/connections/hub-port.ts';
-import { filterOf } from '../../../lib/connections/rest-api/filters/filter.ts';
-import { limitSettings } from '../../../lib/connections/rest-api/limits/limit-settings.ts';
-import type { LimitName } from '../../../lib/connections/rest-api/limits/limits.ts';
-import { FanOut } from '../../../lib/connections/rest-api/sockets/fan-out.ts';
-import { Client } from '../../../lib/connections/rest-api/sockets/v1/client.ts';
-import { Groups } from '../../../lib/connections/rest-api/sockets/v1/groups.ts';
-import { createSubscription } from '../../../lib/connections/rest-api/sockets/v1/subscription.ts';
-import { openVisitor } from '../../../lib/connections/rest-api/users/visitor.ts';
-import { Graph } from '../../../lib/graph/graph.ts';
-import type { ParameterDeclaration } from '../../../lib/model/parameter.ts';
-import type { Delivery } from '../../../lib/wire/v1/client-messages.ts';
-import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
-import { ScriptedSocket } from './scripted-socket.ts';
+import type { HubPort } from '../../../../lib/connections/hub-port.ts';
+import { filterOf } from '../../../../lib/connections/rest-api/filters/filter.ts';
+import { limitSettings } from '../../../../lib/connections/rest-api/limits/limit-settings.ts';
+import { Client } from '../../../../lib/connections/rest-api/sockets/v1/client.ts';
+import { createSubscription } from '../../../../lib/connections/rest-api/sockets/v1/subscription.ts';
+import { openVisitor } from '../../../../lib/connections/rest-api/users/visitor.ts';
+import type { Delivery } from '../../../../lib/wire/v1/client-messages.ts';
+import type { ReceivedMessage } from '../../../../lib/wire/v1/hub-messages.ts';
+import { numberOf, type ScriptedDesk } from './desk.ts';
+import { ReaderSocket } from './reader-socket.ts';
 
 export interface ReaderWish {
   readonly include: readonly string[];
@@ -23,48 +19,6 @@ export interface ReaderWish {
 
 const limits = limitSettings.parse(undefined);
 const bound = { filter: filterOf(0, () => true), key: '' };
-const owner = { kind: 'connection', name: 'desk' } as const;
-
-/** A graph whose values are numbers with some text behind, which only grow, and the groups of its clients. */
-export class ScriptedDesk {
-  readonly graph = new Graph();
-  readonly fanOut = new FanOut();
-  readonly groups: Groups;
-  /** Who was given up, and by which limit. */
-  readonly givenUp: [Client, LimitName][] = [];
-  /** Every change, in order. */
-  readonly changes: { readonly address: string; readonly value: number; readonly revision: number }[] = [];
-
-  constructor(declarations: readonly ParameterDeclaration[]) {
-    this.groups = new Groups(
-      this.graph as unknown as HubPort,
-      this.fanOut,
-      (client, limit) => this.#giveUp(client, limit),
-      1,
-    );
-    this.graph.declared$.subscribe((parameter) => this.groups.structure.declare(this.fanOut.channelOf(parameter)));
-    this.graph.declare(owner, declarations);
-    this.graph.changes$.subscribe((change) => {
-      const { parameter, value, revision } = change;
-      this.changes.push({ address: parameter.address, value: numberOf(value), revision });
-      this.fanOut.tell(change);
-    });
-  }
-
-  #giveUp(client: Client, limit: LimitName): void {
-    this.givenUp.push([client, limit]);
-    this.groups.remove(client);
-  }
-
-  /** Sets a parameter as its connection does. */
-  set(address: string, value: string): void {
-    this.graph.write(address, value, owner);
-  }
-
-  declare(declaration: ParameterDeclaration): void {
-    this.graph.declare(owner, [declaration]);
-  }
-}
 
 /** One client, and all that is wrong with what it is told. */
 export class ScriptedReader {
@@ -77,7 +31,7 @@ export class ScriptedReader {
   readonly told = new Map<string, number>();
   /** How many changes the hub had made at that end. */
   endedAt = 0;
-  readonly socket = new ScriptedSocket((message) => this.#take(message));
+  readonly socket = new ReaderSocket((message) => this.#take(message));
   readonly client: Client;
   readonly #desk: ScriptedDesk;
   readonly #awaited = new Set<number>();
@@ -193,8 +147,4 @@ export class ScriptedReader {
     if (address === undefined) this.faults.push(`${id} was used and not defined`);
     return address ?? `?${id}`;
   }
-}
-
-function numberOf(value: unknown): number {
-  return Number.parseInt(String(value), 10);
 }

@@ -6,7 +6,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 
 type Direction = 'tell' | 'hear';
 
-const folder = resolve(import.meta.dirname, '../../lib/client');
+const folder = resolve(import.meta.dirname, '../../../lib/client');
 export const asyncApi = JSON.parse(await readFile(resolve(folder, 'asyncapi.json'), 'utf8'));
 
 const ajv = new Ajv({ strict: false, allErrors: true });

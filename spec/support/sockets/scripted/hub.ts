@@ -1,65 +1,16 @@
 // The other side of the client library, played by a spec in virtual time: sockets whose messages the spec writes itself.
 
 import { VirtualTimeScheduler } from 'rxjs';
-import { createHub, type Hub, type HubSettings } from '../../../lib/client/hub.ts';
-import type { Endpoint } from '../../../lib/client/link/endpoint.ts';
-import type { Platform, SocketLike } from '../../../lib/client/link/platform.ts';
-
-/** One socket as the hub sees it. */
-export class ScriptedSocket implements SocketLike {
-  protocol = '';
-  bufferedAmount = 0;
-  onopen: ((event: never) => void) | null = null;
-  onmessage: ((event: never) => void) | null = null;
-  onclose: ((event: never) => void) | null = null;
-  onerror: ((event: never) => void) | null = null;
-  /** When the client opened it, and whether it has let go of it. */
-  readonly openedAt: number;
-  isClosed = false;
-  readonly url: string;
-  #sent: unknown[] = [];
-
-  constructor(openedAt: number, url: string) {
-    this.openedAt = openedAt;
-    this.url = url;
-  }
-
-  send(text: string): void {
-    this.#sent.push(JSON.parse(text));
-  }
-
-  close(): void {
-    this.isClosed = true;
-  }
-
-  /** Accepts the socket and says hello; `patterns`: how many the hub takes of a subscription. */
-  accept(epoch = 'e1', protocol = 'patchbay.v1', patterns = 2048): this {
-    this.protocol = protocol;
-    this.onopen?.({} as never);
-    return this.says({ hello: { epoch, limits: { patterns } } });
-  }
-
-  says(...messages: readonly object[]): this {
-    for (const message of messages) this.onmessage?.({ data: JSON.stringify(message) } as never);
-    return this;
-  }
-
-  /** Ends the socket, as the network or the hub does. */
-  ends(code = 1006, reason = ''): void {
-    this.onclose?.({ code, reason } as never);
-  }
-
-  /** Takes what the client has sent. */
-  heard(): unknown[] {
-    return this.#sent.splice(0);
-  }
-}
+import { createHub, type Hub, type HubSettings } from '../../../../lib/client/hub.ts';
+import type { Endpoint } from '../../../../lib/client/link/endpoint.ts';
+import type { Platform } from '../../../../lib/client/link/platform.ts';
+import { HubSocket } from './hub-socket.ts';
 
 export interface Script {
   readonly hub: Hub;
-  readonly sockets: readonly ScriptedSocket[];
+  readonly sockets: readonly HubSocket[];
   /** The newest socket. */
-  readonly socket: ScriptedSocket;
+  readonly socket: HubSocket;
   /** Everything that the hub's state and staleness have been: `live`, `waiting 250`, `stale`, `fresh`. */
   readonly states: string[];
   now(): number;
@@ -86,10 +37,10 @@ export function playHub({
   ...settings
 }: ScriptOptions = {}): Script {
   const scheduler = new VirtualTimeScheduler(undefined, 0);
-  const sockets: ScriptedSocket[] = [];
+  const sockets: HubSocket[] = [];
   const wakes = new Set<() => void>();
   const platform: Platform = {
-    WebSocket: class extends ScriptedSocket {
+    WebSocket: class extends HubSocket {
       constructor(url: string) {
         super(scheduler.now(), url);
         sockets.push(this);
