@@ -231,6 +231,7 @@ program
 await program.parseAsync();
 
 async function runHub(paths: readonly string[], options: RunSettings): Promise<number> {
+  onReloadSignal(() => {}); // one that comes before any file was read ends nothing, and has nothing to reload
   const [{ run }, { createFlowGuard }, { createSupervisor }] = await Promise.all([
     import('./command/run/run.ts'),
     import('./command/run/flow-guard.ts'),
