@@ -10,8 +10,8 @@ import { changesPerWrite, writeFlow } from './backups/flow.ts';
 import { startLoad } from './backups/load.ts';
 import { backUpOnce, type RoundResult } from './backups/round.ts';
 import { Random } from './fuzz/random.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 import { startKilledHub } from './kills/killed-hub.ts';
-import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/backup.ts [options]
 

@@ -7,7 +7,7 @@ import { type Cuts, prepareCuts } from './cuts/cuts.ts';
 import { cutAt, folderInPlace, noise, readOnly, turnBits } from './cuts/damages.ts';
 import { fillDisk } from './cuts/full-disk.ts';
 import { prepareRecords } from './cuts/records.ts';
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 
 const usage = `node bench/cuts.ts [options]
 

@@ -3,7 +3,7 @@
 
 import { type DueResult, killWhileRunning } from './due/due.ts';
 import { Random } from './fuzz/random.ts';
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 
 const usage = `node bench/due.ts [options]
 

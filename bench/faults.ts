@@ -9,7 +9,7 @@ import { killOfMachine, pickFault } from './faults/fault.ts';
 import { watchPauses } from './faults/pauses.ts';
 import { beginLoad, runRound } from './faults/round.ts';
 import { Random } from './fuzz/random.ts';
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 
 const usage = `node bench/faults.ts [options]
 

@@ -6,7 +6,7 @@ import { checkTerms } from './faults/check.ts';
 import { startDomain } from './faults/domain.ts';
 import { isolationOf } from './faults/isolation.ts';
 import { beginLoad, runRound } from './faults/round.ts';
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 
 const usage = `node bench/isolation.ts [options]
 

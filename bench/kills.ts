@@ -3,10 +3,10 @@
 // missing after a disk has taken longer than 300 ms is told apart, since the promise is only made for disks that do not.
 
 import { Random } from './fuzz/random.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 import { DiskProbe } from './kills/disk-probe.ts';
 import { createKilledFolder } from './kills/flow.ts';
 import { type KillResult, kill } from './kills/kill.ts';
-import { type Numbers, runScript, tell } from './script.ts';
 
 /** The promise is made for disks that keep something within this. */
 const slowDiskMs = 300;

@@ -3,10 +3,10 @@
 // templates, take time (average, ramp), lead to themselves, and are switched. Exit status 1 and the network where a change differs.
 
 import { Random } from './fuzz/random.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 import { asFlow } from './networks/as-flow.ts';
 import { compareNetwork } from './networks/compare.ts';
 import { aNetwork } from './networks/network.ts';
-import { type Numbers, runScript, tell } from './script.ts';
 
 const usage = `node bench/networks.ts [options]
 

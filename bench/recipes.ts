@@ -8,7 +8,7 @@ import JSON5 from 'json5';
 import { findFlowFiles } from '../lib/flow/files/find.ts';
 import { MistakeList } from '../lib/json5/mistake.ts';
 import { runFlowTests } from '../lib/testing/run-tests.ts';
-import { runScript, tell } from './script.ts';
+import { runScript, tell } from './harness/script.ts';
 
 const usage = `node bench/recipes.ts [options]
 

@@ -1,7 +1,7 @@
 // node bench/shadow.ts: records an hour of a studio, and replays it with each of many changes of a rule: in shadow, and live. Exit
 // status 1 when the shadow tells another difference than then occurs, or when a replay is not the same twice.
 
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 import { compareChange, inFolder, recordStudio } from './shadow/compare.ts';
 import { changes } from './shadow/studio.ts';
 

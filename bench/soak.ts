@@ -8,7 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onSmallDisk } from './cuts/small-disk.ts';
-import { type Numbers, runScript, tell } from './script.ts';
+import { type Numbers, runScript, tell } from './harness/script.ts';
 import { mebibytes, mistakesOf, type Sample } from './soak/judge.ts';
 import { type Soaked, soak } from './soak/run.ts';
 

@@ -9,7 +9,7 @@ import { join, posix } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import test from 'ava';
-import { dependent } from '../bench/dependent.ts';
+import { dependent } from '../bench/harness/dependent.ts';
 import { createFolder } from './support/folder.ts';
 import { packInto } from './support/repository/package.ts';
 import { anchorsOf, linksOf, readmes, readReadme, root } from './support/repository/readme.ts';

@@ -5,8 +5,8 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { dependent } from '../dependent.ts';
 import type { Answer } from '../processes/task.ts';
+import { dependent } from './dependent.ts';
 import type { Options } from './options.ts';
 
 /** A server that is measured, in a process of its own. */

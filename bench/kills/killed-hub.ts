@@ -3,7 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { dependent } from '../dependent.ts';
+import { dependent } from '../harness/dependent.ts';
 import { within } from '../load/deadline.ts';
 
 const main = join(import.meta.dirname, '../../lib/main.ts');

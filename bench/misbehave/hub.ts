@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { dependent } from '../dependent.ts';
+import { dependent } from '../harness/dependent.ts';
 import { within } from '../load/deadline.ts';
 
 const deadlineMs = 60_000;

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../lib/model/error.ts';
-import { dependent } from '../dependent.ts';
+import { dependent } from '../harness/dependent.ts';
 import { type LogEntry, type ServerProcess, startHub } from '../harness/process.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { tellingMemory } from '../load/used-memory.ts';

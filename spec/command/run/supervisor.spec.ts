@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import test from 'ava';
-import { dependent } from '../../../bench/dependent.ts';
+import { dependent } from '../../../bench/harness/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { createFolder } from '../../support/folder.ts';
 import { needs } from '../../support/programs.ts';

@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import test from 'ava';
-import { dependent } from '../../../bench/dependent.ts';
+import { dependent } from '../../../bench/harness/dependent.ts';
 import { eventually } from '../../support/deadline.ts';
 import { needs } from '../../support/programs.ts';
 import { startUnreadHub } from '../../support/system/unread-log.ts';

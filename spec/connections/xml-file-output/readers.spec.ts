@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { dependent } from '../../../bench/dependent.ts';
+import { dependent } from '../../../bench/harness/dependent.ts';
 import { startHubFrom, writer } from '../../support/hub.ts';
 import { readByXmllint } from '../../support/xml/xmllint.ts';
 

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import type { ExecutionContext } from 'ava';
 import { fromEvent, interval, lastValueFrom, merge, type Observable, race } from 'rxjs';
 import { exhaustMap, filter, map, mergeMap, scan, share, takeUntil } from 'rxjs/operators';
-import { dependent } from '../../../bench/dependent.ts';
+import { dependent } from '../../../bench/harness/dependent.ts';
 import { XServer as Server } from '../../../lib/connections/keyboard/process/x11/server.ts';
 import { deadlineMs, first } from '../deadline.ts';
 import { needs } from '../programs.ts';

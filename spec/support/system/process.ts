@@ -5,7 +5,7 @@ import { resolve } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { BehaviorSubject, firstValueFrom } from 'rxjs';
 import { filter, map } from 'rxjs/operators';
-import { dependent } from '../../../bench/dependent.ts';
+import { dependent } from '../../../bench/harness/dependent.ts';
 import type { PacedConsole } from '../../../lib/command/console.ts';
 import { within } from '../deadline.ts';
 

@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { dependent } from '../../../../bench/dependent.ts';
+import { dependent } from '../../../../bench/harness/dependent.ts';
 import { within } from '../../../support/deadline.ts';
 import { createFolder } from '../../../support/folder.ts';
 import { ask, openWire, request } from '../../../support/http.ts';

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { dependent } from '../../../../bench/dependent.ts';
+import { dependent } from '../../../../bench/harness/dependent.ts';
 import type { MetricsContext } from '../../../../lib/connections/rest-api/metrics/metrics.ts';
 import { createMetricsPage } from '../../../../lib/connections/rest-api/metrics/page.ts';
 import { createLogRecorder } from '../../../support/connection.ts';

@@ -3,9 +3,9 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import test from 'ava';
-import { start } from '../support/system/process.ts';
+import { start } from '../../support/system/process.ts';
 
-const module = pathToFileURL(resolve('bench/dependent.ts'));
+const module = pathToFileURL(resolve('bench/harness/dependent.ts'));
 const child = 'setInterval(() => console.log(process.ppid), 10)';
 
 (process.platform === 'linux' ? test : test.skip)('a process ends when what has started it is killed', async (t) => {

@@ -1,7 +1,7 @@
 // What scripts of the bench have in common whose options are numbers: how these are read, what is printed, the exit status.
 
 import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
+import { messageOf } from '../../lib/model/error.ts';
 
 /** What a script is told on the command line, by the names of its options. */
 export type Numbers<Name extends string> = Readonly<Record<Name, number>>;
