@@ -1,8 +1,7 @@
 // node bench/ask-past.ts: how fast a store answers, over HTTP, what 1 to 1,000 parameters were in an hour, a day, a month or a year.
 // It asks a hub on the installation that bench/prepare-store.ts has made. Exit status 1 when an answer is wrong.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
+import { runAnyScript, tell } from './harness/script.ts';
 import { askPast, type Measured } from './prepare/ask-past.ts';
 
 const usage = `node bench/ask-past.ts --folder <folder> [options]
@@ -12,26 +11,19 @@ const usage = `node bench/ask-past.ts --folder <folder> [options]
   --rounds <n>       how often each question is asked (5)
 `;
 
-const { values } = parseArgs({
-  options: {
-    folder: { type: 'string' },
-    points: { type: 'string', default: '1000' },
-    rounds: { type: 'string', default: '5' },
-    help: { type: 'boolean' },
+await runAnyScript({
+  usage,
+  unless: { points: 1000, rounds: 5 },
+  texts: ['folder'],
+  async run({ texts: { folder }, numbers: { points, rounds } }) {
+    if (folder === undefined) tell(usage);
+    else {
+      tell('| range | parameters | asked | median | slowest | bytes |\n|---|---:|---|---:|---:|---:|');
+      await askPast(folder, points, rounds, (one) => tell(row(one)));
+    }
+    return 0;
   },
 });
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
-
-try {
-  if (values.help || values.folder === undefined) tell(usage);
-  else {
-    tell('| range | parameters | asked | median | slowest | bytes |\n|---|---:|---|---:|---:|---:|');
-    await askPast(values.folder, Number(values.points), Number(values.rounds), (one) => tell(row(one)));
-  }
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
 process.exit();
 
 function row({ range, parameters, how, medianMs, slowestMs, bytes }: Measured): string {

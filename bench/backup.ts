@@ -2,8 +2,7 @@
 // moment of what was written. Exit status 1 when it is not.
 
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { changesPerWrite, writeFlow } from './backups/flow.ts';
@@ -11,6 +10,7 @@ import { startLoad } from './backups/load.ts';
 import { backUpOnce, type RoundResult } from './backups/round.ts';
 import { Random } from './fuzz/random.ts';
 import { type Numbers, runScript, tell } from './harness/script.ts';
+import { createTemporaryFolder } from './harness/temporary-folder.ts';
 import { startKilledHub } from './kills/killed-hub.ts';
 
 const usage = `node bench/backup.ts [options]
@@ -25,7 +25,7 @@ await runScript(usage, { backups: 20, rate: 5000, pairs: 200, seed: 1 }, run);
 
 async function run({ backups, rate, pairs, seed }: Numbers<'backups' | 'rate' | 'pairs' | 'seed'>): Promise<number> {
   const random = new Random(seed, 0);
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-backups-'));
+  const { path: folder, remove } = await createTemporaryFolder('backups');
   const source = join(folder, 'source');
   await writeFlow(source, pairs);
   const hub = await startKilledHub(source);
@@ -45,7 +45,7 @@ async function run({ backups, rate, pairs, seed }: Numbers<'backups' | 'rate' | 
   } finally {
     hub.process.kill();
     await once(hub.process, 'exit');
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   }
   return results.every(({ mistakes }) => mistakes.length === 0) ? 0 : 1;
 }

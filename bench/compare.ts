@@ -13,7 +13,8 @@ import type { ContenderResult } from './harness/rounds.ts';
 import { summaryOf } from './harness/rounds.ts';
 import { createSourceTree, type SourceTree } from './harness/source-tree.ts';
 import type { Case, Metric, Subject } from './harness/subject.ts';
-import { chooseSubjects, inTemporaryFolder, runSubject } from './harness/subjects.ts';
+import { chooseSubjects, runSubject } from './harness/subjects.ts';
+import { inTemporaryFolder } from './harness/temporary-folder.ts';
 
 interface Row extends Judgement {
   readonly subject: string;
@@ -34,7 +35,9 @@ try {
   else if (ref === undefined) throw new Error(`expected a git ref, got none\n${usage}`);
   else {
     const chosen = chooseSubjects(names);
-    process.exitCode = await inTemporaryFolder((folder) => compareWith(createSourceTree(ref, folder), options, chosen));
+    process.exitCode = await inTemporaryFolder('bench', (folder) =>
+      compareWith(createSourceTree(ref, folder), options, chosen),
+    );
   }
 } catch (error) {
   tell(messageOf(error));

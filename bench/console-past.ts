@@ -1,8 +1,7 @@
 // node bench/console-past.ts --pictures <folder>: the past in the console, in Chromium. It answers "what happened to the lamp last night, and
 // who did it" in four clicks on a store with a week of data, takes a picture after each, and measures how soon a month is drawn.
 
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Page } from 'playwright-core';
@@ -11,6 +10,7 @@ import { launchBrowser } from '../spec/support/browser/browser.ts';
 import { drawnExpression } from '../spec/support/browser/plot.ts';
 import { createLogRecorder } from '../spec/support/connection.ts';
 import { portsOf } from '../spec/support/hub.ts';
+import { createTemporaryFolder } from './harness/temporary-folder.ts';
 import { prepareStore } from './prepare/prepare.ts';
 
 const rounds = 15;
@@ -23,7 +23,7 @@ const sizes = [
 ] as const;
 
 const { values } = parseArgs({ options: { pictures: { type: 'string' } } });
-const folder = mkdtempSync(join(tmpdir(), 'patchbay-'));
+const { path: folder, remove } = await createTemporaryFolder('past');
 const browser = await launchBrowser();
 try {
   await withHub('week', 7, async (port) => {
@@ -40,7 +40,7 @@ try {
   });
 } finally {
   await browser.close();
-  rmSync(folder, { recursive: true });
+  await remove();
 }
 
 /** Runs a hub whose store knows of so many days, in which numbers changed every second. */

@@ -2,12 +2,12 @@
 // neighbour of 2,000 changes a second, and prints a Markdown table. Exit status 1 when the neighbour lost a change, the log did
 // not name the flow, or the next good save did not take effect in time.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
+import { resolve } from 'node:path';
 import { messageOf } from '../lib/model/error.ts';
-import { Misbehaviour } from './misbehave/run.ts';
+import { chosenOf, listOf, runAnyScript, tell } from './harness/script.ts';
+import { createTemporaryFolder } from './harness/temporary-folder.ts';
+import { thisTree } from './harness/this-tree.ts';
+import { Misbehaviour, type MisbehaviourOptions } from './misbehave/run.ts';
 import type { Way } from './misbehave/way.ts';
 import { ways } from './misbehave/ways.ts';
 
@@ -19,52 +19,42 @@ const usage = `node bench/misbehave.ts [ways…] [options]
   --list          prints the ways
   --help`;
 
-const print = (text: string) => void process.stdout.write(`${text}\n`);
+await runAnyScript({
+  usage,
+  unless: { changes: 2000, next: 300 },
+  texts: ['hub'],
+  flags: ['list'],
+  takesNames: true,
+  async run({ numbers: { changes: changesPerSecond, next }, texts: { hub = thisTree }, flags: { list }, names }) {
+    if (list) {
+      tell(listOf(ways));
+      return 0;
+    }
+    return misbehave(chosenOf(ways, names), { changesPerSecond, hubFolder: resolve(hub) }, next);
+  },
+});
 
-try {
-  process.exitCode = await main();
-} catch (error) {
-  process.stderr.write(`${messageOf(error)}\n`);
-  process.exitCode = 1;
-}
-
-async function main(): Promise<number> {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      changes: { type: 'string', default: '2000' },
-      next: { type: 'string', default: '300' },
-      hub: { type: 'string', default: join(import.meta.dirname, '..') },
-      list: { type: 'boolean' },
-      help: { type: 'boolean' },
-    },
-  });
-  if (values.help || values.list) {
-    print(
-      values.help
-        ? usage
-        : chosen([])
-            .map(([name, { about }]) => `${name}: ${about}`)
-            .join('\n'),
-    );
-    return 0;
-  }
-  const options = { changesPerSecond: Number(values.changes), hubFolder: resolve(values.hub) };
-  print('| way | changes of the neighbour, longest gap | next good save | told | |');
-  print('|---|---|---|---|---|');
+/** Tries the ways on one hub, and on another one after each that was not well. */
+async function misbehave(
+  chosen: readonly (readonly [string, Way])[],
+  options: Omit<MisbehaviourOptions, 'folder'>,
+  nextMs: number,
+): Promise<number> {
+  tell('| way | changes of the neighbour, longest gap | next good save | told | |');
+  tell('|---|---|---|---|---|');
   let failed = 0;
-  let hub: { misbehaviour: Misbehaviour; folder: string } | undefined;
+  let hub: { misbehaviour: Misbehaviour; remove: () => Promise<void> } | undefined;
   const end = async (work: (misbehaviour: Misbehaviour) => unknown) => {
     const last = hub;
     hub = undefined;
     if (last === undefined) return;
     await work(last.misbehaviour);
-    await rm(last.folder, { recursive: true });
+    await last.remove();
   };
   try {
-    for (const [name, way] of chosen(positionals)) {
+    for (const [name, way] of chosen) {
       hub ??= await startIn(options);
-      if (await isWell(name, way, hub.misbehaviour, Number(values.next))) continue;
+      if (await isWell(name, way, hub.misbehaviour, nextMs)) continue;
       failed++;
       await end((misbehaviour) => misbehaviour.kill());
     }
@@ -75,9 +65,14 @@ async function main(): Promise<number> {
   return failed > 0 ? 1 : 0;
 }
 
-async function startIn(options: { changesPerSecond: number; hubFolder: string }) {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-misbehave-'));
-  return { folder, misbehaviour: await Misbehaviour.start({ ...options, folder }) };
+async function startIn(options: Omit<MisbehaviourOptions, 'folder'>) {
+  const { path: folder, remove } = await createTemporaryFolder('misbehave');
+  try {
+    return { remove, misbehaviour: await Misbehaviour.start({ ...options, folder }) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 async function isWell(name: string, way: Way, misbehaviour: Misbehaviour, nextMs: number): Promise<boolean> {
@@ -87,16 +82,10 @@ async function isWell(name: string, way: Way, misbehaviour: Misbehaviour, nextMs
     const neighbour = way.ends ? 'the process ends' : `${result.heard}, ${result.longestGapMs.toFixed(0)} ms`;
     const told = (result.told || 'nothing to tell').slice(0, 160).replaceAll('|', '\\|');
     const mistake = `**expected the next good save within ${nextMs} ms**`;
-    print(`| ${name} | ${neighbour} | ${result.nextMs.toFixed(0)} ms | ${told} | ${isInTime ? 'holds' : mistake} |`);
+    tell(`| ${name} | ${neighbour} | ${result.nextMs.toFixed(0)} ms | ${told} | ${isInTime ? 'holds' : mistake} |`);
     return isInTime;
   } catch (error) {
-    print(`| ${name} | | | | **${messageOf(error)}** |`);
+    tell(`| ${name} | | | | **${messageOf(error)}** |`);
     return false;
   }
-}
-
-function chosen(names: readonly string[]): (readonly [string, Way])[] {
-  for (const name of names)
-    if (!(name in ways)) throw new Error(`expected one of ${Object.keys(ways).join(', ')}, got "${name}"`);
-  return Object.entries(ways).filter(([name]) => names.length === 0 || names.includes(name));
 }

@@ -1,8 +1,7 @@
 // node bench/prepare-store.ts: an installation whose store looks as if its hub had run for days: a flow file, and beside it
 // `data/history.db` and `data/audit.db`. For measuring how fast a store answers, and for looking at it in the console.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
+import { runAnyScript, tell } from './harness/script.ts';
 import { prepareStore } from './prepare/prepare.ts';
 
 const usage = `node bench/prepare-store.ts --folder <folder> [options]
@@ -17,42 +16,22 @@ const usage = `node bench/prepare-store.ts --folder <folder> [options]
   --seed <n>         what the changes are made of (1)
 `;
 
-const { values } = parseArgs({
-  options: {
-    folder: { type: 'string' },
-    parameters: { type: 'string', default: '7' },
-    days: { type: 'string', default: '7' },
-    every: { type: 'string', default: '1000' },
-    raw: { type: 'string', default: 'Infinity' },
-    minutes: { type: 'string', default: 'Infinity' },
-    port: { type: 'string', default: '17011' },
-    seed: { type: 'string', default: '1' },
-    help: { type: 'boolean' },
-  },
-});
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
-
-try {
-  if (values.help || values.folder === undefined) tell(usage);
-  else {
-    const { folder, parameters, days, every, raw, minutes, port, seed } = values;
+await runAnyScript({
+  usage,
+  unless: { parameters: 7, days: 7, every: 1000, raw: Infinity, minutes: Infinity, port: 17_011, seed: 1 },
+  texts: ['folder'],
+  async run({ texts: { folder }, numbers }) {
+    if (folder === undefined) {
+      tell(usage);
+      return 0;
+    }
+    const { parameters, days, every: everyMs, raw: rawDays, minutes: minuteDays, port, seed } = numbers;
     const startedAt = performance.now();
-    const prepared = await prepareStore({
-      folder,
-      parameters: Number(parameters),
-      days: Number(days),
-      everyMs: Number(every),
-      rawDays: Number(raw),
-      minuteDays: Number(minutes),
-      port: Number(port),
-      seed: Number(seed),
-      endMs: Date.now(),
-    });
+    const options = { folder, parameters, days, everyMs, rawDays, minuteDays, port, seed };
+    const prepared = prepareStore({ ...options, endMs: Date.now() });
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     tell(`${prepared.changes} changes of ${parameters} parameters in ${seconds} s; ${prepared.kept} of them are kept`);
     tell(`node lib/main.ts run ${prepared.flow}`);
-  }
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
+    return 0;
+  },
+});

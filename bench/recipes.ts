@@ -1,14 +1,14 @@
 // node bench/recipes.ts: breaks each rule of each recipe of the cookbook, in each way that changes what it does, and looks whether a
 // test of the recipe fails. Exit status 1 and the rule where none does.
 
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import JSON5 from 'json5';
 import { findFlowFiles } from '../lib/flow/files/find.ts';
 import { MistakeList } from '../lib/json5/mistake.ts';
 import { runFlowTests } from '../lib/testing/run-tests.ts';
 import { runScript, tell } from './harness/script.ts';
+import { createTemporaryFolder } from './harness/temporary-folder.ts';
 
 const usage = `node bench/recipes.ts [options]
 
@@ -44,7 +44,7 @@ const ways: Readonly<Record<string, (rule: Rule) => boolean>> = {
 
 await runScript(usage, { most: 100_000 }, async ({ most }) => {
   const paths = await findFlowFiles(['flows/cookbook'], new MistakeList());
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-recipes-'));
+  const { path: folder, remove } = await createTemporaryFolder('recipes');
   let tried = 0;
   let missed = 0;
   try {
@@ -63,7 +63,7 @@ await runScript(usage, { most: 100_000 }, async ({ most }) => {
         }
     }
   } finally {
-    await rm(folder, { recursive: true });
+    await remove();
   }
   tell(`${paths.length} recipes, ${tried} broken rules, ${missed} that no test sees`);
   return missed === 0 ? 0 : 1;

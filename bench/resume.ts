@@ -2,13 +2,12 @@
 // and in the middle of a large one. Whatever revision the client keeps, it must have been sent every value up to it. After each
 // resume it must have every value that the hub has. Exit status 1 otherwise.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
 import { startHub } from './harness/process.ts';
-import { smallCount, Trial } from './resume/trial.ts';
+import { runAnyScript, tell } from './harness/script.ts';
+import { inTemporaryFolder } from './harness/temporary-folder.ts';
+import { thisTree } from './harness/this-tree.ts';
+import { smallCount, Trial, type TrialOptions } from './resume/trial.ts';
 
 const usage = `node bench/resume.ts [options]
 
@@ -21,43 +20,39 @@ const usage = `node bench/resume.ts [options]
   --quick         the hub does not warm up
 `;
 
-const { values } = parseArgs({
-  options: {
-    cuts: { type: 'string', default: '300' },
-    seed: { type: 'string', default: '1' },
-    large: { type: 'string', default: '20000' },
-    rate: { type: 'string', default: '5000' },
-    client: { type: 'string', default: 'careful' },
-    hub: { type: 'string', default: join(import.meta.dirname, '..') },
-    quick: { type: 'boolean' },
-    help: { type: 'boolean' },
+await runAnyScript({
+  usage,
+  unless: { cuts: 300, seed: 1, large: 20_000, rate: 5000 },
+  texts: ['client', 'hub'],
+  flags: ['quick'],
+  async run({ numbers: { cuts, ...chance }, texts: { client = 'careful', hub = thisTree }, flags }) {
+    const options = { ...chance, isNaive: isNaiveClient(client) };
+    const told = await inTemporaryFolder('resume', (folder) =>
+      resumeAgain(cuts, options, { hubFolder: hub, profileFolder: undefined, isQuick: flags.quick }, folder),
+    ).catch((error) => {
+      throw new Error(`seed ${chance.seed}: ${messageOf(error)}`);
+    });
+    tell(`seed ${chance.seed}: ${told}`);
+    return 0;
   },
 });
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
 
-try {
-  if (values.help) tell(usage);
-  else tell(`seed ${values.seed}: ${await run(Number(values.cuts), Number(values.large))}`);
-} catch (error) {
-  tell(`seed ${values.seed}: ${messageOf(error)}`);
-  process.exitCode = 1;
-}
-
-async function run(cuts: number, large: number): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-resume-'));
+async function resumeAgain(
+  cuts: number,
+  options: TrialOptions,
+  hubOptions: Parameters<typeof startHub>[2],
+  folder: string,
+): Promise<string> {
   const dummy = (count: number) => ({
     type: 'dummy',
     parameters: Array.from({ length: count }, (_, n) => `p${n},I,0`),
   });
-  const flow = { connections: { desk: dummy(smallCount), plant: dummy(large) } };
-  const isNaive = isNaiveClient(values.client);
-  const hub = await startHub(flow, folder, { hubFolder: values.hub, profileFolder: undefined, isQuick: values.quick });
+  const flow = { connections: { desk: dummy(smallCount), plant: dummy(options.large) } };
+  const hub = await startHub(flow, folder, hubOptions);
   try {
-    const trial = new Trial(hub.port, { large, rate: Number(values.rate), seed: Number(values.seed), isNaive });
-    return await trial.run(cuts);
+    return await new Trial(hub.port, options).run(cuts);
   } finally {
     await hub.stop();
-    await rm(folder, { recursive: true });
   }
 }
 

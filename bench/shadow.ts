@@ -2,7 +2,8 @@
 // status 1 when the shadow tells another difference than then occurs, or when a replay is not the same twice.
 
 import { type Numbers, runScript, tell } from './harness/script.ts';
-import { compareChange, inFolder, recordStudio } from './shadow/compare.ts';
+import { inTemporaryFolder } from './harness/temporary-folder.ts';
+import { compareChange, recordStudio } from './shadow/compare.ts';
 import { changes } from './shadow/studio.ts';
 
 const usage = `node bench/shadow.ts [options]
@@ -14,7 +15,7 @@ const usage = `node bench/shadow.ts [options]
 await runScript(usage, { minutes: 60, seed: 1 }, run);
 
 function run({ minutes, seed }: Numbers<'minutes' | 'seed'>): Promise<number> {
-  return inFolder(async (folder) => {
+  return inTemporaryFolder('shadow', async (folder) => {
     const recorded = await recordStudio(seed, minutes * 60_000, folder);
     tell(`${recorded.changes.length} changes in ${minutes} minutes`);
     tell('| rule | changed to | deviations | time of four replays | |\n|---|---|---|---|---|');

@@ -4,11 +4,9 @@
 // also after a restart, memory has to be what it was after ten minutes, and no more files are open. It prints a table; exit status 1
 // when anything does not hold.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { onSmallDisk } from './cuts/small-disk.ts';
 import { type Numbers, runScript, tell } from './harness/script.ts';
+import { inTemporaryFolder } from './harness/temporary-folder.ts';
 import { mebibytes, mistakesOf, type Sample } from './soak/judge.ts';
 import { type Soaked, soak } from './soak/run.ts';
 
@@ -36,8 +34,7 @@ async function run(numbers: Numbers<keyof typeof unless>): Promise<number> {
   const done = await onSmallDisk({}, work, diskBytes);
   if ('reason' in done) {
     tell(`The disk is never full: ${done.reason}`);
-    const folder = await mkdtemp(join(tmpdir(), 'patchbay-soak-'));
-    await work(folder).finally(() => rm(folder, { recursive: true, force: true }));
+    await inTemporaryFolder('soak', work);
   }
   const { counts, mark, end, hasKeyboard } = soaked!;
   const mistakes = [...soaked!.mistakes, ...mistakesOf(mark, end)];

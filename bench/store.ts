@@ -2,12 +2,13 @@
 // same load in turn; twenty other clients measure how long changes take to them. With --minutes one such hub runs on, and memory and
 // disk are watched instead. Exit status 1 when a bound is broken.
 
-import { parseArgs } from 'node:util';
-import { messageOf } from '../lib/model/error.ts';
+import { setTimeout as after } from 'node:timers/promises';
+import { startTask } from './harness/process.ts';
+import { runAnyScript, tell } from './harness/script.ts';
 import { summarize } from './harness/statistics.ts';
 import { residentBytesOf } from './load/used-memory.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from './processes/loads/neighbours.ts';
-import { type Load, resultOf, startLoad, startLoadedHub } from './store/stored-hub.ts';
+import { besideLoad, type Load, type LoadedHub } from './store/stored-hub.ts';
 
 const usage = `node bench/store.ts [options]
 
@@ -19,17 +20,6 @@ const usage = `node bench/store.ts [options]
   --max-size <size> how much room the store may take (2GB; 16MB with --minutes)
 `;
 
-const { values } = parseArgs({
-  options: {
-    rounds: { type: 'string', default: '7' },
-    seconds: { type: 'string', default: '10' },
-    rate: { type: 'string', default: '20000' },
-    parameters: { type: 'string', default: '1000' },
-    minutes: { type: 'string' },
-    'max-size': { type: 'string' },
-    help: { type: 'boolean' },
-  },
-});
 /** The p99 may be so many times that without a store, or so many milliseconds more. */
 const mostRatio = 1.1;
 const mostMoreMs = 1;
@@ -38,30 +28,25 @@ const mostGrowth = 1.1;
 const warmUpMs = 2000;
 const lookEveryMs = 1000;
 
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
-
-try {
-  if (values.help) tell(usage);
-  else {
-    const [parameters, changesPerSecond] = [Number(values.parameters), Number(values.rate)];
-    const run = values.minutes === undefined ? compare : watch;
-    process.exitCode = (await run({ parameters, changesPerSecond, maxSize: values['max-size'] })) ? 0 : 1;
-  }
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
+await runAnyScript({
+  usage,
+  unless: { rounds: 7, seconds: 10, rate: 20_000, parameters: 1000, minutes: 0 },
+  texts: ['max-size'],
+  async run({ numbers: { rounds, seconds, rate, parameters, minutes }, texts }) {
+    const load = { parameters, changesPerSecond: rate, maxSize: texts['max-size'] };
+    const isKept = minutes > 0 ? watch(load, minutes) : compare(load, rounds, seconds);
+    return (await isKept) ? 0 : 1;
+  },
+});
 
 /** Whether the hub with a store keeps within the bounds. */
-async function compare(load: Load): Promise<boolean> {
+async function compare(load: Load, rounds: number, seconds: number): Promise<boolean> {
   const figures = { with: [] as Latency[], without: [] as Latency[] };
   let isWhole = true;
-  for (let round = 0; round < Number(values.rounds); round++)
+  for (let round = 0; round < rounds; round++)
     for (const which of round % 2 === 0 ? (['without', 'with'] as const) : (['with', 'without'] as const)) {
-      const { latency, mistake } = await measure({
-        ...load,
-        maxSize: which === 'with' ? (load.maxSize ?? '2GB') : undefined,
-      });
+      const maxSize = which === 'with' ? (load.maxSize ?? '2GB') : undefined;
+      const { latency, mistake } = await measure({ ...load, maxSize }, seconds * 1000);
       figures[which].push(latency);
       if (mistake !== undefined) isWhole = false;
       tell(
@@ -75,16 +60,9 @@ async function compare(load: Load): Promise<boolean> {
   return isWhole && p99 <= most;
 }
 
-async function measure(load: Load): Promise<{ latency: Latency; mistake: string | undefined }> {
-  const loaded = await startLoadedHub(load);
-  const duringMs = Number(values.seconds) * 1000;
-  const task: NeighboursTask = { port: loaded.hub.port, addresses: loaded.others, beforeMs: warmUpMs, duringMs };
-  const neighbours = startLoad('loads/neighbours', task);
-  await resultOf(neighbours);
-  neighbours.send('go on');
-  const { during } = await resultOf<NeighboursResult>(neighbours);
-  neighbours.disconnect();
-  const { rows, gaps } = await loaded.end();
+async function measure(load: Load, duringMs: number): Promise<{ latency: Latency; mistake: string | undefined }> {
+  const { result: during, recorded } = await besideLoad(load, (loaded) => latencyOf(loaded, duringMs));
+  const { rows, gaps } = recorded;
   if (load.maxSize === undefined) return { latency: during, mistake: undefined };
   const least = (load.changesPerSecond * (warmUpMs + duringMs)) / 1000;
   const isWhole = rows >= least && gaps === 0;
@@ -94,21 +72,27 @@ async function measure(load: Load): Promise<{ latency: Latency; mistake: string 
   };
 }
 
-/** Whether memory stays flat, and the files within their room. */
-async function watch({ maxSize = '16MB', ...load }: Load): Promise<boolean> {
-  const loaded = await startLoadedHub({ ...load, maxSize });
-  const most = Number.parseFloat(maxSize) * (maxSize.endsWith('GB') ? 1e9 : 1e6);
-  const samples: number[] = [];
-  let mostBytes = 0;
-  const until = performance.now() + Number(values.minutes) * 60_000;
-  for (let second = 1; performance.now() < until; second++) {
-    await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-    samples.push(residentBytesOf(loaded.hub.pid));
-    mostBytes = Math.max(mostBytes, await loaded.bytes());
-    if (second % 30 === 0)
-      tell(`${second} s: ${mega(samples.at(-1)!)} MB of memory, at most ${mega(mostBytes)} MB on the disk`);
+/** How long changes take to the other clients. */
+async function latencyOf({ hub, others }: LoadedHub, duringMs: number): Promise<Latency> {
+  const task: NeighboursTask = { port: hub.port, addresses: others, beforeMs: warmUpMs, duringMs };
+  const { process: neighbours, answer } = startTask('loads/neighbours', task);
+  try {
+    await answer();
+    neighbours.send('go on');
+    const { during } = await answer<NeighboursResult>();
+    return during;
+  } finally {
+    if (neighbours.connected) neighbours.disconnect();
   }
-  const { rows, gaps } = await loaded.end();
+}
+
+/** Whether memory stays flat, and the files within their room. */
+async function watch({ maxSize = '16MB', ...load }: Load, minutes: number): Promise<boolean> {
+  const most = Number.parseFloat(maxSize) * (maxSize.endsWith('GB') ? 1e9 : 1e6);
+  const {
+    result: { samples, mostBytes },
+    recorded: { rows, gaps },
+  } = await besideLoad({ ...load, maxSize }, (loaded) => sampleFor(minutes * 60_000, loaded));
   const quarter = Math.floor(samples.length / 4);
   const [early, late] = [samples.slice(quarter, 2 * quarter), samples.slice(-quarter)].map(
     (part) => summarize(part).median,
@@ -117,6 +101,24 @@ async function watch({ maxSize = '16MB', ...load }: Load): Promise<boolean> {
     `memory ${mega(early!)} MB in the second quarter, ${mega(late!)} MB in the last; at most ${mega(mostBytes)} MB on the disk; ${rows} rows are kept, ${gaps} gaps`,
   );
   return late! <= early! * mostGrowth && mostBytes <= most && gaps === 0;
+}
+
+/** The memory of the hub each second, and how much room its store took at most. */
+async function sampleFor(
+  lengthMs: number,
+  { hub, bytes }: LoadedHub,
+): Promise<{ samples: number[]; mostBytes: number }> {
+  const samples: number[] = [];
+  let mostBytes = 0;
+  const until = performance.now() + lengthMs;
+  for (let second = 1; performance.now() < until; second++) {
+    await after(lookEveryMs);
+    samples.push(residentBytesOf(hub.pid));
+    mostBytes = Math.max(mostBytes, await bytes());
+    if (second % 30 === 0)
+      tell(`${second} s: ${mega(samples.at(-1)!)} MB of memory, at most ${mega(mostBytes)} MB on the disk`);
+  }
+  return { samples, mostBytes };
 }
 
 function mega(bytes: number): string {

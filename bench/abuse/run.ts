@@ -1,15 +1,12 @@
 // One abuse of a hub, from its start to SIGTERM: what its neighbours notice, what the hub keeps, and what its log says.
 
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import { type LogEntry, startHub } from '../harness/process.ts';
+import { type LogEntry, startHub, startTask, type TaskProcess } from '../harness/process.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { residentBytesOf } from '../load/used-memory.ts';
 import type { AbuseTask } from '../processes/loads/abuse.ts';
 import type { Latency, NeighboursResult, NeighboursTask } from '../processes/loads/neighbours.ts';
-import type { Answer } from '../processes/task.ts';
 import type { Scenario } from './scenario.ts';
 
 export interface AbuseResult {
@@ -51,28 +48,28 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
   const flow = { connections: { api, desk: { type: 'dummy', parameters } } };
   const onEntry = (entry: LogEntry) => void entries.push(entry);
   const hub = await startHub(flow, folder, { hubFolder, isQuick, profileFolder: undefined }, [], onEntry);
-  const children: ChildProcess[] = [];
-  const begin = (process: string, task: object) => {
-    const child = startProcess(process, task);
-    children.push(child);
-    return child;
+  const started: TaskProcess[] = [];
+  const begin = (name: string, work: object) => {
+    const task = startTask(name, work);
+    started.push(task);
+    return task;
   };
   try {
     const addresses = ids.map((id) => `desk/${id}`);
     const task: NeighboursTask = { port: hub.port, addresses, beforeMs, duringMs: seconds * 1000 };
     const watching = begin('loads/neighbours', task);
-    await answerOf(watching);
+    await watching.answer();
     const bytesBefore = residentBytesOf(hub.pid);
 
     const abuse: AbuseTask = { scenario: name, port: hub.port };
     const abusing = begin('loads/abuse', abuse);
-    await answerOf(abusing);
-    watching.send('go');
-    const { before, during } = await answerOf<NeighboursResult>(watching);
+    await abusing.answer();
+    watching.process.send('go');
+    const { before, during } = await watching.answer<NeighboursResult>();
     await end(abusing);
     const bytesAfter = await recoveredBytes(hub.pid, bytesBefore);
 
-    await answerOf(begin('loads/abuse', abuse));
+    await begin('loads/abuse', abuse).answer();
     await after(Math.min(longestBeforeStopMs, seconds * 1000));
     const stoppedAt = performance.now();
     await hub.stop();
@@ -82,7 +79,7 @@ export async function runAbuse(name: string, scenario: Scenario, options: AbuseO
       .map(({ msg }) => msg);
     return { before, during, stopMs, bytesBefore, bytesAfter, told, lines: entries.length };
   } finally {
-    await Promise.all(children.map(end));
+    await Promise.all(started.map(end));
     await hub.stop().catch(() => {}); // it has ended, unless something went wrong
   }
 }
@@ -98,20 +95,7 @@ async function recoveredBytes(pid: number, bytesBefore: number): Promise<number>
   return residentBytes;
 }
 
-function startProcess(name: string, task: object): ChildProcess {
-  const file = join(import.meta.dirname, '..', 'processes', `${name}.ts`);
-  return fork(file, [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-}
-
-async function answerOf<Result>(child: ChildProcess): Promise<Result> {
-  const ended = once(child, 'exit').then(([status, signal]) => ({ mistake: `it ended with ${signal ?? status}` }));
-  const message = once(child, 'message').then(([answer]) => answer as Answer<Result>);
-  const answer = await Promise.race([message, ended]);
-  if ('mistake' in answer) throw new Error(answer.mistake);
-  return answer.result;
-}
-
-async function end(child: ChildProcess): Promise<void> {
+async function end({ process: child }: TaskProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, 'exit');
   child.kill('SIGKILL');

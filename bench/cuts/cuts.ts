@@ -1,11 +1,11 @@
 // A database of values that is damaged again and again, and the hub that is started on each.
 
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Hub, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { Value } from '../../lib/model/value.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { silentLog } from '../load/silent-log.ts';
 import { whenClosed } from './settled.ts';
@@ -33,7 +33,7 @@ export interface Cuts {
 
 /** Prepares a database with so many values. */
 export async function prepareCuts(parameters: number): Promise<Cuts> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
+  const { path: folder, remove } = await createTemporaryFolder('cuts');
   const whole = join(folder, 'whole.db');
   const lines = Array.from({ length: parameters }, (_, index) => `p${index},${types[index % types.length]}`);
   const start = async (place: string) => {
@@ -75,7 +75,7 @@ export async function prepareCuts(parameters: number): Promise<Cuts> {
       await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost };
     },
-    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
+    remove,
   };
 }
 

@@ -2,7 +2,6 @@
 // values are whole, the damage is told when something is lost, and what happens from then on is recorded.
 
 import { cp, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as after } from 'node:timers/promises';
@@ -10,6 +9,7 @@ import { type Hub, type HubLog, startHub } from '../../lib/hub.ts';
 import type { Origin } from '../../lib/model/parameter.ts';
 import type { AuditPage } from '../../lib/wire/http/past/audit.ts';
 import type { History } from '../../lib/wire/http/past/history.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { becomesSo } from '../load/deadline.ts';
 import type { Cuts, Started } from './cuts.ts';
 import { whenClosed, whenOpen } from './settled.ts';
@@ -32,7 +32,7 @@ interface Running {
 
 /** Prepares a store that has recorded so many changes; each damage is done to the databases of these names. */
 export async function prepareRecords(names: readonly RecordsName[], changes: number): Promise<Cuts> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-cuts-'));
+  const { path: folder, remove } = await createTemporaryFolder('cuts');
   const whole = join(folder, 'data');
   const { hub } = await start(folder);
   for (let number = 0; number < changes; number++) {
@@ -75,7 +75,7 @@ export async function prepareRecords(names: readonly RecordsName[], changes: num
       await rm(place, { recursive: true, force: true, maxRetries: 10 });
       return { mistakes, startMs, lost } satisfies Started;
     },
-    remove: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
+    remove,
   };
 }
 

@@ -1,10 +1,10 @@
 // A small disk, on which the store of a hub is.
 
 import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/model/error.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 
 export const diskBytes = 4 * 1024 * 1024;
 
@@ -20,13 +20,13 @@ export async function onSmallDisk(
   work: (folder: string, disk: string) => Promise<readonly string[]>,
   bytes = diskBytes,
 ): Promise<OnSmallDisk> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-full-'));
+  const { path: folder, remove } = await createTemporaryFolder('full');
   const disk = join(folder, 'data');
   await mkdir(disk);
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${bytes}`, 'tmpfs', disk], { stdio: 'pipe' });
   } catch (error) {
-    await rm(folder, { recursive: true });
+    await remove();
     return { reason: `no disk of ${bytes / 1024 / 1024} MiB can be mounted here: ${messageOf(error).trim()}` };
   }
   try {
@@ -34,6 +34,6 @@ export async function onSmallDisk(
     return { mistakes: await work(folder, disk) };
   } finally {
     execFileSync('umount', ['-l', disk]);
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   }
 }

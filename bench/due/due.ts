@@ -1,11 +1,11 @@
 // A hub that is killed while a TOF and a timer run, and when they end after it was started again.
 
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import type { Explanation } from '../../lib/wire/http/explanation.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
 import { becomesSo } from '../load/deadline.ts';
 
@@ -35,7 +35,7 @@ const pollMs = 20;
 const deadlineMs = 60_000;
 
 export async function killWhileRunning({ tofMs, timerMs, leadMs, downMs, isQuick }: DueTask): Promise<DueResult> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-due-'));
+  const { path: folder, remove } = await createTemporaryFolder('due');
   const hubs: KilledHub[] = [];
   const start = async () => {
     const hub = await startKilledHub(folder, isQuick);
@@ -70,7 +70,7 @@ export async function killWhileRunning({ tofMs, timerMs, leadMs, downMs, isQuick
     };
   } finally {
     for (const hub of hubs) hub.process.kill('SIGKILL');
-    await rm(folder, { recursive: true, force: true });
+    await remove();
   }
 }
 

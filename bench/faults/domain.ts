@@ -2,12 +2,12 @@
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { within } from '../../lib/model/time/deadline.ts';
 import { type NatsServers, startNats } from '../../spec/support/nats/servers.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { flowOf } from './flow.ts';
 import type { FromHub, HubTask, Look } from './messages.ts';
 import { type LinkProxy, startProxy } from './proxy.ts';
@@ -136,7 +136,7 @@ export async function startDomain({
   servers: count,
   goesOn = false,
 }: DomainOptions): Promise<Domain> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-faults-'));
+  const { path: folder, remove } = await createTemporaryFolder('faults');
   const routes = new Map<number, Map<number, LinkProxy>>();
   const reach = async (from: number, to: number, port: number) => {
     const proxy = await startProxy(port);
@@ -169,7 +169,7 @@ export async function startDomain({
       for (const { links } of hubs) for (const link of links) link.end();
       for (const links of routes.values()) for (const link of links.values()) link.end();
       await after(0);
-      if (!keepsFolder) await rm(folder, { recursive: true, force: true });
+      if (!keepsFolder) await remove();
     },
   };
 }

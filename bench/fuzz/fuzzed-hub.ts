@@ -2,11 +2,12 @@
 
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/model/error.ts';
 import { type LogEntry, startHub } from '../harness/process.ts';
+import { createTemporaryFolder } from '../harness/temporary-folder.ts';
+import { thisTree } from '../harness/this-tree.ts';
 import { within } from '../load/deadline.ts';
 import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../load/used-memory.ts';
@@ -76,7 +77,7 @@ const flow = {
 };
 
 export async function startFuzzedHub(): Promise<FuzzedHub> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-fuzz-'));
+  const { path: folder, remove } = await createTemporaryFolder('fuzz');
   for (const [name, text] of Object.entries(files)) {
     await mkdir(join(folder, name, '..'), { recursive: true });
     await writeFile(join(folder, name), text);
@@ -89,8 +90,7 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
     if (entry.port !== undefined) ports.push(entry.port);
     if (entry.level! >= 50 || 'err' in entry) complaints.push(JSON.stringify(entry).slice(0, 3000));
   };
-  const hubFolder = join(import.meta.dirname, '..', '..');
-  const options = { hubFolder, profileFolder: undefined, isQuick: true };
+  const options = { hubFolder: thisTree, profileFolder: undefined, isQuick: true };
   const hub = await startHub(flow, folder, options, tellingMemory, hear);
   const [open, locked] = ports as [number, number];
   const probe = await openProbe(open, () => complaints.push('the socket of an ordinary client has ended'));
@@ -104,7 +104,7 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
   const stop = async () => {
     probe.end();
     await hub.stop();
-    await rm(folder, { recursive: true });
+    await remove();
   };
   let stopped: Promise<void> | undefined;
   return {

@@ -2,6 +2,7 @@
 
 import { join, resolve } from 'node:path';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { thisTree } from './this-tree.ts';
 
 export interface Options {
   /** Names of subjects; empty: all. */
@@ -143,7 +144,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   return {
     subjects: parsed.positionals,
     cases: (values.cases as string | undefined) ?? '',
-    hubFolder: resolve((values.hub as string | undefined) ?? join(import.meta.dirname, '../..')),
+    hubFolder: resolve((values.hub as string | undefined) ?? thisTree),
     isQuick,
     rounds: read('rounds')?.[0] ?? (isQuick ? 1 : undefined),
     resultsFolder,

@@ -20,6 +20,16 @@ export interface ServerProcess {
   stop(orLeaves?: boolean): Promise<void>;
 }
 
+/** A process that performs a task: it answers once or, while it works, more often. */
+export interface TaskProcess {
+  readonly process: ChildProcess;
+  /**
+   * What it reports next. Errors: what was wrong, in its words; that its process ended before, or was ended because it took longer than
+   * the deadline. Without one it is waited for as long as it lives.
+   */
+  answer<Result>(deadlineMs?: number): Promise<Result>;
+}
+
 /** A line of the hub's log; what else it has depends on what it says. */
 export interface LogEntry {
   readonly msg: string;
@@ -36,7 +46,6 @@ type HubOptions = Pick<Options, 'hubFolder' | 'profileFolder'> & { readonly isQu
 const taskDeadlineMs = 120_000;
 const startDeadlineMs = 60_000;
 const stopDeadlineMs = 20_000;
-const processFile = (name: string) => join(import.meta.dirname, '../processes', `${name}.ts`);
 
 /** Runs `processes/<name>.ts` with a task and resolves to what it reports. Errors: what was wrong, in its words. */
 export async function performTask<Result>(
@@ -44,14 +53,31 @@ export async function performTask<Result>(
   task: object,
   nodeOptions: readonly string[] = [],
 ): Promise<Result> {
-  const child = forkProcess(name, task, nodeOptions);
+  const { process: child, answer } = startTask(name, task, nodeOptions);
   const exited = once(child, 'exit');
-  const answer = await firstAnswer<Result>(name, child, taskDeadlineMs).finally(
-    () => child.connected && child.disconnect(),
-  );
-  await exited;
-  if ('mistake' in answer) throw new Error(answer.mistake);
-  return answer.result;
+  try {
+    return await answer<Result>(taskDeadlineMs);
+  } finally {
+    if (child.connected) child.disconnect();
+    await exited;
+  }
+}
+
+/** Starts `processes/<name>.ts` with a task. */
+export function startTask(name: string, task: object, nodeOptions: readonly string[] = []): TaskProcess {
+  const child = fork(join(import.meta.dirname, '../processes', `${name}.ts`), [JSON.stringify(task)], {
+    execArgv: [...nodeOptions],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+  return {
+    process: child,
+    async answer<Result>(deadlineMs?: number) {
+      const message = once(child, 'message').then(([answer]) => answer as Answer<Result>);
+      const answer = await withDeadline(`an answer of ${name}`, deadlineMs, child, message);
+      if ('mistake' in answer) throw new Error(answer.mistake);
+      return answer.result;
+    },
+  };
 }
 
 /** Starts `processes/<name>.ts`, a server that reports its port. */
@@ -60,10 +86,9 @@ export async function startServer(
   task: object,
   nodeOptions: readonly string[] = [],
 ): Promise<ServerProcess> {
-  const child = forkProcess(name, task, nodeOptions);
-  const answer = await firstAnswer<number>(name, child, startDeadlineMs);
-  if ('mistake' in answer) throw new Error(answer.mistake);
-  return { pid: child.pid!, port: answer.result, stop: () => stopProcess(name, child) };
+  const { process: child, answer } = startTask(name, task, nodeOptions);
+  const port = await answer<number>(startDeadlineMs);
+  return { pid: child.pid!, port, stop: () => stopProcess(name, child) };
 }
 
 /**
@@ -117,18 +142,6 @@ export function profileOptions(profileFolder: string | undefined): readonly stri
   return profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`];
 }
 
-function forkProcess(name: string, task: object, nodeOptions: readonly string[]): ChildProcess {
-  return fork(processFile(name), [JSON.stringify(task)], {
-    execArgv: [...nodeOptions],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  });
-}
-
-function firstAnswer<Result>(name: string, child: ChildProcess, deadlineMs: number): Promise<Answer<Result>> {
-  const message = once(child, 'message').then(([answer]) => answer as Answer<Result>);
-  return withDeadline(`an answer of ${name}`, deadlineMs, child, message);
-}
-
 /** The port that the hub logs; resolves once the hub says that it runs. */
 async function readPort(child: ChildProcess, onEntry: (entry: LogEntry) => void): Promise<number> {
   const lines = createInterface({ input: child.stdout! });
@@ -153,18 +166,21 @@ async function readLoggedPort(child: ChildProcess, pattern: RegExp): Promise<num
   });
 }
 
-/** Waits for `work` as long as the process lives, and no longer than the deadline; then the process is ended. */
+/** Waits for `work` as long as the process lives, and no longer than the deadline where there is one; then the process is ended. */
 async function withDeadline<Result>(
   what: string,
-  deadlineMs: number,
+  deadlineMs: number | undefined,
   child: ChildProcess,
   work: Promise<Result>,
 ): Promise<Result> {
   const ended = new AbortController();
-  const exit = once(child, 'exit', { signal: ended.signal }).then(([status, signal]) => {
+  const exited = hasEnded(child)
+    ? Promise.resolve([child.exitCode, child.signalCode])
+    : once(child, 'exit', { signal: ended.signal });
+  const exit = exited.then(([status, signal]) => {
     throw new Error(`expected ${what}, its process ended with ${signal ?? status}`);
   });
-  const timer = setTimeout(() => child.kill('SIGKILL'), deadlineMs);
+  const timer = deadlineMs === undefined ? undefined : setTimeout(() => child.kill('SIGKILL'), deadlineMs);
   try {
     return await Promise.race([work, exit]);
   } finally {
@@ -180,7 +196,7 @@ async function stopProcess(
   expectedStatus?: number,
   orLeaves = false,
 ): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) throw new Error(`${name} had ended by itself`);
+  if (hasEnded(child)) throw new Error(`${name} had ended by itself`);
   const exited = once(child, 'exit');
   child.kill('SIGTERM');
   const timer = setTimeout(() => child.kill('SIGKILL'), stopDeadlineMs);
@@ -189,4 +205,8 @@ async function stopProcess(
   if (orLeaves && signal === 'SIGTERM') return;
   if (expectedStatus !== undefined && status !== expectedStatus)
     throw new Error(`expected ${name} to stop with status ${expectedStatus}, got ${signal ?? status}`);
+}
+
+function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
+  return exitCode !== null || signalCode !== null;
 }

@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { thisTree } from './this-tree.ts';
 
 export interface SourceTree {
   readonly folder: string;
@@ -15,16 +16,14 @@ interface Lock {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
 }
 
-const root = join(import.meta.dirname, '../..');
-
 /** Checks a git ref out below `folder`. Errors: when it names no commit, or its packages cannot be installed. */
 export function createSourceTree(ref: string, folder: string): SourceTree {
   const commit = git('rev-parse', '--short=10', '--verify', `${ref}^{commit}`);
   const tree = join(folder, `patchbay-${commit}`);
   git('worktree', 'add', '--detach', tree, commit);
   const packages = join(tree, 'node_modules');
-  const isShared = runtimePackages(tree) === runtimePackages(root);
-  if (isShared) symlinkSync(join(root, 'node_modules'), packages);
+  const isShared = runtimePackages(tree) === runtimePackages(thisTree);
+  if (isShared) symlinkSync(join(thisTree, 'node_modules'), packages);
   else
     execFileSync('npm', ['install', '--omit=dev', '--ignore-scripts'], {
       cwd: tree,
@@ -47,5 +46,5 @@ function runtimePackages(tree: string): string {
 }
 
 function git(...command: string[]): string {
-  return execFileSync('git', command, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
+  return execFileSync('git', command, { cwd: thisTree, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
 }

@@ -1,8 +1,5 @@
 // All subjects, in the order in which they run, and how those are run that are chosen.
 
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { edges } from '../subjects/edge-hubs.ts';
 import { filterCost } from '../subjects/filter-cost.ts';
 import { httpRead } from '../subjects/http-read.ts';
@@ -23,6 +20,7 @@ import { writeRule } from '../subjects/write-rule.ts';
 import { type MeasuredCase, missedBy, type SubjectResult } from './report.ts';
 import { runRounds } from './rounds.ts';
 import type { Case, Subject } from './subject.ts';
+import { inTemporaryFolder } from './temporary-folder.ts';
 
 export const subjects: readonly Subject[] = [
   httpRead,
@@ -61,7 +59,7 @@ export async function runSubject(
   prepare: (folder: string) => Promise<readonly Case[]>,
   tell: (line: string) => void,
 ): Promise<SubjectResult> {
-  return inTemporaryFolder(async (folder) => {
+  return inTemporaryFolder('bench', async (folder) => {
     const cases: MeasuredCase[] = [];
     for (const item of (await prepare(folder)).filter(({ name }) => name.includes(chosen))) {
       const result = await runRounds(item, rounds, (line) => tell(`${subject.name} ${line}`));
@@ -70,16 +68,6 @@ export async function runSubject(
     }
     return { name: subject.name, about: subject.about, cases };
   });
-}
-
-/** Runs work with an empty folder, which is gone afterwards. */
-export async function inTemporaryFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-bench-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }
 
 /** Whether any round of any contender was wrong. */

@@ -1,24 +1,19 @@
 // The flow of a hub that is killed: parameters that are changed, a rule on every one of them, and an XML file.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { createTemporaryFolder, type TemporaryFolder } from '../harness/temporary-folder.ts';
 
 /** A round of load has so many values of its own. */
 export const roundValues = 1_000_000;
 
 export const placeholders = ['A', 'B', 'C', 'D', 'E'];
 
-export interface KilledFolder {
-  readonly path: string;
-  remove(): Promise<void>;
-}
-
 /** Creates a folder with the flow file; the store and the XML file come to be in it too. */
-export async function createKilledFolder(parameters: number): Promise<KilledFolder> {
-  const path = await mkdtemp(join(tmpdir(), 'patchbay-kills-'));
-  await writeFile(join(path, 'flow.json5'), JSON.stringify(flowOf(parameters)));
-  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+export async function createKilledFolder(parameters: number): Promise<TemporaryFolder> {
+  const folder = await createTemporaryFolder('kills');
+  await writeFile(join(folder.path, 'flow.json5'), JSON.stringify(flowOf(parameters)));
+  return folder;
 }
 
 /** What a rule has written into `fired` is not kept: what is known there after a start was fired by it. */

@@ -4,9 +4,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { dependent } from '../harness/dependent.ts';
+import { thisTree } from '../harness/this-tree.ts';
 import { within } from '../load/deadline.ts';
 
-const main = join(import.meta.dirname, '../../lib/main.ts');
+const main = join(thisTree, 'lib', 'main.ts');
 const deadlineMs = 60_000;
 
 export interface KilledHub {

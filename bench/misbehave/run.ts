@@ -18,7 +18,7 @@ export interface MisbehaviourResult {
   readonly nextMs: number;
 }
 
-interface Options {
+export interface MisbehaviourOptions {
   /** An empty folder. */
   readonly folder: string;
   readonly hubFolder: string;
@@ -31,13 +31,13 @@ const readMs = 1000;
 const harmlessMs = 2500;
 
 export class Misbehaviour {
-  readonly #options: Options;
+  readonly #options: MisbehaviourOptions;
   #hub!: LoggingHub;
   #load!: Load;
   #plus = 0;
 
   /** Starts a hub with a flow that is well. */
-  static async start(options: Options): Promise<Misbehaviour> {
+  static async start(options: MisbehaviourOptions): Promise<Misbehaviour> {
     const { folder, hubFolder } = options;
     await writeFile(join(folder, 'flow.json5'), JSON.stringify(desk));
     for (const [name, text] of Object.entries(furtherFiles)) await writeFile(join(folder, name), text);
@@ -48,7 +48,7 @@ export class Misbehaviour {
     return misbehaviour;
   }
 
-  private constructor(options: Options) {
+  private constructor(options: MisbehaviourOptions) {
     this.#options = options;
   }
 

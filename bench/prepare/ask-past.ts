@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import JSON5 from 'json5';
 import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
 import { startHubOn } from '../harness/process.ts';
+import { thisTree } from '../harness/this-tree.ts';
 
 export interface Measured {
   readonly range: string;
@@ -19,7 +20,6 @@ const ranges = { hour: '-1h', day: '-1d', month: '-30d', year: '-1y' };
 const counts = [1, 10, 100, 1000];
 /** So many requests are under way, where parameters are asked for one by one. */
 const underWay = 16;
-const hubFolder = join(import.meta.dirname, '..', '..');
 
 /** Errors: when there is no number to ask for, or an answer is not what was asked for. */
 export async function askPast(
@@ -33,7 +33,7 @@ export async function askPast(
   const levels: number = connections.levels?.parameters.length ?? 0;
   if (levels < 1)
     throw new Error('There is no number levels/1 to ask for: prepare the store with --parameters 8 or more');
-  const hub = await startHubOn(file, { hubFolder, profileFolder: undefined });
+  const hub = await startHubOn(file, { hubFolder: thisTree, profileFolder: undefined });
   try {
     const ask = (path: string) => fetch(`http://127.0.0.1:${hub.port}/hub/history${path}`).then((one) => one.text());
     await ask('/levels/1'); // the thread is there from the first question on

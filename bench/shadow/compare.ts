@@ -1,7 +1,6 @@
 // Records a studio in virtual time, and compares what a changed rule would do in shadow with what it does when it is made live.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { connectionTypes } from '../../lib/connections/connection-types.ts';
 import { checkFlowFiles } from '../../lib/flow/check/check.ts';
@@ -129,16 +128,6 @@ async function replayInShadow(
   run.stop();
   await side.twin.stop();
   return { would, changes };
-}
-
-/** Works in a folder that is gone afterwards. */
-export async function inFolder<Result>(work: (folder: string) => Promise<Result>): Promise<Result> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-shadow-'));
-  try {
-    return await work(folder);
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 }
 
 function planOf(data: object): Plan {

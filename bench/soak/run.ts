@@ -2,15 +2,14 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { messageOf } from '../../lib/model/error.ts';
 import { dependent } from '../harness/dependent.ts';
-import { type LogEntry, type ServerProcess, startHub } from '../harness/process.ts';
+import { type LogEntry, type ServerProcess, startHub, startTask, type TaskProcess } from '../harness/process.ts';
+import { thisTree } from '../harness/this-tree.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { SoakLook, SoakTask } from '../processes/loads/soak.ts';
-import { resultOf, startLoad } from '../store/stored-hub.ts';
 import { AskedHub } from './asked-hub.ts';
 import { copies, factors, type SoakedFlow, soakedFlow } from './flow.ts';
 import { type Mark, medianOf, type Sample, takeSample } from './judge.ts';
@@ -57,22 +56,22 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, te
   const note = ({ limit, client }: LogEntry) => {
     if (limit !== undefined && cuts.length < mostCuts) cuts.push(`${limit} of ${client}`);
   };
-  const options = { hubFolder, profileFolder: undefined, isQuick };
+  const options = { hubFolder: thisTree, profileFolder: undefined, isQuick };
   const start = () => startHub(soakedFlow(flow), folder, options, tellingMemory, note);
   let hub: ServerProcess | undefined;
-  let load: ChildProcess | undefined;
+  let load: TaskProcess | undefined;
   let troubles: Troubles | undefined;
   try {
     hub = await start();
     const asked = new AskedHub(hub.port);
-    load = startLoad('loads/soak', { ...task, port: hub.port } satisfies SoakTask);
-    await resultOf(load);
+    load = startTask('loads/soak', { ...task, port: hub.port } satisfies SoakTask);
+    await load.answer();
     troubles = new Troubles({ hub: asked, pid: hub.pid, folder, flow, reloadMs, disk });
     troubles.start();
     const { samples, mark } = await watch(hub.pid, load, troubles, lengthMs, tell);
     await troubles.end();
-    load.send('end');
-    await resultOf(load);
+    load.process.send('end');
+    await load.answer();
     const end = medianOf(samples.slice(-around));
     const mistakes = [...troubles.mistakes, ...(await stateMistakes(asked, flow))];
     const newest = await asked.values('plant');
@@ -87,19 +86,17 @@ export async function soak({ folder, disk, lengthMs, task, reloadMs, isQuick, te
       ? error
       : new Error(`${messageOf(error)}; limits that clients went past: ${cuts.join(', ')}`);
   } finally {
-    load?.disconnect();
+    if (load?.process.connected) load.process.disconnect();
     await troubles?.end();
     display?.kill();
     await hub?.stop(true);
   }
 }
 
-const hubFolder = join(import.meta.dirname, '..', '..');
-
 /** Samples evenly; the disk is full for a sixth of the time, in the middle. */
 async function watch(
   pid: number,
-  load: ChildProcess,
+  load: TaskProcess,
   troubles: Troubles,
   lengthMs: number,
   tell: SoakOptions['tell'],
@@ -111,8 +108,8 @@ async function watch(
   for (let number = 1; number <= samplesInAll; number++) {
     await after(Math.max(0, startMs + (number / samplesInAll) * lengthMs - performance.now()));
     if (number > samplesInAll / 2) filling ??= troubles.fillDisk(lengthMs / 6);
-    load.send('look');
-    const look = await resultOf<SoakLook>(load);
+    load.process.send('look');
+    const look = await load.answer<SoakLook>();
     const sample = await takeSample(pid, (performance.now() - startMs) / minuteMs);
     samples.push(sample);
     tell(sample, look);

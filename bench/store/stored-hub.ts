@@ -1,14 +1,13 @@
 // A hub under an even load of changes, with a store that records all of them or without one.
 
-import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type ServerProcess, startHub } from '../harness/process.ts';
+import { type ServerProcess, startHub, startTask } from '../harness/process.ts';
+import { inTemporaryFolder } from '../harness/temporary-folder.ts';
+import { thisTree } from '../harness/this-tree.ts';
 import type { EvenWritesTask } from '../processes/loads/even-writes.ts';
-import type { Answer } from '../processes/task.ts';
 
 export interface Load {
   readonly parameters: number;
@@ -23,8 +22,6 @@ export interface LoadedHub {
   readonly others: readonly string[];
   /** How much room the files of the store take. */
   bytes(): Promise<number>;
-  /** Ends load and hub; tells what the history then has. */
-  end(): Promise<Recorded>;
 }
 
 export interface Recorded {
@@ -32,51 +29,38 @@ export interface Recorded {
   readonly gaps: number;
 }
 
-const processFile = (name: string) => join(import.meta.dirname, '..', 'processes', `${name}.ts`);
-
-/** Starts `processes/<name>.ts` with a task. */
-export function startLoad(name: string, task: object): ChildProcess {
-  return fork(processFile(name), [JSON.stringify(task)], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
-}
-
-export async function resultOf<Result>(child: ChildProcess): Promise<Result> {
-  const [answer] = (await once(child, 'message')) as [Answer<Result>];
-  if ('mistake' in answer) throw new Error(answer.mistake);
-  return answer.result;
-}
-
-export async function startLoadedHub({ parameters, changesPerSecond, maxSize }: Load): Promise<LoadedHub> {
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-store-'));
-  const data = join(folder, 'data');
-  const ids = Array.from({ length: parameters }, (_, index) => `p${index}`);
-  const others = Array.from({ length: 20 }, (_, index) => `neighbour/${index}`);
-  const store = maxSize === undefined ? {} : { store: { type: 'store', folder: data, maxSize } };
-  const desk = { type: 'dummy', parameters: [...ids, ...others].map((id) => `${id},F`) };
-  const hubFolder = join(import.meta.dirname, '..', '..');
-  const hub = await startHub({ connections: { desk, ...store } }, folder, { hubFolder, profileFolder: undefined });
-  const addresses = ids.map((id) => `desk/${id}`);
-  const writes = startLoad('loads/even-writes', {
-    port: hub.port,
-    addresses,
-    changesPerSecond,
-  } satisfies EvenWritesTask);
-  return {
-    hub,
-    others: others.map((id) => `desk/${id}`),
-    bytes: () => bytesOf(data),
-    async end() {
-      const isWritten = writes.connected;
+/** Runs work beside a hub under load, and ends both; tells what the history then has. Errors: also when the load ended by itself. */
+export async function besideLoad<Result>(
+  { parameters, changesPerSecond, maxSize }: Load,
+  work: (loaded: LoadedHub) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly recorded: Recorded }> {
+  return inTemporaryFolder('store', async (folder) => {
+    const data = join(folder, 'data');
+    const ids = Array.from({ length: parameters }, (_, index) => `p${index}`);
+    const others = Array.from({ length: 20 }, (_, index) => `neighbour/${index}`);
+    const store = maxSize === undefined ? {} : { store: { type: 'store', folder: data, maxSize } };
+    const desk = { type: 'dummy', parameters: [...ids, ...others].map((id) => `${id},F`) };
+    const options = { hubFolder: thisTree, profileFolder: undefined };
+    const hub = await startHub({ connections: { desk, ...store } }, folder, options);
+    const addresses = ids.map((id) => `desk/${id}`);
+    const task = { port: hub.port, addresses, changesPerSecond } satisfies EvenWritesTask;
+    const { process: writes } = startTask('loads/even-writes', task);
+    let isWritten = false;
+    const result = await work({
+      hub,
+      others: others.map((id) => `desk/${id}`),
+      bytes: () => bytesOf(data),
+    }).finally(async () => {
+      isWritten = writes.connected;
       if (isWritten) {
         writes.disconnect();
         await once(writes, 'exit');
       }
       await hub.stop();
-      if (!isWritten) throw new Error('What writes was cut off before the end: what was measured is of a hub at rest');
-      const recorded = maxSize === undefined ? { rows: 0, gaps: 0 } : recordedIn(data);
-      await rm(folder, { recursive: true, force: true });
-      return recorded;
-    },
-  };
+    });
+    if (!isWritten) throw new Error('What writes was cut off before the end: what was measured is of a hub at rest');
+    return { result, recorded: maxSize === undefined ? { rows: 0, gaps: 0 } : recordedIn(data) };
+  });
 }
 
 async function bytesOf(folder: string): Promise<number> {

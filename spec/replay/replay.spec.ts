@@ -7,7 +7,8 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { compareChange, inFolder, recordStudio } from '../../bench/shadow/compare.ts';
+import { inTemporaryFolder } from '../../bench/harness/temporary-folder.ts';
+import { compareChange, recordStudio } from '../../bench/shadow/compare.ts';
 import { changes } from '../../bench/shadow/studio.ts';
 import { record, replay } from '../../lib/command/remote/record.ts';
 import { limits } from '../../lib/connections/rest-api/limits/limits.ts';
@@ -18,7 +19,7 @@ import { createFolder } from '../support/folder.ts';
 import { api, startTestHub, writer } from '../support/hub.ts';
 
 test('a rule changed in shadow shows exactly the differences that then occur when it is live', async (t) => {
-  await inFolder(async (folder) => {
+  await inTemporaryFolder('shadow', async (folder) => {
     const recorded = await recordStudio(7, 120_000, folder);
     t.true(recorded.changes.length > 300);
     let all = 0;
