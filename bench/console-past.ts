@@ -10,6 +10,8 @@ import { launchBrowser } from '../spec/support/browser/browser.ts';
 import { drawnExpression } from '../spec/support/browser/plot.ts';
 import { createLogRecorder } from '../spec/support/connection.ts';
 import { portsOf } from '../spec/support/hub.ts';
+import { tell } from './harness/script.ts';
+import { summarize } from './harness/statistics.ts';
 import { createTemporaryFolder } from './harness/temporary-folder.ts';
 import { prepareStore } from './prepare/prepare.ts';
 
@@ -105,18 +107,14 @@ async function measure(page: Page, port: number): Promise<void> {
       })`),
     );
   }
-  times.sort((one, other) => one - other);
   await keep(page, 'month');
-  const at = (share: number) => `${times[Math.floor((times.length - 1) * share)]!.toFixed(0)} ms`;
-  tell(`a month is drawn after ${at(0.5)} (median of ${rounds}; ${at(0)} to ${at(1)})`);
+  const { median, least, most } = summarize(times);
+  const [at, from, to] = [median, least, most].map((ms) => `${ms.toFixed(0)} ms`);
+  tell(`a month is drawn after ${at} (median of ${rounds}; ${from} to ${to})`);
 }
 
 async function keep(page: Page, name: string): Promise<void> {
   if (values.pictures === undefined) return;
   mkdirSync(values.pictures, { recursive: true });
   await page.screenshot({ path: join(values.pictures, `${name}.png`) });
-}
-
-function tell(line: string): void {
-  process.stdout.write(`${line}\n`);
 }

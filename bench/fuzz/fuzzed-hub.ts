@@ -1,7 +1,6 @@
 // The hub that is fuzzed: the real one in a process of its own, with connections of all six types and rules that fail.
 
 import { once } from 'node:events';
-import { readdirSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../../lib/model/error.ts';
@@ -9,6 +8,7 @@ import { type LogEntry, startHub } from '../harness/process.ts';
 import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { thisTree } from '../harness/this-tree.ts';
 import { within } from '../load/deadline.ts';
+import { openDescriptorsOf } from '../load/open-descriptors.ts';
 import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { memoryOf, tellingMemory, type UsedMemory } from '../load/used-memory.ts';
 import type { Ports } from './deliver.ts';
@@ -132,9 +132,10 @@ export async function startFuzzedHub(): Promise<FuzzedHub> {
   };
 }
 
+/** 0 where the system does not tell. */
 function descriptorsOf(pid: number): number {
   try {
-    return readdirSync(`/proc/${pid}/fd`).length;
+    return openDescriptorsOf(pid);
   } catch {
     return 0;
   }

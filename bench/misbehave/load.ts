@@ -3,15 +3,13 @@
 
 import { becomesSo, within } from '../load/deadline.ts';
 import { FrameReader } from '../load/received/frame-reader.ts';
-import { encodeClientFrame, encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
+import { encodeClientFrame, encodeClientText, opcodes, openWebSocket } from '../load/sockets/web-socket.ts';
 import { step } from './flow.ts';
 
 /** How often the flow itself hears a change. */
 const ownEveryMs = 5;
 const tickMs = 2;
 const deadlineMs = 60_000;
-const pingOpcode = 9;
-const pongOpcode = 10;
 
 interface Awaited {
   readonly plus: number;
@@ -108,7 +106,7 @@ interface Client {
 /** Opens a client that hears one parameter; it reads frames by hand, so that 131,072 values at once take the hub's time and not its own. */
 async function openClient(port: number, hear: (value: number) => void): Promise<Client> {
   const frames = new FrameReader((payload, opcode) => {
-    if (opcode === pingOpcode) socket.write(encodeClientFrame(payload, pongOpcode));
+    if (opcode === opcodes.ping) socket.write(encodeClientFrame(payload, opcodes.pong));
     else hear(valueIn(payload.toString('latin1')));
   });
   const opening = openWebSocket(port, '/ws', {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import JSON5 from 'json5';
 import type { History, HistoryList } from '../../lib/wire/http/past/history.ts';
 import { startHubOn } from '../harness/process.ts';
+import { summarize } from '../harness/statistics.ts';
 import { thisTree } from '../harness/this-tree.ts';
 
 export interface Measured {
@@ -97,6 +98,6 @@ async function take(
     bytes = await work();
     taken.push(performance.now() - startedAt);
   }
-  taken.sort((a, b) => a - b);
-  return { medianMs: taken[Math.floor(taken.length / 2)]!, slowestMs: taken.at(-1)!, bytes };
+  const { median, most } = summarize(taken);
+  return { medianMs: median, slowestMs: most, bytes };
 }

@@ -1,8 +1,8 @@
 // What is measured while a hub is soaked, and whether it stayed as it was.
 
-import { readdirSync } from 'node:fs';
 import { summarize } from '../harness/statistics.ts';
 import { busyMsOfAll, waitedMs } from '../load/busy-time.ts';
+import { openDescriptorsOf } from '../load/open-descriptors.ts';
 import { memoryOf } from '../load/used-memory.ts';
 
 export interface Sample {
@@ -27,7 +27,7 @@ const descriptorSlack = 8;
 
 export async function takeSample(pid: number, minutes: number): Promise<Sample> {
   const { residentBytes, heapBytes } = await memoryOf(pid);
-  const descriptors = readdirSync(`/proc/${pid}/fd`).length;
+  const descriptors = openDescriptorsOf(pid);
   return { minutes, residentBytes, heapBytes, descriptors, busyMs: busyMsOfAll(pid), waitedMs: waitedMs(pid) };
 }
 

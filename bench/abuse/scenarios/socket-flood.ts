@@ -1,10 +1,8 @@
 // One WebSocket that sends as fast as it can.
 
-import { encodeClientFrame, encodeClientText } from '../../load/sockets/web-socket.ts';
+import { encodeClientFrame, encodeClientText, opcodes } from '../../load/sockets/web-socket.ts';
 import { keepWebSocketOpen, pour } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';
-
-const pingOpcode = 9;
 
 export const plainFlood: Scenario = {
   about: 'one plain socket sends messages as fast as it can',
@@ -24,5 +22,5 @@ export const pingFlood: Scenario = {
   about: 'one socket sends ping frames of the WebSocket protocol as fast as it can',
   limits: ['backlogBytes'],
   attack: (port) =>
-    keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientFrame(Buffer.alloc(0), pingOpcode))),
+    keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientFrame(Buffer.alloc(0), opcodes.ping))),
 };

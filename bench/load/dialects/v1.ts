@@ -4,8 +4,8 @@
 import { FrameCache } from '../received/frame-cache.ts';
 import { FrameReader } from '../received/frame-reader.ts';
 import { filteredGroup } from '../sockets/filtered-groups.ts';
-import { pingOpcode, pongOpcode, readMessage, textOpcode, v1Protocol } from '../sockets/v1-socket.ts';
-import { encodeClientFrame, encodeClientText } from '../sockets/web-socket.ts';
+import { readMessage, v1Protocol } from '../sockets/v1-socket.ts';
+import { encodeClientFrame, encodeClientText, opcodes } from '../sockets/web-socket.ts';
 import type { Dialect, Entry, Receiver } from './dialect.ts';
 
 const leastCycle = 4096;
@@ -96,11 +96,11 @@ class V1Receiver implements Receiver {
   }
 
   #take(payload: Buffer, opcode: number): void {
-    if (opcode === pingOpcode) {
-      this.#answer = encodeClientFrame(payload, pongOpcode);
+    if (opcode === opcodes.ping) {
+      this.#answer = encodeClientFrame(payload, opcodes.pong);
       return;
     }
-    if (opcode !== textOpcode) throw new Error(`expected texts, got opcode ${opcode}`);
+    if (opcode !== opcodes.text) throw new Error(`expected texts, got opcode ${opcode}`);
     const place = this.#cache.find(payload, this.#next);
     this.#next = place + 1;
     const { first, count, isEnd } = this.#cache.parsedAt(place);

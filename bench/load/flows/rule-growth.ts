@@ -2,11 +2,12 @@
 // as much memory, so that the caches of the processor take about as much from them; how many rules one hub has differs. All of it runs in
 // one process, in turn, and only processor time counts, so that it does not matter what else the machine does.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Hub } from '../../../lib/hub.ts';
 import type { Origin } from '../../../lib/model/parameter.ts';
+import { summarize } from '../../harness/statistics.ts';
+import { inTemporaryFolder } from '../../harness/temporary-folder.ts';
 import { silentLog } from '../silent-log.ts';
 import { createBareRules } from './bare-rules.ts';
 import { importHub } from './hub-module.ts';
@@ -62,17 +63,21 @@ const warmUpRounds = 60;
 const starts = 5;
 const reloads = 3;
 
+/** What so many rules are written to, and the nanoseconds of a run of one, turn by turn. */
+interface Measured {
+  readonly rules: number;
+  readonly installations: readonly Written[];
+  readonly ns: number[];
+}
+
 /** Measures a shape. */
-export async function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowth> {
-  const { shape, few, many, runs, turns } = task;
-  const folder = await mkdtemp(join(tmpdir(), 'patchbay-rules-'));
-  let small = await startRules(task, few, folder);
-  const smallStarts: number[] = [];
-  for (let start = 0; start < starts; start++) {
-    await small.stop();
-    small = await startRules(task, few, folder);
-    smallStarts.push(small.startUs);
-  }
+export function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowth> {
+  return inTemporaryFolder('rules', (folder) => measureIn(folder, task));
+}
+
+async function measureIn(folder: string, task: RuleGrowthTask): Promise<RuleGrowth> {
+  const { shape, few, many } = task;
+  const { hub: small, startUs: smallStartUs } = await startAgain(task, folder);
   const large = await startRules(task, many, folder);
   const manySmall: Installation[] = [];
   for (let first = 0; first + few <= many; first += few) manySmall.push(await startRules(task, few, folder, first));
@@ -80,29 +85,15 @@ export async function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowt
     writes,
     write: createBareRules(ruleShapes[shape](rules)),
   });
-  const subjects = [
-    subject(few, [small]),
-    subject(many, [large]),
-    subject(few * manySmall.length, manySmall),
-    subject(few, [bareOf(few, small)]),
-    subject(many, [bareOf(many, large)]),
-  ];
-  const rounds = (rules: number) => Math.ceil(runs / rules);
-  let value = 1;
-  for (let turn = -1; turn < turns; turn++)
-    for (const { rules, installations, ns } of subjects) {
-      const count = turn < 0 ? Math.max(rounds(rules), warmUpRounds) : rounds(rules);
-      const before = process.cpuUsage().user;
-      for (let round = 0; round < count; round++) {
-        value++;
-        for (const { write, writes } of installations) for (const address of writes) write(address, value);
-      }
-      if (turn >= 0) ns.push(((process.cpuUsage().user - before) * 1000) / (count * rules));
-    }
+  const [hubFew, hubNs, controlNs, bareFew, bareNs] = measureTurns(task, [
+    { rules: few, installations: [small], ns: [] },
+    { rules: many, installations: [large], ns: [] },
+    { rules: few * manySmall.length, installations: manySmall, ns: [] },
+    { rules: few, installations: [bareOf(few, small)], ns: [] },
+    { rules: many, installations: [bareOf(many, large)], ns: [] },
+  ]);
   const [reloadFew, reloadUs] = [await small.reload(), await large.reload()];
   await Promise.all([small, large, ...manySmall].map((hub) => hub.stop()));
-  await rm(folder, { recursive: true });
-  const [hubFew, hubNs, controlNs, bareFew, bareNs] = subjects.map(({ ns }) => medianOf(ns));
   return {
     hubNs: hubNs!,
     controlNs: controlNs!,
@@ -112,18 +103,38 @@ export async function measureRuleGrowth(task: RuleGrowthTask): Promise<RuleGrowt
     bareGrowth: bareNs! / bareFew!,
     startUs: large.startUs,
     reloadUs,
-    startGrowth: large.startUs / medianOf(smallStarts),
+    startGrowth: large.startUs / smallStartUs,
     reloadGrowth: reloadUs / reloadFew,
   };
 }
 
-/** What so many rules are written to, and the nanoseconds of a run of one, turn by turn. */
-function subject(rules: number, installations: readonly Written[]) {
-  return { rules, installations, ns: [] as number[] };
+/** Starts a small hub several times; it runs in the end. */
+async function startAgain(task: RuleGrowthTask, folder: string): Promise<{ hub: Installation; startUs: number }> {
+  let hub = await startRules(task, task.few, folder);
+  const times: number[] = [];
+  for (let start = 0; start < starts; start++) {
+    await hub.stop();
+    hub = await startRules(task, task.few, folder);
+    times.push(hub.startUs);
+  }
+  return { hub, startUs: summarize(times).median };
 }
 
-function medianOf(values: number[]): number {
-  return values.sort((a, b) => a - b)[values.length >> 1]!;
+/** Measures all in turn, after one turn that does not count; returns the nanoseconds of a run of each, the medians of the turns. */
+function measureTurns({ runs, turns }: RuleGrowthTask, measured: readonly Measured[]): readonly number[] {
+  let value = 1;
+  for (let turn = -1; turn < turns; turn++)
+    for (const { rules, installations, ns } of measured) {
+      const rounds = Math.ceil(runs / rules);
+      const count = turn < 0 ? Math.max(rounds, warmUpRounds) : rounds;
+      const before = process.cpuUsage().user;
+      for (let round = 0; round < count; round++) {
+        value++;
+        for (const { write, writes } of installations) for (const address of writes) write(address, value);
+      }
+      if (turn >= 0) ns.push(((process.cpuUsage().user - before) * 1000) / (count * rules));
+    }
+  return measured.map(({ ns }) => summarize(ns).median);
 }
 
 /** Starts a hub with so many rules, of which `first` is the number of the first one among those of several hubs. */
@@ -158,7 +169,7 @@ async function startRules(
         await save(written.map((rule, place) => (place === changed ? { ...rule, enabled: reload % 2 === 1 } : rule)));
         times.push(await usPerRule(() => hub.reload()));
       }
-      return medianOf(times);
+      return summarize(times).median;
     },
     stop: () => hub.stop(),
   };

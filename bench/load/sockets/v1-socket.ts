@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net';
 import { type FrameListener, FrameReader } from '../received/frame-reader.ts';
-import { encodeClientFrame, encodeClientText, openWebSocket } from './web-socket.ts';
+import { encodeClientFrame, encodeClientText, opcodes, openWebSocket } from './web-socket.ts';
 
 export const v1Protocol = 'patchbay.v1';
 
@@ -39,11 +39,6 @@ export interface V1Socket {
   ): void;
 }
 
-export const textOpcode = 1;
-const closeOpcode = 8;
-export const pingOpcode = 9;
-export const pongOpcode = 10;
-
 /** Opens a socket; `onText` hears of the payload of each text, `onEnd` why the socket or its reading came to an end. */
 export async function openV1Socket(
   port: number,
@@ -53,9 +48,9 @@ export async function openV1Socket(
   let bytes = 0;
   let opened: Socket | undefined;
   const onFrame: FrameListener = (payload, opcode) => {
-    if (opcode === textOpcode) onText(payload);
-    else if (opcode === pingOpcode) opened?.write(encodeClientFrame(payload, pongOpcode));
-    else if (opcode === closeOpcode) onEnd(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
+    if (opcode === opcodes.text) onText(payload);
+    else if (opcode === opcodes.ping) opened?.write(encodeClientFrame(payload, opcodes.pong));
+    else if (opcode === opcodes.close) onEnd(`closed with ${payload.readUInt16BE(0)} ${payload.toString('utf8', 2)}`);
     else onEnd(`expected texts, got opcode ${opcode}`);
   };
   const frames = new FrameReader(onFrame);

@@ -4,8 +4,10 @@
 import { createHash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
+/** The opcodes of frames that loads send or are sent (RFC 6455 section 5.2). */
+export const opcodes = { text: 1, close: 8, ping: 9, pong: 10 } as const;
+
 const guid = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
-const textOpcode = 1;
 const longestShort = 125;
 const longestMiddle = 65_535;
 const readBuffer = Buffer.allocUnsafeSlow(256 * 1024);
@@ -67,13 +69,13 @@ export function encodeClientFrame(payload: Uint8Array, opcode: number): Buffer {
 }
 
 export function encodeClientText(text: string): Buffer {
-  return encodeClientFrame(Buffer.from(text), textOpcode);
+  return encodeClientFrame(Buffer.from(text), opcodes.text);
 }
 
 /** The frame of a text as a server sends it. */
 export function encodeServerText(text: string): Buffer {
   const payload = Buffer.from(text);
-  return Buffer.concat([frameHead(payload.length, textOpcode), payload]);
+  return Buffer.concat([frameHead(payload.length, opcodes.text), payload]);
 }
 
 /** The head of a last frame with so much payload, at most 4 GiB (RFC 6455 section 5.2). */

@@ -3,7 +3,7 @@
 // the writer held still, against what the hub tells over HTTP.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { percentile, sort } from '../../harness/statistics.ts';
+import { percentile, sort, summarize } from '../../harness/statistics.ts';
 import { parameterNumberOf } from '../../load/flows/many-parameters.ts';
 import { PictureReader } from '../../load/received/picture.ts';
 import { Truth } from '../../load/received/truth.ts';
@@ -114,7 +114,7 @@ async function compare({ port, parameters }: ResumeTask, client: ResumingClient,
 }
 
 function figuresOf(resumes: readonly Resume[]): Omit<ResumeResult, 'snapshotBytes' | 'unfinished'> {
-  const median = (values: readonly number[]) => percentile(sort(values), 0.5);
+  const median = (values: readonly number[]) => summarize(values).median;
   const full = resumes.filter(({ changed }) => changed > 0);
   return {
     resumeBytes: median(resumes.map(({ bytes }) => bytes)),
