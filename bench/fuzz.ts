@@ -12,7 +12,7 @@ import { anHttpInput } from './fuzz/http-input.ts';
 import { Random } from './fuzz/random.ts';
 import { shrink } from './fuzz/shrink.ts';
 import { aSocketInput } from './fuzz/socket-input.ts';
-import { becomesSo } from './load/deadline.ts';
+import { untilSo } from './load/deadline.ts';
 
 const usage = `node bench/fuzz.ts [options]
 
@@ -167,8 +167,10 @@ async function expectNoConnections(hub: FuzzedHub): Promise<void> {
     count = await hub.connections();
     return count <= 0;
   };
-  if (!(await becomesSo(isNoneThere, { deadlineMs: endDeadlineMs, everyMs: lookEveryMs })))
-    throw new Error(`expected no connection, ${count} are still there`);
+  const looks = { deadlineMs: endDeadlineMs, everyMs: lookEveryMs };
+  await untilSo('no connection', isNoneThere, looks).catch((error: Error) => {
+    throw new Error(`${error.message}, ${count} are still there`);
+  });
 }
 
 function mebibytes(bytes: number): string {

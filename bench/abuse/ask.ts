@@ -1,5 +1,6 @@
 // Abuses that ask for more than it costs them: each connection asks again as soon as it has been answered.
 
+import { protocolName } from '../../lib/wire/protocol.ts';
 import { encodeClientText, openWebSocket } from '../load/sockets/web-socket.ts';
 import { keepOpen } from './pour.ts';
 
@@ -44,7 +45,7 @@ export function keepSending(
     const onBytes = (bytes: Buffer, length: number) => {
       if (isAnswer(bytes.toString('latin1', 0, length))) send();
     };
-    openWebSocket(port, '/ws', { onBytes, onClose: reopen }, 'patchbay.v1').then((socket) => {
+    openWebSocket(port, '/ws', { onBytes, onClose: reopen }, protocolName).then((socket) => {
       socket.on('close', reopen);
       send = () => void socket.write(encodeClientText(messageOf(number++)));
       send();

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { backup, restore } from '../../lib/command/remote/backup.ts';
 import { startKilledHub } from '../kills/killed-hub.ts';
+import { AskedHub } from '../load/asked-hub.ts';
 import { checkMoment } from './flow.ts';
 import type { Load } from './load.ts';
 
@@ -65,7 +66,6 @@ async function checkDatabases(folder: string): Promise<string[]> {
 }
 
 async function readValues(port: number): Promise<Map<string, unknown>> {
-  const response = await fetch(`http://127.0.0.1:${port}/hub/parameters`);
-  const parameters = (await response.json()) as { parameter: string; value?: unknown }[];
+  const parameters = await new AskedHub(port).parameters();
   return new Map(parameters.map(({ parameter, value }) => [parameter, value]));
 }

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { ConnectionList, ConnectionStatus } from '../../lib/wire/http/operation/connections.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
+import { AskedHub } from '../load/asked-hub.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { diskBytes, type OnSmallDisk, onSmallDisk } from './small-disk.ts';
 
@@ -24,9 +24,10 @@ async function fill(folder: string, disk: string): Promise<readonly string[]> {
   const fillUp = () => writeFile(filler, Buffer.alloc(diskBytes)).catch(() => {}); // as far as there is room
   const mistakes: string[] = [];
   let hub: KilledHub | undefined;
+  const asked = () => new AskedHub(hub!.port);
   const expect = async (what: string, isAsExpected: () => Promise<boolean>) => {
     if (!(await becomesSo(isAsExpected, { deadlineMs, everyMs: lookEveryMs })))
-      mistakes.push(`expected ${what}, the store is ${JSON.stringify(await storeOf(hub!))}`);
+      mistakes.push(`expected ${what}, the store is ${JSON.stringify(await asked().connection('store'))}`);
   };
   const start = async () => {
     hub = await startKilledHub(folder);
@@ -35,9 +36,9 @@ async function fill(folder: string, disk: string): Promise<readonly string[]> {
     hub!.process.kill('SIGKILL');
     await once(hub!.process, 'exit');
   };
-  const has = (value: string) => async () => (await valuesOf(hub!)).every((text) => text === value);
-  const isSaid = async () => /full|no room|cannot write/.test((await storeOf(hub!)).reason);
-  const isWell = async () => !/not written|cannot write/.test((await storeOf(hub!)).reason);
+  const has = (value: string) => async () => (await asked().values('desk')).every((one) => String(one) === value);
+  const isSaid = async () => /full|no room|cannot write/.test((await asked().connection('store')).reason);
+  const isWell = async () => !/not written|cannot write/.test((await asked().connection('store')).reason);
   try {
     await fillUp();
     await start();
@@ -87,16 +88,4 @@ async function setAll({ port }: KilledHub, value: string): Promise<void> {
   for (let index = 0; index < count; index++) socket.send(JSON.stringify({ p: `desk/p${index}`, v: value }));
   socket.close();
   await once(socket, 'close');
-}
-
-async function valuesOf({ port }: KilledHub): Promise<string[]> {
-  const listed = (await (await fetch(`http://127.0.0.1:${port}/hub/parameters?filter=^desk/`)).json()) as {
-    value?: unknown;
-  }[];
-  return listed.map(({ value }) => String(value));
-}
-
-async function storeOf({ port }: KilledHub): Promise<ConnectionStatus> {
-  const { connections } = (await (await fetch(`http://127.0.0.1:${port}/hub/connections`)).json()) as ConnectionList;
-  return connections.find(({ id }) => id === 'store')!;
 }

@@ -4,10 +4,10 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
-import type { Explanation } from '../../lib/wire/http/explanation.ts';
 import { createTemporaryFolder } from '../harness/temporary-folder.ts';
 import { type KilledHub, startKilledHub } from '../kills/killed-hub.ts';
-import { becomesSo } from '../load/deadline.ts';
+import { AskedHub } from '../load/asked-hub.ts';
+import { untilSo } from '../load/deadline.ts';
 
 /** What is left to run at the kill. */
 export interface DueTask {
@@ -49,8 +49,8 @@ export async function killWhileRunning({ tofMs, timerMs, leadMs, downMs, isQuick
       ['desk/mic', true],
       ['desk/mic', false],
       ['clock/timer/1/start', timerMs + leadMs],
-    ])
-      await (await fetch(`http://127.0.0.1:${before.port}/update?parameter=${address}&value=${value}`)).text();
+    ] as const)
+      await new AskedHub(before.port).set(address, value);
     const [micAt, timerAt] = [(await lastOf(before, 'desk/mic')).at, (await lastOf(before, 'clock/timer/1/start')).at];
     await after(micAt + leadMs - Date.now());
     before.process.kill('SIGKILL');
@@ -102,13 +102,12 @@ async function untilRestarted(hub: KilledHub, address: string) {
     last = await lastOf(hub, address);
     return last.kind === 'rule';
   };
-  if (!(await becomesSo(isSetByRule, { deadlineMs, everyMs: pollMs })))
-    throw new Error(`${address}: expected to be set within ${deadlineMs} ms`);
+  await untilSo(`${address} to be set`, isSetByRule, { deadlineMs, everyMs: pollMs });
   return last;
 }
 
 async function lastOf({ port }: KilledHub, address: string) {
-  const { chain } = (await (await fetch(`http://127.0.0.1:${port}/hub/explain/${address}`)).json()) as Explanation;
-  const [{ value, time, origin }] = chain as [Explanation['chain'][number]];
+  const { chain } = await new AskedHub(port).explain(address);
+  const { value, time, origin } = chain[0]!;
   return { value, kind: origin.kind, at: Date.parse(time) };
 }

@@ -2,7 +2,7 @@
 // ever run in two hubs at once.
 
 import { readFile } from 'node:fs/promises';
-import { setTimeout as after } from 'node:timers/promises';
+import { becomesSo } from '../load/deadline.ts';
 import type { FaultyHub } from './domain.ts';
 import type { Look } from './messages.ts';
 
@@ -29,15 +29,18 @@ export async function expectMirrored(
   deadlineMs: number,
   acknowledged: Map<string, number>,
 ): Promise<Mirrored> {
-  for (;;) {
+  let last!: ReturnType<typeof compare>;
+  let tookMs = 0;
+  const areEqual = async () => {
     const looks = await Promise.all(hubs.map((hub) => hub.look()));
     for (const look of looks) noteAcknowledged(look, acknowledged);
-    const { mistakes, owned } = compare(hubs, looks);
-    const tookMs = performance.now() - sinceMs;
-    if (mistakes.length === 0) return { equalMs: tookMs, mistakes, owned };
-    if (tookMs > deadlineMs) return { equalMs: undefined, mistakes, owned };
-    await after(lookEveryMs);
-  }
+    last = compare(hubs, looks);
+    tookMs = performance.now() - sinceMs;
+    return last.mistakes.length === 0;
+  };
+  const leftMs = sinceMs + deadlineMs - performance.now();
+  const isInTime = await becomesSo(areEqual, { deadlineMs: leftMs, everyMs: lookEveryMs });
+  return { ...last, equalMs: isInTime ? tookMs : undefined };
 }
 
 /** Compares every value of every hub with that of its owner. */

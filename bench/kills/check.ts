@@ -2,7 +2,8 @@
 
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Explanation } from '../../lib/wire/http/explanation.ts';
+import type { ParameterInfo } from '../../lib/wire/http/parameters.ts';
+import { AskedHub } from '../load/asked-hub.ts';
 import { becomesSo } from '../load/deadline.ts';
 import { placeholders, roundValues } from './flow.ts';
 import type { KilledHub } from './killed-hub.ts';
@@ -12,14 +13,6 @@ const fileDeadlineMs = 5000;
 const lookEveryMs = 10;
 /** So many values are asked why they are so. */
 const explained = 20;
-
-interface Listed {
-  readonly parameter: string;
-  readonly state: string;
-  readonly value?: string | number;
-  readonly revision?: number;
-  readonly origin?: { readonly kind: string };
-}
 
 export interface ExpectedState {
   readonly folder: string;
@@ -34,7 +27,7 @@ export async function checkRestored(
   hub: KilledHub,
   { folder, parameters, expected, round }: ExpectedState,
 ): Promise<string[]> {
-  const listed = (await (await fetch(`http://127.0.0.1:${hub.port}/hub/parameters`)).json()) as Listed[];
+  const listed = await new AskedHub(hub.port).parameters();
   const known = listed.filter(({ state }) => state === 'known');
   const mistakes = hub.complaints.map((message) => `it complained: ${message}`);
   const byAddress = new Map(listed.map((item) => [item.parameter, item]));
@@ -62,9 +55,7 @@ function isWritten(address: string, value: number, parameters: number): boolean 
 async function checkCauses({ port }: KilledHub, addresses: readonly string[]): Promise<string[]> {
   const mistakes: string[] = [];
   for (const address of addresses) {
-    const { value, chain } = (await (
-      await fetch(`http://127.0.0.1:${port}/hub/explain/${address}`)
-    ).json()) as Explanation;
+    const { value, chain } = await new AskedHub(port).explain(address);
     const [restored, set] = chain;
     if (chain.length !== 2 || set!.origin.kind !== 'client' || set!.value !== value || set!.time !== restored!.time)
       mistakes.push(`${address}: expected to be explained back to the client, got ${JSON.stringify(chain)}`);
@@ -73,7 +64,7 @@ async function checkCauses({ port }: KilledHub, addresses: readonly string[]): P
 }
 
 /** A snapshot has everything that is known, and a resume everything since. */
-async function checkPictures(hub: KilledHub, known: readonly Listed[]): Promise<string[]> {
+async function checkPictures(hub: KilledHub, known: readonly ParameterInfo[]): Promise<string[]> {
   const mistakes: string[] = [];
   const snapshot = await takePicture(hub.port);
   for (const { parameter, value } of known)
@@ -92,12 +83,12 @@ async function checkPictures(hub: KilledHub, known: readonly Listed[]): Promise<
 async function checkFile(
   hub: KilledHub,
   folder: string,
-  known: ReadonlyMap<string, Listed>,
+  known: ReadonlyMap<string, ParameterInfo>,
   round: number,
 ): Promise<string[]> {
   const [first, ...others] = placeholders as [string, ...string[]];
   const set = `set-${round}`;
-  await fetch(`http://127.0.0.1:${hub.port}/update?parameter=file/${first}&value=${set}`);
+  await new AskedHub(hub.port).set(`file/${first}`, set);
   const text = (name: string, value: unknown) => `<${name.toLowerCase()}>${value}</${name.toLowerCase()}>`;
   const rest = others.map((name) => text(name, known.get(`file/${name}`)!.value)).join('');
   const expected = `<all>${text(first, set)}${rest}</all>`;

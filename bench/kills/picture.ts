@@ -1,25 +1,28 @@
 // What a client of patchbay.v1 is told when it subscribes to everything.
 
 import { once } from 'node:events';
+import type { Value } from '../../lib/model/value.ts';
+import type { Since } from '../../lib/wire/v1/client-messages.ts';
+import type { ReceivedMessage } from '../../lib/wire/v1/hub-messages.ts';
 import { within } from '../load/deadline.ts';
-import { openV1Socket, type V1Message } from '../load/sockets/v1-socket.ts';
+import { openV1Socket } from '../load/sockets/v1-socket.ts';
 
 const deadlineMs = 10_000;
 
 export interface TakenPicture {
   readonly epoch: string;
   readonly mode: string;
-  readonly values: ReadonlyMap<string, string | number>;
+  readonly values: ReadonlyMap<string, Value>;
 }
 
 /** Takes a snapshot, or resumes since a revision. */
-export async function takePicture(port: number, since?: { epoch: string; rev: number }): Promise<TakenPicture> {
+export async function takePicture(port: number, since?: Since): Promise<TakenPicture> {
   const addresses = new Map<number, string>();
-  const values = new Map<string, string | number>();
+  const values = new Map<string, Value>();
   const ended = Promise.withResolvers<void>();
   let epoch = '';
   let mode = '';
-  const take = (message: V1Message) => {
+  const take = (message: ReceivedMessage) => {
     epoch = message.hello?.epoch ?? epoch;
     mode = message.mode ?? mode;
     for (const [id, address] of message.def ?? []) addresses.set(id, address);

@@ -11,10 +11,21 @@ export async function within<Result>(deadlineMs: number, expected: string, work:
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }
 
-/** Whether something becomes so within the time, such as what a file or another process holds; it is looked at again and again. */
+/** When a thing that is waited for is looked at. */
+export interface Looks {
+  readonly deadlineMs: number;
+  readonly everyMs: number;
+}
+
+/** Resolves once something is so, such as what a file or another process holds. Errors: that it was expected within the time. */
+export async function untilSo(expected: string, isSo: () => boolean | Promise<boolean>, looks: Looks): Promise<void> {
+  if (!(await becomesSo(isSo, looks))) throw new Error(`expected ${expected} within ${looks.deadlineMs} ms`);
+}
+
+/** Whether something becomes so within the time; it is looked at again and again. */
 export async function becomesSo(
   isSo: () => boolean | Promise<boolean>,
-  { deadlineMs, everyMs }: { readonly deadlineMs: number; readonly everyMs: number },
+  { deadlineMs, everyMs }: Looks,
 ): Promise<boolean> {
   const endMs = performance.now() + deadlineMs;
   while (!(await isSo())) {

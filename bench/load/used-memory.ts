@@ -1,11 +1,11 @@
 // What a process holds in memory, after garbage is collected: this one, or one that was started with `tellingMemory`.
 
-import { readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as after } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { untilSo } from './deadline.ts';
 
 export interface UsedMemory {
   readonly heapBytes: number;
@@ -49,13 +49,9 @@ export function memoryFileOf(pid: number): string {
 export async function memoryOf(pid: number): Promise<UsedMemory> {
   const file = memoryFileOf(pid);
   process.kill(pid, 'SIGUSR2');
-  for (let waitedMs = 0; waitedMs < tellDeadlineMs; waitedMs += lookEveryMs) {
-    await after(lookEveryMs);
-    try {
-      const memory = JSON.parse(readFileSync(file, 'utf8')) as UsedMemory;
-      rmSync(file);
-      return memory;
-    } catch {} // not yet
-  }
-  throw new Error(`expected process ${pid} to tell of its memory`);
+  const looks = { deadlineMs: tellDeadlineMs, everyMs: lookEveryMs };
+  await untilSo(`process ${pid} to tell of its memory`, () => existsSync(file), looks);
+  const memory = JSON.parse(readFileSync(file, 'utf8')) as UsedMemory;
+  rmSync(file);
+  return memory;
 }

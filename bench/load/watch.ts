@@ -1,7 +1,7 @@
 // Waiting within a load: whatever goes wrong anywhere meanwhile ends the waiting, and so do a deadline and a standstill.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { within } from './deadline.ts';
+import { type Looks, untilSo, within } from './deadline.ts';
 
 export class Watch {
   readonly #failure = Promise.withResolvers<never>();
@@ -26,6 +26,11 @@ export class Watch {
   /** Resolves as `work` does. Errors: what has failed, or that this was expected within the time. */
   within<Result>(deadlineMs: number, expected: string, work: Promise<Result>): Promise<Result> {
     return this.wait(within(deadlineMs, expected, work));
+  }
+
+  /** Resolves once something is so, which is looked at again and again. Errors: the same. */
+  untilSo(expected: string, isSo: () => boolean, looks: Looks): Promise<void> {
+    return this.wait(untilSo(expected, isSo, looks));
   }
 
   /** Lets time pass. Errors: what has failed. */

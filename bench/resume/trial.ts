@@ -2,7 +2,8 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { Random } from '../fuzz/random.ts';
-import { becomesSo, within } from '../load/deadline.ts';
+import { AskedHub } from '../load/asked-hub.ts';
+import { becomesSo, untilSo, within } from '../load/deadline.ts';
 import { Client, type Wish } from './client.ts';
 import { Plan } from './plan.ts';
 import { WriteLog } from './write-log.ts';
@@ -23,11 +24,6 @@ export interface TrialOptions {
   readonly seed: number;
   /** The client keeps every revision, and sends its subscriptions in one go. */
   readonly isNaive: boolean;
-}
-
-interface Told {
-  readonly parameter: string;
-  readonly value: number;
 }
 
 export class Trial {
@@ -85,10 +81,8 @@ export class Trial {
   /** Connects, and waits until all subscriptions have come to their end. */
   async #connect(): Promise<void> {
     this.#subscribe();
-    const untilComplete = async () => {
-      while (!this.#client.isComplete) await after(1);
-    };
-    await this.#soon(within(deadlineMs, 'the ends of both subscriptions', untilComplete()));
+    const isComplete = () => this.#client.isComplete;
+    await this.#soon(untilSo('the ends of both subscriptions', isComplete, { deadlineMs, everyMs: 1 }));
   }
 
   /** Connects, and is cut at some moment. */
@@ -117,8 +111,7 @@ export class Trial {
   /** Nothing is written: the client must have what the hub has. */
   async #compare(cut: number): Promise<void> {
     await this.#soon(within(deadlineMs, 'an answer', this.#client.sync()));
-    const response = await fetch(`http://127.0.0.1:${this.#port}/hub/parameters`, { headers: { connection: 'close' } });
-    const told = (await response.json()) as readonly Told[];
+    const told = await new AskedHub(this.#port).parameters();
     const differing = () => told.filter(({ parameter, value }) => this.#client.values.get(parameter) !== value);
     await this.#soon(becomesSo(() => differing().length === 0, { deadlineMs: settledMs, everyMs: 10 }));
     const stale = differing();

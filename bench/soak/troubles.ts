@@ -6,8 +6,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
+import type { AskedHub } from '../load/asked-hub.ts';
 import { becomesSo } from '../load/deadline.ts';
-import type { AskedHub } from './asked-hub.ts';
 import { factors, type SoakedFlow, soakedFlow } from './flow.ts';
 
 export interface TroubleOptions {

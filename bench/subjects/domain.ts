@@ -2,10 +2,10 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ParameterInfo } from '../../lib/wire/http/parameters.ts';
 import type { Options } from '../harness/options.ts';
 import { type ServerProcess, startHub, startProgram } from '../harness/process.ts';
-import { becomesSo } from '../load/deadline.ts';
+import { AskedHub } from '../load/asked-hub.ts';
+import { untilSo } from '../load/deadline.ts';
 
 const settleDeadlineMs = 30_000;
 const lookEveryMs = 50;
@@ -17,7 +17,7 @@ export interface Flow {
 
 /** What a hub holds of the parameters that are shared, by address. */
 export async function valuesOf({ port }: ServerProcess): Promise<string> {
-  const parameters = (await (await fetch(`http://127.0.0.1:${port}/hub/parameters`)).json()) as ParameterInfo[];
+  const parameters = await new AskedHub(port).parameters();
   const values = parameters.flatMap(({ parameter, value }) =>
     parameter.startsWith('hub/') ? [] : [`${parameter}=${value}`],
   );
@@ -25,9 +25,8 @@ export async function valuesOf({ port }: ServerProcess): Promise<string> {
 }
 
 /** Waits until a question is answered with yes. Errors: when that takes too long. */
-export async function waitFor(what: string, ask: () => Promise<boolean>): Promise<void> {
-  if (!(await becomesSo(ask, { deadlineMs: settleDeadlineMs, everyMs: lookEveryMs })))
-    throw new Error(`expected ${what} within ${settleDeadlineMs / 1000} s`);
+export function waitFor(what: string, ask: () => Promise<boolean>): Promise<void> {
+  return untilSo(what, ask, { deadlineMs: settleDeadlineMs, everyMs: lookEveryMs });
 }
 
 /** Runs work with a server of NATS and hubs of one domain, the first of which knows nobody yet, and ends them. */

@@ -1,5 +1,6 @@
 // Many clients that flood at once, in every way that one of them can.
 
+import { protocolName } from '../../../lib/wire/protocol.ts';
 import { encodeClientText } from '../../load/sockets/web-socket.ts';
 import { keepOpen, keepWebSocketOpen, pour } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';
@@ -13,7 +14,7 @@ export const manyFloods: Scenario = {
   attack(port) {
     for (let count = 0; count < floodersOfAKind; count++) {
       keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"p":"desk/text","v":"flood"}')));
-      keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"ping":1}')), 'patchbay.v1');
+      keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"ping":1}')), protocolName);
       keepOpen(port, (socket) => {
         socket.on('data', () => {});
         pour(socket, Buffer.from('GET /parameters/desk/lamp HTTP/1.1\r\nHost: localhost\r\n\r\n'));

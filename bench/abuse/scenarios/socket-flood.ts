@@ -1,5 +1,6 @@
 // One WebSocket that sends as fast as it can.
 
+import { protocolName } from '../../../lib/wire/protocol.ts';
 import { encodeClientFrame, encodeClientText, opcodes } from '../../load/sockets/web-socket.ts';
 import { keepWebSocketOpen, pour } from '../pour.ts';
 import type { Scenario } from '../scenario.ts';
@@ -15,7 +16,7 @@ export const v1PingFlood: Scenario = {
   about: 'one patchbay.v1 socket sends pings as fast as it can',
   limits: ['backlogBytes'],
   attack: (port) =>
-    keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"ping":1}')), 'patchbay.v1'),
+    keepWebSocketOpen(port, '/ws', (socket) => pour(socket, encodeClientText('{"ping":1}')), protocolName),
 };
 
 export const pingFlood: Scenario = {

@@ -1,10 +1,11 @@
 // patchbay.v1 with the delivery `all`: changes go in as `set` messages with ids, a batch in each, and come out in frames that
 // the hub cuts as it likes. Each distinct frame is read in full; each socket must be sent every change once and in order.
 
+import { protocolName } from '../../../lib/wire/protocol.ts';
 import { FrameCache } from '../received/frame-cache.ts';
 import { FrameReader } from '../received/frame-reader.ts';
 import { filteredGroup } from '../sockets/filtered-groups.ts';
-import { readMessage, v1Protocol } from '../sockets/v1-socket.ts';
+import { readMessage } from '../sockets/v1-socket.ts';
 import { encodeClientFrame, encodeClientText, opcodes } from '../sockets/web-socket.ts';
 import type { Dialect, Entry, Receiver } from './dialect.ts';
 
@@ -26,7 +27,7 @@ export function createV1Dialect(address: string, batch: number, isFiltered = fal
   let id: number | undefined;
 
   const read = (text: string): Changes => {
-    const { def = [], set = [], end, lost } = readMessage(text) as ReturnType<typeof readMessage> & { lost?: object };
+    const { def = [], set = [], end, lost } = readMessage(text);
     if (lost !== undefined) throw new Error(`expected every change, got ${text.slice(0, 300)}`);
     id ??= def.find(([, defined]) => defined === address)?.[0];
     const changes = set.map(([setId, value]) => {
@@ -45,7 +46,7 @@ export function createV1Dialect(address: string, batch: number, isFiltered = fal
 
   const enter = (include: string): Entry => ({
     path: '/ws',
-    protocol: v1Protocol,
+    protocol: protocolName,
     greeting: encodeClientText(JSON.stringify({ sub: 1, include: [include], delivery: 'all' })),
   });
   const frames = (index: number): Buffer => {

@@ -1,42 +1,22 @@
 // A socket of patchbay.v1 (lib/client/README.md), as far as loads need it: frames in, messages out, subscriptions.
 
 import type { Socket } from 'node:net';
+import { protocolName } from '../../../lib/wire/protocol.ts';
+import type { Subscribe, Write } from '../../../lib/wire/v1/client-messages.ts';
+import type { ReceivedMessage } from '../../../lib/wire/v1/hub-messages.ts';
 import { type FrameListener, FrameReader } from '../received/frame-reader.ts';
 import { encodeClientFrame, encodeClientText, opcodes, openWebSocket } from './web-socket.ts';
 
-export const v1Protocol = 'patchbay.v1';
-
-/** What a subscription asks for; `delivery` and `rate` are the hub's own unless given. */
-export interface Subscription {
-  readonly sub: number;
-  readonly include: readonly string[];
-  readonly rate?: number;
-  readonly delivery?: 'latest' | 'all';
-  readonly since?: { readonly epoch: string; readonly rev: number };
-}
-
-/** Any message of the hub; which keys it has says what it is. */
-export interface V1Message {
-  readonly hello?: { readonly epoch: string };
-  readonly sub?: number;
-  readonly mode?: 'snapshot' | 'resume';
-  readonly def?: readonly (readonly [id: number, address: string, type: string, access: string])[];
-  readonly set?: readonly (readonly [id: number, value: number])[];
-  readonly rev?: number;
-  readonly end?: number;
-  readonly ack?: number;
-  readonly pong?: number;
-  readonly errors?: readonly unknown[];
-  readonly error?: string;
-}
+/** Any message of the hub; which keys it has says what it is. The parameters of loads are numbers. */
+export type V1Message = Omit<ReceivedMessage, 'set'> & {
+  readonly set?: readonly (readonly [id: number, value: number])[] | undefined;
+};
 
 export interface V1Socket {
   readonly socket: Socket;
   /** How many bytes of frames have come. */
   receivedBytes(): number;
-  send(
-    message: Subscription | { readonly set: readonly (readonly [number | string, number])[]; readonly ack?: number },
-  ): void;
+  send(message: Subscribe | Write): void;
 }
 
 /** Opens a socket; `onText` hears of the payload of each text, `onEnd` why the socket or its reading came to an end. */
@@ -62,7 +42,7 @@ export async function openV1Socket(
       onEnd((error as Error).message);
     }
   };
-  const socket = await openWebSocket(port, '/ws', { onBytes, onClose: onEnd }, v1Protocol);
+  const socket = await openWebSocket(port, '/ws', { onBytes, onClose: onEnd }, protocolName);
   opened = socket;
   return {
     socket,

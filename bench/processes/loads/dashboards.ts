@@ -1,7 +1,6 @@
 // Load of dashboards: many sockets show many parameters, each with its newest value a number of times a second. A value is
 // the time at which it was written, so that its age is known wherever it is shown. Some dashboards may stop reading for a while.
 
-import { setTimeout as after } from 'node:timers/promises';
 import { busyMsOfAll, waitedMs } from '../../load/busy-time.ts';
 import { keepApart } from '../../load/cores.ts';
 import { Histogram } from '../../load/histogram.ts';
@@ -163,10 +162,9 @@ async function expectNewest(
   watch: Watch,
 ): Promise<void> {
   const difference = () => firstDifference(dashboards, stalled, newest);
-  const untilAllShow = async () => {
-    while (difference() !== undefined) await after(tickMs);
-  };
-  await watch.within(deadlineMs, 'the newest values on every dashboard', untilAllShow()).catch((error: Error) => {
+  const isShown = () => difference() === undefined;
+  const looks = { deadlineMs, everyMs: tickMs };
+  await watch.untilSo('the newest values on every dashboard', isShown, looks).catch((error: Error) => {
     throw new Error(`${error.message}: ${difference() ?? 'they came late'}`);
   });
   await watch.pass(settleMs);

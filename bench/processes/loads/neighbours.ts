@@ -3,10 +3,11 @@
 
 import { once } from 'node:events';
 import { setTimeout as after } from 'node:timers/promises';
+import { becomesSo } from '../../load/deadline.ts';
 import { Histogram } from '../../load/histogram.ts';
 import { FrameReader } from '../../load/received/frame-reader.ts';
 import { openV1Socket, readMessage } from '../../load/sockets/v1-socket.ts';
-import { encodeClientText, openWebSocket } from '../../load/sockets/web-socket.ts';
+import { encodeClientText, opcodes, openWebSocket } from '../../load/sockets/web-socket.ts';
 import { runTask } from '../task.ts';
 
 export interface NeighboursTask {
@@ -77,7 +78,7 @@ class Heard {
     this.#to = this.#from + ms;
     await after(ms);
     const missing = () => this.#written * this.#lastAt.length - this.#heard;
-    while (missing() > 0 && performance.now() < this.#to + graceMs) await after(10);
+    await becomesSo(() => missing() <= 0, { deadlineMs: graceMs, everyMs: 10 });
     for (let left = missing(); left > 0; left--) this.#latencies.add(graceMs);
     const now = performance.now();
     const longestGap = this.#lastAt.reduce((longest, at) => Math.max(longest, now - at), this.#longestGap);
@@ -125,7 +126,7 @@ async function openPlain(
   onClose: (reason: string) => void,
 ): Promise<Send> {
   const frames = new FrameReader((payload, opcode) => {
-    if (opcode !== 1) return;
+    if (opcode !== opcodes.text) return;
     const { p, v } = JSON.parse(payload.toString()) as { p: string; v: string };
     if (addresses.includes(p)) hear(Number(v));
   });

@@ -4,6 +4,7 @@
 
 import { setTimeout as after } from 'node:timers/promises';
 import { percentile, sort, summarize } from '../../harness/statistics.ts';
+import { AskedHub } from '../../load/asked-hub.ts';
 import { parameterNumberOf } from '../../load/flows/many-parameters.ts';
 import { PictureReader } from '../../load/received/picture.ts';
 import { Truth } from '../../load/received/truth.ts';
@@ -100,12 +101,9 @@ async function killAndResume(
 
 /** Compares the picture with all that the hub tells, while nobody writes. */
 async function compare({ port, parameters }: ResumeTask, client: ResumingClient, truth: Truth, watch: Watch) {
-  const untilCurrent = async () => {
-    while (client.known!.rev < truth.revision) await after(tickMs);
-  };
-  await watch.within(deadlineMs, `revision ${truth.revision}`, untilCurrent());
-  const response = await fetch(`http://127.0.0.1:${port}/hub/parameters`);
-  const all = (await response.json()) as readonly { parameter: string; value?: number }[];
+  const isCurrent = () => client.known!.rev >= truth.revision;
+  await watch.untilSo(`revision ${truth.revision}`, isCurrent, { deadlineMs, everyMs: tickMs });
+  const all = await new AskedHub(port).parameters();
   if (all.length !== parameters) throw new Error(`expected ${parameters} parameters, got ${all.length}`);
   for (const { parameter, value = 0 } of all) {
     const shown = client.picture[parameterNumberOf(parameter)];

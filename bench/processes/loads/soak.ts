@@ -65,10 +65,9 @@ await runTask(async (task: SoakTask): Promise<Record<string, never>> => {
   await stalling;
   const newest = await writer.stop();
   const difference = () => dashboards.map((one) => one.differenceTo(newest)).find((text) => text !== undefined);
-  const untilAllShow = async () => {
-    while (difference() !== undefined) await after(lookMs);
-  };
-  await watch.within(newestMs, 'the newest values on every dashboard', untilAllShow()).catch((error: Error) => {
+  const isShown = () => difference() === undefined;
+  const looks = { deadlineMs: newestMs, everyMs: lookMs };
+  await watch.untilSo('the newest values on every dashboard', isShown, looks).catch((error: Error) => {
     throw new Error(`${error.message}: ${difference() ?? 'they came late'}`);
   });
   return {};

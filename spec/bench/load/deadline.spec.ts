@@ -1,5 +1,5 @@
 import test from 'ava';
-import { becomesSo } from '../../../bench/load/deadline.ts';
+import { becomesSo, untilSo } from '../../../bench/load/deadline.ts';
 
 test('what is so at once is not looked at again', async (t) => {
   let looks = 0;
@@ -23,4 +23,12 @@ test('what does not become so is not waited for any longer than the time', async
 test('a look that fails ends the waiting', async (t) => {
   const isSo = () => Promise.reject(new Error('the hub has ended'));
   await t.throwsAsync(becomesSo(isSo, { deadlineMs: 60_000, everyMs: 1 }), { message: 'the hub has ended' });
+});
+
+test('what is waited for is so in time, or it is said what was expected', async (t) => {
+  let looks = 0;
+  await untilSo('three looks', () => ++looks === 3, { deadlineMs: 60_000, everyMs: 1 });
+  t.is(looks, 3);
+  const late = untilSo('a hub to be there', () => false, { deadlineMs: 5, everyMs: 1 });
+  await t.throwsAsync(late, { message: 'expected a hub to be there within 5 ms' });
 });

@@ -1,0 +1,26 @@
+// A process of a benchmark is asked: it answers, or what asks hears that it has ended.
+
+import { once } from 'node:events';
+import test from 'ava';
+import { startTask } from '../../../bench/harness/process.ts';
+
+test('a process that ends without an answer is not waited for, before its end and afterwards', async (t) => {
+  const { process: child, answer } = startTask('tell-memory', {});
+  const expected = { message: 'expected an answer of tell-memory, its process ended with 0' };
+  await t.throwsAsync(answer(), expected);
+  await t.throwsAsync(answer(), expected);
+  t.is(child.exitCode, 0);
+});
+
+test('what is wrong in a process is told in its words', async (t) => {
+  const { process: child, answer } = startTask('loads/abuse', { scenario: 'unknown', port: 0 });
+  await t.throwsAsync(answer(), { message: /attack/ });
+  child.disconnect();
+  await once(child, 'exit');
+});
+
+test('a process that does not answer in time is ended', async (t) => {
+  const { answer } = startTask('loads/neighbours', { port: 0, addresses: [], beforeMs: 60_000, duringMs: 1 });
+  const expected = { message: 'expected an answer of loads/neighbours, its process ended with SIGKILL' };
+  await t.throwsAsync(answer(100), expected);
+});
