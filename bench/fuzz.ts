@@ -4,14 +4,15 @@
 // otherwise.
 
 import { setTimeout as after } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { messageOf } from '../lib/model/error.ts';
 import { type Counts, type Input, Sender } from './fuzz/deliver.ts';
 import { type FuzzedHub, startFuzzedHub } from './fuzz/fuzzed-hub.ts';
 import { anHttpInput } from './fuzz/http-input.ts';
 import { Random } from './fuzz/random.ts';
+import { Sending } from './fuzz/sending.ts';
 import { shrink } from './fuzz/shrink.ts';
 import { aSocketInput } from './fuzz/socket-input.ts';
+import { runScript, tell } from './harness/script.ts';
 import { untilSo } from './load/deadline.ts';
 
 const usage = `node bench/fuzz.ts [options]
@@ -29,108 +30,65 @@ const maxGrowthBytes = 16 * 1024 * 1024;
 const endDeadlineMs = 10_000;
 const lookEveryMs = 100;
 
-const { values } = parseArgs({
-  options: {
-    seed: { type: 'string', default: '1' },
-    inputs: { type: 'string', default: '500000' },
-    senders: { type: 'string', default: '16' },
-    only: { type: 'string' },
-    help: { type: 'boolean' },
-  },
-});
-const seed = Number(values.seed);
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
-
-try {
-  if (values.help) tell(usage);
-  else if (values.only !== undefined) process.exitCode = await repeat(inputOf(Number(values.only)));
-  else process.exitCode = await fuzz(Number(values.inputs), Number(values.senders));
-} catch (error) {
-  tell(messageOf(error));
-  process.exitCode = 1;
-}
+await runScript(usage, { seed: 1, inputs: 500_000, senders: 16, only: -1 }, ({ seed, inputs, senders, only }) =>
+  only < 0 ? fuzz(seed, inputs, senders) : repeat(seed, only),
+);
 
 /** Every input is made of the seed and its number alone. */
-function inputOf(number: number): Input {
+function inputOf(seed: number, number: number): Input {
   const random = new Random(seed, number);
   return random.once(20) ? aSocketInput(random) : anHttpInput(random);
 }
 
-async function fuzz(inputs: number, senders: number): Promise<number> {
+async function fuzz(seed: number, inputs: number, senders: number): Promise<number> {
   const hub = await startFuzzedHub();
+  const sending = new Sending(hub, (number) => inputOf(seed, number), senders);
   try {
-    return await fuzzHub(hub, inputs, senders);
+    const growthBytes = await sendAndLook(hub, sending, inputs);
+    tell(textOf(sending.counts));
+    if (sending.isWrong) return await blame(seed, hub, sending);
+    await expectNoConnections(hub);
+    await hub.stop();
+    if (growthBytes > maxGrowthBytes) throw new Error(`seed ${seed}: the heap has grown by ${mebibytes(growthBytes)}`);
+    tell(`seed ${seed}: ${sending.sent} inputs, nothing was wrong`);
+    return 0;
   } finally {
     await hub.stop().catch((error) => tell(messageOf(error)));
   }
 }
 
-async function fuzzHub(hub: FuzzedHub, inputs: number, senders: number): Promise<number> {
-  const counts: Counts = new Map();
+/** Sends so many inputs, and looks at the hub again and again; returns how much the heap has grown since the first look. */
+async function sendAndLook(hub: FuzzedHub, sending: Sending, inputs: number): Promise<number> {
   const startMs = performance.now();
-  let sent = 0;
-  let number = 0;
-  let failure: { number: number; mistake: string } | undefined;
-  const under = new Set<number>();
-  /** Those that were sent last, of which one has made the hub complain. */
-  const lately: number[] = [];
-  const work = async () => {
-    const sender = new Sender(hub.ports, counts);
-    while (failure === undefined && hub.complaints.length === 0 && sent < goal) {
-      const own = number++;
-      const input = inputOf(own);
-      under.add(own);
-      sent += input.kind === 'http' ? 1 : input.pieces.length;
-      const mistake = await sender.send(input).catch(messageOf);
-      under.delete(own);
-      lately.push(own);
-      if (lately.length > 4 * senders) lately.shift();
-      if (mistake !== undefined) failure ??= { number: own, mistake };
-    }
-    sender.end();
-  };
-  let goal = 0;
-  let first = 0;
-  let last = 0;
-  for (let look = 1; look <= looks && failure === undefined && hub.complaints.length === 0; look++) {
-    goal = (inputs / looks) * look;
-    await Promise.all(Array.from({ length: senders }, work));
+  const heaps: number[] = [];
+  for (let look = 1; look <= looks && !sending.isWrong; look++) {
+    await sending.sendUntil((inputs / looks) * look);
     await hub.check().catch(() => {}); // it has complained
     if (hub.complaints.length > 0) break;
     const { heapBytes, residentBytes } = await hub.memory();
-    if (look === 1) first = heapBytes;
-    last = heapBytes;
+    heaps.push(heapBytes);
+    const { sent } = sending;
     const seconds = (performance.now() - startMs) / 1000;
     tell(
       `${sent} inputs, ${Math.round(sent / seconds)}/s; heap ${mebibytes(heapBytes)}, resident ${mebibytes(residentBytes)}, ` +
         `${hub.logged} lines logged`,
     );
   }
-  tell(
-    [...counts]
-      .sort(([one], [other]) => one.localeCompare(other))
-      .map(([what, count]) => `${what}: ${count}`)
-      .join(', '),
-  );
-  if (failure === undefined && hub.complaints.length === 0) {
-    await expectNoConnections(hub);
-    await hub.stop();
-    if (last - first > maxGrowthBytes)
-      throw new Error(`seed ${seed}: the heap has grown by ${mebibytes(last - first)}`);
-    tell(`seed ${seed}: ${sent} inputs, nothing was wrong`);
-    return 0;
-  }
+  return heaps.length === 0 ? 0 : heaps.at(-1)! - heaps[0]!;
+}
+
+/** Tells which of the inputs it was, as small as it can be. */
+async function blame(seed: number, hub: FuzzedHub, { failure, suspects }: Sending): Promise<number> {
   for (const complaint of hub.complaints.slice(0, 3)) tell(complaint);
   await hub.stop().catch((error) => tell(messageOf(error)));
-  const suspects = failure === undefined ? [...lately, ...under].reverse() : [failure.number];
   tell(`seed ${seed}: ${failure?.mistake ?? 'the hub complained'}; input ${failure?.number ?? 'unknown as yet'}`);
-  for (const suspect of suspects) if ((await repeat(inputOf(suspect), suspect)) === 1) return 1;
+  for (const suspect of suspects) if ((await repeat(seed, suspect)) === 1) return 1;
   tell('none of the last inputs does it alone');
   return 1;
 }
 
 /** Sends one input to hubs of its own, and makes it smaller while it fails; 0: it does not. */
-async function repeat(input: Input, number = Number(values.only)): Promise<number> {
+async function repeat(seed: number, number: number): Promise<number> {
   let hub = await startFuzzedHub();
   const fails = async (one: Input) => {
     const sender = new Sender(hub.ports, new Map());
@@ -149,6 +107,7 @@ async function repeat(input: Input, number = Number(values.only)): Promise<numbe
     } else if (hub.complaints.length > known) await after(1100); // the log tells the same once a second
     return hasFailed;
   };
+  const input = inputOf(seed, number);
   const isFailing = await fails(input);
   if (isFailing) {
     const smallest = await shrink(input, fails);
@@ -171,6 +130,14 @@ async function expectNoConnections(hub: FuzzedHub): Promise<void> {
   await untilSo('no connection', isNoneThere, looks).catch((error: Error) => {
     throw new Error(`${error.message}, ${count} are still there`);
   });
+}
+
+/** `200: 92, 404: 116, ws ended: 21`. */
+function textOf(counts: Counts): string {
+  return [...counts]
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([what, count]) => `${what}: ${count}`)
+    .join(', ');
 }
 
 function mebibytes(bytes: number): string {

@@ -16,66 +16,87 @@ export interface LinkProxy {
   end(): void;
 }
 
+/** Who has connected, and its connection to the server. */
+interface Pair {
+  readonly dialler: Socket;
+  readonly server: Socket;
+}
+
 export async function startProxy(port: number): Promise<LinkProxy> {
-  const pairs = new Set<{ dialler: Socket; server: Socket }>();
-  let cut: readonly Direction[] = [];
-  const listener = createServer((dialler) => {
-    const server = connect(port, '127.0.0.1');
-    const pair = { dialler, server };
-    pairs.add(pair);
-    const end = () => {
-      pairs.delete(pair);
-      dialler.destroy();
-      server.destroy();
-    };
-    for (const socket of [dialler, server]) socket.on('error', end).on('close', end).setNoDelay(true);
-    dialler.on('data', (data) => forward(server, dialler, data));
-    server.on('data', (data) => forward(dialler, server, data));
-    hold(pair);
-  });
-  const forward = (to: Socket, from: Socket, data: Buffer) => {
-    if (to.write(data)) return;
-    from.pause();
-    to.once('drain', () => {
-      if (!isHeld(from)) from.resume();
-    });
-  };
-  const isHeld = (socket: Socket) =>
-    [...pairs].some(
-      ({ dialler, server }) => (socket === dialler && cut.includes('out')) || (socket === server && cut.includes('in')),
-    );
-  const hold = ({ dialler, server }: { dialler: Socket; server: Socket }) => {
-    if (cut.includes('out')) dialler.pause();
-    if (cut.includes('in')) server.pause();
-  };
+  const link = new Link();
+  const listener = createServer((dialler) => link.add({ dialler, server: connect(port, '127.0.0.1') }));
   listener.listen(0, '127.0.0.1');
   await once(listener, 'listening');
-  const { port: own } = listener.address() as AddressInfo;
-  const endAll = () => {
-    for (const { dialler, server } of pairs) {
-      dialler.destroy();
-      server.destroy();
-    }
-  };
   return {
-    port: own,
+    port: (listener.address() as AddressInfo).port,
     get isOpen() {
-      return pairs.size > 0;
+      return link.isOpen;
     },
-    cut(directions) {
-      cut = directions;
-      for (const pair of pairs) hold(pair);
-    },
-    heal() {
-      cut = [];
-      for (const { dialler, server } of pairs) {
-        dialler.resume();
-        server.resume();
-      }
-    },
+    cut: (directions) => link.cut(directions),
+    heal: () => link.heal(),
     end() {
       listener.close();
-      endAll();
+      link.end();
     },
   };
+}
+
+/** The connections through a proxy. */
+class Link {
+  readonly #pairs = new Set<Pair>();
+  #cut: readonly Direction[] = [];
+
+  get isOpen(): boolean {
+    return this.#pairs.size > 0;
+  }
+
+  add(pair: Pair): void {
+    const { dialler, server } = pair;
+    this.#pairs.add(pair);
+    const end = () => {
+      this.#pairs.delete(pair);
+      destroy(pair);
+    };
+    for (const socket of [dialler, server]) socket.on('error', end).on('close', end).setNoDelay(true);
+    this.#forward(dialler, server, 'out');
+    this.#forward(server, dialler, 'in');
+    this.#hold(pair);
+  }
+
+  cut(directions: readonly Direction[]): void {
+    this.#cut = directions;
+    for (const pair of this.#pairs) this.#hold(pair);
+  }
+
+  heal(): void {
+    this.#cut = [];
+    for (const { dialler, server } of this.#pairs) {
+      dialler.resume();
+      server.resume();
+    }
+  }
+
+  end(): void {
+    for (const pair of this.#pairs) destroy(pair);
+  }
+
+  #forward(from: Socket, to: Socket, direction: Direction): void {
+    from.on('data', (data) => {
+      if (to.write(data)) return;
+      from.pause();
+      to.once('drain', () => {
+        if (!this.#cut.includes(direction)) from.resume();
+      });
+    });
+  }
+
+  #hold({ dialler, server }: Pair): void {
+    if (this.#cut.includes('out')) dialler.pause();
+    if (this.#cut.includes('in')) server.pause();
+  }
+}
+
+function destroy({ dialler, server }: Pair): void {
+  dialler.destroy();
+  server.destroy();
 }

@@ -26,7 +26,7 @@ interface ModelRule {
 }
 
 const maxHops = 64;
-/** A network of which one turn has more writes is not followed any further: they come near to the limit of the hub. */
+/** The model gives up a network when one turn makes more writes than this, since the limit of the hub is near. */
 const wildWrites = 20_000;
 
 export class Model {

@@ -1,7 +1,7 @@
 // Rules by the thousand, in every shape: whether one costs the same in a hub of 10,000 as in one of 100.
 
 import { performTask, profileOptions } from '../harness/process.ts';
-import type { Subject } from '../harness/subject.ts';
+import type { Case, Subject, Target } from '../harness/subject.ts';
 import type { RuleGrowth, RuleGrowthTask } from '../load/flows/rule-growth.ts';
 import { type RuleShapeName, ruleShapes } from '../load/flows/rule-shapes.ts';
 
@@ -14,66 +14,73 @@ export const ruleGrowth: Subject = {
   async cases({ rules: many, isQuick, profileFolder, hubFolder }) {
     const names = (Object.keys(ruleShapes) as RuleShapeName[]).slice(0, isQuick ? 2 : undefined);
     const few = Math.ceil(many / 100);
-    const controlName = `hubs of ${few}`;
     return names.map((shape) => {
       const task: RuleGrowthTask = { hubFolder, shape, few, many, runs: 20 * many, turns: 5 };
-      /** One process measures all three; who comes later takes what the first has measured. */
-      const shared = new Shared(
-        () => performTask<RuleGrowth>('hubs/rule-growth', task, profileOptions(profileFolder)),
-        3,
-      );
       return {
         name: shape,
-        metrics: [
-          {
-            key: 'growth',
-            title: `growth from ${few}`,
-            digits: 2,
-            better: 'less',
-            targets: isQuick ? [] : [{ against: controlName, atMost: 2 }],
-          },
-          { key: 'time', title: 'ns per run', digits: 0, better: 'less' },
-          { key: 'start', title: 'µs per rule until the hub runs', digits: 0, better: 'less' },
-          { key: 'startGrowth', title: '… growth', digits: 2, better: 'less', targets: isQuick ? [] : [{ atMost: 2 }] },
-          { key: 'reload', title: 'µs per rule for a reload of one', digits: 1, better: 'less' },
-          {
-            key: 'reloadGrowth',
-            title: '… growth',
-            digits: 2,
-            better: 'less',
-            targets: isQuick ? [] : [{ atMost: 2 }],
-          },
-        ],
-        contenders: [
-          {
-            name: 'hub',
-            role: 'hub',
-            async measure() {
-              const { hubGrowth, hubNs, startUs, startGrowth, reloadUs, reloadGrowth } = await shared.take();
-              return { growth: hubGrowth, time: hubNs, start: startUs, startGrowth, reload: reloadUs, reloadGrowth };
-            },
-          },
-          {
-            name: controlName,
-            role: 'ceiling',
-            async measure() {
-              const { controlGrowth, controlNs } = await shared.take();
-              return { growth: controlGrowth, time: controlNs };
-            },
-          },
-          {
-            name: 'bare rxjs',
-            role: 'peer',
-            async measure() {
-              const { bareGrowth, bareNs } = await shared.take();
-              return { growth: bareGrowth, time: bareNs };
-            },
-          },
-        ],
+        metrics: metricsOf(few, isQuick),
+        contenders: contendersOf(few, () =>
+          performTask<RuleGrowth>('hubs/rule-growth', task, profileOptions(profileFolder)),
+        ),
       };
     });
   },
 };
+
+function controlName(few: number): string {
+  return `hubs of ${few}`;
+}
+
+/** A run that is quick has nothing to reach. */
+function metricsOf(few: number, isQuick: boolean): Case['metrics'] {
+  const targets = (target: Target) => (isQuick ? [] : [target]);
+  const atMost = 2;
+  return [
+    {
+      key: 'growth',
+      title: `growth from ${few}`,
+      digits: 2,
+      better: 'less',
+      targets: targets({ against: controlName(few), atMost }),
+    },
+    { key: 'time', title: 'ns per run', digits: 0, better: 'less' },
+    { key: 'start', title: 'µs per rule until the hub runs', digits: 0, better: 'less' },
+    { key: 'startGrowth', title: '… growth', digits: 2, better: 'less', targets: targets({ atMost }) },
+    { key: 'reload', title: 'µs per rule for a reload of one', digits: 1, better: 'less' },
+    { key: 'reloadGrowth', title: '… growth', digits: 2, better: 'less', targets: targets({ atMost }) },
+  ];
+}
+
+/** One process measures all three; who comes later takes what the first has measured. */
+function contendersOf(few: number, measure: () => Promise<RuleGrowth>): Case['contenders'] {
+  const shared = new Shared(measure, 3);
+  return [
+    {
+      name: 'hub',
+      role: 'hub',
+      async measure() {
+        const { hubGrowth, hubNs, startUs, startGrowth, reloadUs, reloadGrowth } = await shared.take();
+        return { growth: hubGrowth, time: hubNs, start: startUs, startGrowth, reload: reloadUs, reloadGrowth };
+      },
+    },
+    {
+      name: controlName(few),
+      role: 'ceiling',
+      async measure() {
+        const { controlGrowth, controlNs } = await shared.take();
+        return { growth: controlGrowth, time: controlNs };
+      },
+    },
+    {
+      name: 'bare rxjs',
+      role: 'peer',
+      async measure() {
+        const { bareGrowth, bareNs } = await shared.take();
+        return { growth: bareGrowth, time: bareNs };
+      },
+    },
+  ];
+}
 
 /** What is measured once for so many takers in each round. */
 class Shared<T> {
