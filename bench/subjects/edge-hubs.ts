@@ -3,13 +3,13 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Flow, inDomain } from '../contenders/domain.ts';
+import { missingNats, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
 import { performTask, type ServerProcess, startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/loads/dashboards.ts';
-import { type Flow, inDomain } from './domain.ts';
-import { missingNats, waitedMetric } from './servers.ts';
 
 const edgeHubs = 2;
 const oneHub = 'one hub';

@@ -1,10 +1,10 @@
 // What filters cost: changes of one parameter of 10,000, that one of 1, 100 or 1,000 different subscriptions lets through.
 
+import { fanOutContender } from '../contenders/fan-out.ts';
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 import { connectionId, parameterIdOf, plantOf } from '../load/flows/many-parameters.ts';
 import type { FanOutTask } from '../processes/loads/fan-out.ts';
-import { fanOutContender } from './fan-out.ts';
 
 const parameters = 10_000;
 const flow = plantOf(parameters);

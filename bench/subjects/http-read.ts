@@ -3,12 +3,12 @@
 
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { loadContender, relayName } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
 import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 import type { HttpAnswerTask } from '../processes/ceilings/http-answer.ts';
 import type { HttpTask } from '../processes/loads/http.ts';
-import { loadContender, relayName } from './servers.ts';
 
 const value = '0.75';
 const flow = { connections: { desk: { type: 'dummy', parameters: [`level,F,${value}`] } } };

@@ -1,6 +1,9 @@
 // Many hubs: what two hubs and a NATS server do together, and what a domain costs in which nothing happens. All are processes of their own.
 
 import { setTimeout as after } from 'node:timers/promises';
+import { inDomain, valuesOf, waitFor } from '../contenders/domain.ts';
+import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
+import { missingNats, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
 import { performTask, type ServerProcess } from '../harness/process.ts';
 import type { Case, Measurement, Subject } from '../harness/subject.ts';
@@ -8,9 +11,6 @@ import { busyMsOfAll } from '../load/busy-time.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { Measured } from '../load/measuring-window.ts';
 import type { LatencyResult } from '../processes/loads/latency.ts';
-import { inDomain, valuesOf, waitFor } from './domain.ts';
-import { deskFlow, levelAddress } from './fan-out.ts';
-import { missingNats, waitedMetric } from './servers.ts';
 
 const mirrored = 1000;
 const idleHubs = 5;

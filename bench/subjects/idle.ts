@@ -1,12 +1,12 @@
 // Clients that do nothing: what each costs the hub more than a socket costs raw uWebSockets.js, and how soon all are there.
 
+import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
+import { measureServer } from '../contenders/servers.ts';
 import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 import { openFilesLimit } from '../load/open-files.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { IdleResult, IdleTask } from '../processes/loads/idle.ts';
-import { deskFlow, levelAddress } from './fan-out.ts';
-import { measureServer } from './servers.ts';
 
 const kibibyte = 1024;
 /** Which part of the open files that the system allows a hub gives to the connections of one address (`connectionsPerAddress`). */

@@ -1,9 +1,9 @@
 // Plain fan-out: one socket writes `{"p":…,"v":…}`, all sockets hear of every change.
 
+import { deskFlow, fanOutContender, levelAddress } from '../contenders/fan-out.ts';
+import { missingNats, natsName, relayName, startNats } from '../contenders/servers.ts';
 import { startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
-import { deskFlow, fanOutContender, levelAddress } from './fan-out.ts';
-import { missingNats, natsName, relayName, startNats } from './servers.ts';
 
 /** At so many sockets peers are measured as well, at others they are too slow to wait for. */
 const peerSockets = 1000;

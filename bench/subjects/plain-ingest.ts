@@ -1,11 +1,11 @@
 // Plain ingest: one socket writes `{"p":…,"v":…}` as fast as it is taken, and hears of it or does not.
 
+import { levelAddress } from '../contenders/fan-out.ts';
+import { loadContender, relayName } from '../contenders/servers.ts';
 import { type ServerProcess, startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 import type { RelayTask } from '../processes/ceilings/relay.ts';
 import type { IngestTask } from '../processes/loads/ingest.ts';
-import { levelAddress } from './fan-out.ts';
-import { loadContender, relayName } from './servers.ts';
 
 const flow = { connections: { desk: { type: 'dummy', parameters: ['level,F', 'mark,F'] } } };
 /** What a load of an ingest sets after each batch that nobody hears. */

@@ -1,10 +1,10 @@
 // Latency of the plain fan-out at a rate that leaves everybody time: from the write of one socket to each socket.
 
+import { deskFlow, levelAddress } from '../contenders/fan-out.ts';
+import { measureServer, relayName, waitedMetric } from '../contenders/servers.ts';
 import { startHub, startServer } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 import type { LatencyResult, LatencyTask } from '../processes/loads/latency.ts';
-import { deskFlow, levelAddress } from './fan-out.ts';
-import { measureServer, relayName, waitedMetric } from './servers.ts';
 
 /** The slowest hundredth of the changes is few: it is measured so many times longer than a rate. */
 const tailFactor = 4;

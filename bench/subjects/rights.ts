@@ -3,14 +3,14 @@
 
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fanOutContender, levelAddress } from '../contenders/fan-out.ts';
+import { loadContender } from '../contenders/servers.ts';
 import { type ServerProcess, startHub } from '../harness/process.ts';
 import type { Case, Contender, Metric, Subject } from '../harness/subject.ts';
 import type { HttpTask } from '../processes/loads/http.ts';
 import type { IngestTask } from '../processes/loads/ingest.ts';
-import { fanOutContender, levelAddress } from './fan-out.ts';
 import { askHub } from './http-read.ts';
 import { markAddress } from './plain-ingest.ts';
-import { loadContender } from './servers.ts';
 
 const openName = 'without users';
 const token = 'a-token-of-some-forty-characters-in-length';

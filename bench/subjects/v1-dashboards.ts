@@ -1,13 +1,13 @@
 // Many dashboards of many parameters that change all the time: what they cost the hub, and how old is
 // what they show. And what becomes of the others while some of them read nothing.
 
+import { measureServer, waitedMetric } from '../contenders/servers.ts';
 import type { Options } from '../harness/options.ts';
 import { startHub } from '../harness/process.ts';
 import type { Measurement, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import { tellingMemory } from '../load/used-memory.ts';
 import type { DashboardsResult, DashboardsTask } from '../processes/loads/dashboards.ts';
-import { measureServer, waitedMetric } from './servers.ts';
 
 const noStall = 'none stalled';
 const stalledShare = 1 / 20;

@@ -1,10 +1,10 @@
 // Fan-out of `patchbay.v1` with the delivery `all`: one socket writes `set` messages, all sockets hear of every change. The
 // relay takes and sends one message per change, as it does in plain-fan-out; each contender has the window that suits it.
 
+import { deskFlow, fanOutContender, levelAddress } from '../contenders/fan-out.ts';
+import { missingNats, natsName, relayName, startNats } from '../contenders/servers.ts';
 import { startHub, startServer } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
-import { deskFlow, fanOutContender, levelAddress } from './fan-out.ts';
-import { missingNats, natsName, relayName, startNats } from './servers.ts';
 
 export const v1FanOut: Subject = {
   name: 'v1-fan-out',

@@ -1,10 +1,10 @@
 // Ingest over `patchbay.v1`: one socket writes 1,000 parameters per message, one turn each, as fast as they are acknowledged.
 
+import { loadContender } from '../contenders/servers.ts';
 import { startHub } from '../harness/process.ts';
 import type { Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { V1IngestTask } from '../processes/loads/v1-ingest.ts';
-import { loadContender } from './servers.ts';
 
 const parameters = 1000;
 const targetPerSecond = 1_500_000;

@@ -1,11 +1,11 @@
 // A client whose link is killed again and again under load: after each resume its picture must equal the hub's, and what it is
 // sent depends on what changed and not on how many parameters there are.
 
+import { measureServer } from '../contenders/servers.ts';
 import { startHub } from '../harness/process.ts';
 import type { Contender, Subject } from '../harness/subject.ts';
 import { plantOf } from '../load/flows/many-parameters.ts';
 import type { ResumeResult, ResumeTask } from '../processes/loads/resume.ts';
-import { measureServer } from './servers.ts';
 
 const changesPerSecond = 5000;
 /** Up to so many parameters each resume is compared with what the hub tells over HTTP, beyond it each 25th. */
