@@ -5,6 +5,7 @@ import { type Looks, untilSo, within } from './deadline.ts';
 
 export class Watch {
   readonly #failure = Promise.withResolvers<never>();
+  #hasFailed = false;
 
   constructor() {
     this.failed.catch(() => {}); // whoever waits hears of it, and nobody else need
@@ -16,7 +17,10 @@ export class Watch {
   }
 
   /** Something has failed; may be handed on as it is, such as to sockets. */
-  readonly fail = (reason: string): void => this.#failure.reject(new Error(reason));
+  readonly fail = (reason: string): void => {
+    this.#hasFailed = true;
+    this.#failure.reject(new Error(reason));
+  };
 
   /** Resolves as `work` does. Errors: what has failed. */
   wait<Result>(work: Promise<Result>): Promise<Result> {
@@ -30,7 +34,7 @@ export class Watch {
 
   /** Resolves once something is so, which is looked at again and again. Errors: the same. */
   untilSo(expected: string, isSo: () => boolean, looks: Looks): Promise<void> {
-    return this.wait(untilSo(expected, isSo, looks));
+    return this.wait(untilSo(expected, () => this.#hasFailed || isSo(), looks));
   }
 
   /** Lets time pass. Errors: what has failed. */

@@ -32,3 +32,16 @@ test('a standstill fails; what goes on does not', async (t) => {
   );
   await t.throwsAsync(watch.wait(never), { message: 'stalled for 20 ms: 3 answers came' });
 });
+
+test('what is to become so is looked at until it is so, and no longer once something has failed', async (t) => {
+  let looks = 0;
+  const times = { deadlineMs: 60_000, everyMs: 1 };
+  const watch = new Watch();
+  await watch.untilSo('three looks', () => ++looks === 3, times);
+  const endless = watch.untilSo('a fourth look', () => ++looks < 0, times);
+  watch.fail('a socket was closed');
+  await t.throwsAsync(endless, { message: 'a socket was closed' });
+  const seen = looks;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  t.is(looks, seen);
+});
