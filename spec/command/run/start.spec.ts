@@ -89,7 +89,8 @@ test.serial('D-31: two hubs never share a port, also when one listens on all int
     t.is(status, 1);
     t.regex(errors, /^connection "api": port: expected a free port, [^\n]+ is in use or not of this machine\n$/);
   }
-  t.is((await ask(t, port, 'GET /hub/', { headers: { authorization: 'Bearer YQ==' } })).status, 200);
+  const { status, headers, text } = await ask(t, port, 'GET /hub/', { headers: { authorization: 'Bearer YQ==' } });
+  t.is(status, 200, JSON.stringify({ headers, text }));
 });
 
 test.serial('S-06: bindIp listens on that address alone', async (t) => {
