@@ -2,8 +2,6 @@
 
 import { keptEntries, type LogEntry } from '../model/reports/log-entry.ts';
 
-export { keptEntries };
-
 export class Entries {
   /** Oldest first. */
   readonly #all: LogEntry[];

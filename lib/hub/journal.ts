@@ -7,8 +7,15 @@ import type { KeptLog } from '../connections/keeping.ts';
 import { cutText } from '../model/cut-text.ts';
 import { messageOf } from '../model/error.ts';
 import { createLogGate, timesText } from '../model/log-gate.ts';
-import { describeRestart, type LogLevel, type LogPage, type LogStatus, logLevels } from '../model/reports/log-entry.ts';
-import { Entries, keptEntries } from './entries.ts';
+import {
+  describeRestart,
+  keptEntries,
+  type LogLevel,
+  type LogPage,
+  type LogStatus,
+  logLevels,
+} from '../model/reports/log-entry.ts';
+import { Entries } from './entries.ts';
 
 /** Longer sentences are cut. */
 const keptLength = 2000;
