@@ -1,6 +1,7 @@
 // Rules by the thousand, in every shape: whether one costs the same in a hub of 10,000 as in one of 100.
 
 import { performTask, profileOptions } from '../harness/process.ts';
+import { SharedMeasurement } from '../harness/shared-measurement.ts';
 import type { Case, Subject, Target } from '../harness/subject.ts';
 import type { RuleGrowth, RuleGrowthTask } from '../load/flows/rule-growth.ts';
 import { type RuleShapeName, ruleShapes } from '../load/flows/rule-shapes.ts';
@@ -51,15 +52,15 @@ function metricsOf(few: number, isQuick: boolean): Case['metrics'] {
   ];
 }
 
-/** One process measures all three; who comes later takes what the first has measured. */
+/** One process measures all three in each round. */
 function contendersOf(few: number, measure: () => Promise<RuleGrowth>): Case['contenders'] {
-  const shared = new Shared(measure, 3);
+  const shared = new SharedMeasurement(measure);
   return [
     {
       name: 'hub',
       role: 'hub',
       async measure() {
-        const { hubGrowth, hubNs, startUs, startGrowth, reloadUs, reloadGrowth } = await shared.take();
+        const { hubGrowth, hubNs, startUs, startGrowth, reloadUs, reloadGrowth } = await shared.take('hub');
         return { growth: hubGrowth, time: hubNs, start: startUs, startGrowth, reload: reloadUs, reloadGrowth };
       },
     },
@@ -67,7 +68,7 @@ function contendersOf(few: number, measure: () => Promise<RuleGrowth>): Case['co
       name: controlName(few),
       role: 'ceiling',
       async measure() {
-        const { controlGrowth, controlNs } = await shared.take();
+        const { controlGrowth, controlNs } = await shared.take('control');
         return { growth: controlGrowth, time: controlNs };
       },
     },
@@ -75,27 +76,9 @@ function contendersOf(few: number, measure: () => Promise<RuleGrowth>): Case['co
       name: 'bare rxjs',
       role: 'peer',
       async measure() {
-        const { bareGrowth, bareNs } = await shared.take();
+        const { bareGrowth, bareNs } = await shared.take('bare');
         return { growth: bareGrowth, time: bareNs };
       },
     },
   ];
-}
-
-/** What is measured once for so many takers in each round. */
-class Shared<T> {
-  readonly #measure: () => Promise<T>;
-  readonly #takers: number;
-  #taken = 0;
-  #measured: Promise<T> | undefined;
-
-  constructor(measure: () => Promise<T>, takers: number) {
-    this.#measure = measure;
-    this.#takers = takers;
-  }
-
-  take(): Promise<T> {
-    if (this.#taken++ % this.#takers === 0) this.#measured = this.#measure();
-    return this.#measured!;
-  }
 }
