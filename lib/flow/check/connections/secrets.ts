@@ -52,12 +52,20 @@ export function readSecrets(spot: Spot, data: unknown, schema: z.ZodType, shown:
 }
 
 function* referencesIn(data: unknown, path: SettingPath): Generator<Reference> {
-  if (Array.isArray(data)) for (const [index, item] of data.entries()) yield* referencesIn(item, [...path, index]);
+  if (Array.isArray(data)) {
+    for (const [index, item] of data.entries()) if (hasParts(item)) yield* referencesIn(item, [...path, index]);
+    return;
+  }
   if (!isJsonObject(data)) return;
   const [[kind, name] = [], ...others] = Object.entries(data);
   if (others.length === 0 && (kind === 'env' || kind === 'file') && typeof name === 'string')
     yield { path, kind, name };
-  else for (const [key, item] of Object.entries(data)) yield* referencesIn(item, [...path, key]);
+  else for (const [key, item] of Object.entries(data)) if (hasParts(item)) yield* referencesIn(item, [...path, key]);
+}
+
+/** Whether there may be a reference within; most settings are texts, of which a list may have thousands. */
+function hasParts(data: unknown): boolean {
+  return typeof data === 'object' && data !== null;
 }
 
 /** Whether an issue of the schema is that there is no text at a path. */

@@ -71,9 +71,11 @@ function writersOf(rules: readonly SortedRule[]): ReadonlyMap<string, readonly n
   const writers = new Map<string, number[]>();
   rules.forEach(({ to, isEnabled, isShadow }, index) => {
     if (!isEnabled || isShadow) return;
+    const alone = [index]; // for all addresses that no other rule writes to
     for (const address of to) {
       const known = writers.get(address);
-      if (known === undefined) writers.set(address, [index]);
+      if (known === undefined) writers.set(address, alone);
+      else if (known.length === 1) writers.set(address, [...known, index]);
       else known.push(index);
     }
   });

@@ -41,6 +41,7 @@ export class GraphOutput implements RuleOutput {
       return;
     }
     if (this.#trace.isRecorded) this.#trace.result(value);
+    if (this.#hasEnded()) return;
     this.#writeTo(only, value);
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
@@ -48,6 +49,7 @@ export class GraphOutput implements RuleOutput {
   writeEach(values: readonly (Value | undefined)[]): void {
     this.#trace.results(values);
     this.#graph.turn(() => {
+      if (this.#hasEnded()) return;
       for (const [index, value] of values.entries())
         if (value !== undefined) this.#writeTo(this.#destinations[index]!, value);
       if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
@@ -63,6 +65,7 @@ export class GraphOutput implements RuleOutput {
 
   #writeAll(value: unknown): void {
     if (this.#trace.isRecorded) this.#trace.result(value);
+    if (this.#hasEnded()) return;
     for (const destination of this.#destinations) this.#writeTo(destination, value);
     if (this.#remotes !== undefined) this.#sendRemotes(this.#remotes);
   }
@@ -78,11 +81,15 @@ export class GraphOutput implements RuleOutput {
       });
   }
 
+  /** Whether the hub finds that its rules may not go on; this one has ended then. */
+  #hasEnded(): boolean {
+    const { mayAct } = this.#graph;
+    return mayAct !== undefined && !mayAct();
+  }
+
   #writeTo(destination: ParameterNode, value: unknown): void {
-    const graph = this.#graph;
-    if (graph.mayAct !== undefined && !graph.mayAct()) return; // the rule has ended
     try {
-      if (destination.remote === undefined) graph.writeTo(destination, value, this.#origin);
+      if (destination.remote === undefined) this.#graph.writeTo(destination, value, this.#origin);
       else {
         this.#remotes ??= [];
         this.#remotes.push({ parameter: destination, input: value });
