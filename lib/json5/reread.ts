@@ -27,8 +27,9 @@ function readChangedItems(text: string, before: Json5Text, textBefore: string): 
   const moved = text.length - textBefore.length;
   const written = text.slice(range.start, end + moved);
   const items = readItems(written);
-  const isWhole = range.end === undefined || items?.data.length === 0 || lastToken(written)?.part === ',';
-  if (items === undefined || !isWhole) return undefined;
+  if (items === undefined) return undefined;
+  const isWhole = range.end === undefined || items.data.length === 0 || items.last === ',';
+  if (!isWhole) return undefined;
   const { list, first, count } = range;
   const data = before.data as Readonly<Record<string, readonly unknown[]>>;
   const those = data[list]!;
@@ -39,15 +40,24 @@ function readChangedItems(text: string, before: Json5Text, textBefore: string): 
   return createJson5Text(source, { ...data, [list]: exchanged }, createKnownPlaces(source, found));
 }
 
-/** The items of a list whose brackets are missing, and where they begin; undefined: they are no such items, or have a mistake. */
-function readItems(written: string): { data: readonly unknown[]; offsets: readonly number[] } | undefined {
+interface ReadItems {
+  readonly data: readonly unknown[];
+  /** Where each begins. */
+  readonly offsets: readonly number[];
+  /** What ends them: the last item, or a comma behind it. */
+  readonly last: string | undefined;
+}
+
+/** The items of a list whose brackets are missing; undefined: they are no such items, or have a mistake. */
+function readItems(written: string): ReadItems | undefined {
   const list = `[${written}]`;
   try {
     const data = parseJson5(list);
     const { duplicates, ownItems } = createKnownPlaces(new KeptText(list)).found;
-    const isOpen = lastToken(list)?.offset !== list.length - 1; // a bracket within ends the list, and a comment has taken the other
+    const [last, bracket] = lastTwoTokens(list);
+    const isOpen = bracket?.offset !== list.length - 1; // a bracket within ends the list, and a comment has taken the other
     if (!Array.isArray(data) || duplicates.length > 0 || isOpen) return undefined;
-    return { data, offsets: ownItems.map((offset) => offset - 1) };
+    return { data, offsets: ownItems.map((offset) => offset - 1), last: last?.part };
   } catch {
     return undefined;
   }
@@ -63,10 +73,14 @@ function endOfList(text: string, item: number): number {
   return text.length;
 }
 
-function lastToken(text: string): Token | undefined {
+function lastTwoTokens(text: string): readonly [Token | undefined, Token | undefined] {
   let last: Token | undefined;
-  for (const token of tokensOf(text)) last = token;
-  return last;
+  let before: Token | undefined;
+  for (const token of tokensOf(text)) {
+    before = last;
+    last = token;
+  }
+  return [before, last];
 }
 
 function commonStart(one: string, other: string): number {

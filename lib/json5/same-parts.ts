@@ -19,6 +19,7 @@ export function withSameParts(before: unknown, after: unknown): unknown {
 
 /** Items are compared with those as far from the start, and behind the first that differs with those as far from the end. */
 function listWithSameParts(before: readonly unknown[], after: readonly unknown[]): readonly unknown[] {
+  if (hasSameItems(before, after)) return before; // as thousands of addresses mostly are
   const added = after.length - before.length;
   const result: unknown[] = [];
   let from = 0;
@@ -28,5 +29,9 @@ function listWithSameParts(before: readonly unknown[], after: readonly unknown[]
     if (isMoved) from = added;
     result.push(isMoved ? withSameParts(before[index - from], after[index]) : item);
   }
-  return added === 0 && result.every((item, index) => item === before[index]) ? before : result;
+  return hasSameItems(before, result) ? before : result;
+}
+
+function hasSameItems(one: readonly unknown[], other: readonly unknown[]): boolean {
+  return one.length === other.length && one.every((item, index) => item === other[index]);
 }
