@@ -2,4 +2,4 @@
 
 import { findSpecs, installMissing } from './needed-programs.ts';
 
-installMissing(findSpecs([]).values());
+installMissing(findSpecs().values());

@@ -8,10 +8,16 @@ import { type ProgramName, pathOf, programs } from './support/programs.ts';
 
 export const root = resolve(import.meta.dirname, '..');
 
-/** The specs of some patterns, or all, each with the names of the programs that it needs. */
-export function findSpecs(patterns: readonly string[]): ReadonlyMap<string, readonly ProgramName[]> {
-  const specs = globSync(patterns.length > 0 ? patterns : 'spec/**/*.spec.ts', { cwd: root }).sort();
+/** The specs of some patterns and folders, each with the names of the programs that it needs. Errors: a pattern that fits no spec. */
+export function findSpecs(patterns: readonly string[] = ['spec']): ReadonlyMap<string, readonly ProgramName[]> {
+  const specs = [...new Set(patterns.flatMap(specsOf))].sort();
   return new Map(specs.map((spec) => [spec, programsOf(join(root, spec))]));
+}
+
+function specsOf(pattern: string): string[] {
+  const found = globSync([pattern, `${pattern}/**/*`], { cwd: root }).filter((path) => path.endsWith('.spec.ts'));
+  if (found.length === 0) throw new Error(`expected specs, "${pattern}" has none`);
+  return found;
 }
 
 /** Installs those that are not there, where that is possible, and returns the ones that are still missing. */

@@ -29,6 +29,17 @@ test('with CI=true a missing program is a failure', async (t) => {
   t.is(status, 1);
 });
 
+test('a folder stands for all its specs, and a name that fits none is a failure', async (t) => {
+  const program = join(import.meta.dirname, 'run.ts');
+  const folder = await start(t, ['spec/model/time', 'spec/model/addr*.spec.ts'], { program }).ended();
+  t.is(folder.status, 0, folder.output);
+  t.regex(folder.output, /tests passed/);
+
+  const { status, errors } = await start(t, ['spec/model/address.spec.ts', 'spec/modle'], { program }).ended();
+  t.is(status, 1);
+  t.is(errors, 'expected specs, "spec/modle" has none\n');
+});
+
 const ava = join(import.meta.dirname, 'ava.ts');
 
 /** Runs, as CI does, a package with this spec, which may look for and write files beside it, and with others. */

@@ -1,8 +1,9 @@
 // `npm run spec`: installs the programs that specs need (Debian, as root or with sudo), leaves out the specs whose programs
-// are still missing, and runs all others; with CI=true nothing may be missing. `npm run spec -- spec/graph/*.spec.ts` runs some.
+// are still missing, and runs all others; with CI=true nothing may be missing. `npm run spec -- spec/graph` runs some: files, patterns and folders.
 
 import { availableParallelism } from 'node:os';
 import { relative } from 'node:path';
+import { messageOf } from '../lib/model/error.ts';
 import { runAva } from './ava.ts';
 import { compiledModules } from './compiled-modules.ts';
 import { findSpecs, installMissing, root } from './needed-programs.ts';
@@ -14,7 +15,7 @@ const args = process.argv.slice(2);
 const options = args.filter((arg) => arg.startsWith('-'));
 const patterns = args.filter((arg) => !arg.startsWith('-'));
 
-const needed = findSpecs(patterns);
+const needed = findOrExit();
 const stillMissing = installMissing(needed.values());
 const [lacking, runnable] = [true, false].map((isLacking) =>
   [...needed.keys()].filter((spec) => needed.get(spec)!.some((name) => stillMissing.has(name)) === isLacking),
@@ -23,6 +24,15 @@ const [lacking, runnable] = [true, false].map((isLacking) =>
 const status = isCi && lacking.length > 0 ? 1 : await runSpecs();
 if (lacking.length > 0) console.log(`\nNot run${isCi ? ', which fails with CI=true' : ''}: ${describeLacking()}`);
 process.exitCode = status;
+
+function findOrExit(): ReturnType<typeof findSpecs> {
+  try {
+    return findSpecs(patterns.length > 0 ? patterns : undefined);
+  } catch (error) {
+    console.error(messageOf(error));
+    process.exit(1);
+  }
+}
 
 async function runSpecs(): Promise<number> {
   if (runnable.length === 0) return 0;
