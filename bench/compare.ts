@@ -72,7 +72,7 @@ async function compareWith(tree: SourceTree, options: Options, chosen: readonly 
   }
 }
 
-/** The cases of a subject, with both hubs for contenders and nobody else. */
+/** The cases of a subject, with both hubs for contenders and nobody else: whom the targets of a run are held against is not there. */
 async function pairHubs(
   subject: Subject,
   options: Options,
@@ -87,7 +87,7 @@ async function pairHubs(
     const hubOf = ({ contenders }: Case) => contenders.find(({ role }) => role === 'hub')!;
     return {
       name: item.name,
-      metrics: item.metrics,
+      metrics: item.metrics.map(({ targets: _, ...metric }) => metric),
       contenders: [
         { ...hubOf(before[index]!), name: tree.commit, role: 'ceiling', isNeeded: true },
         { ...hubOf(item), name: afterName, role: 'hub' },
