@@ -57,7 +57,7 @@ export class LogOutput {
   /** Writes at once what the system takes at once: for the end of the process. */
   flushSync(): void {
     try {
-      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // the system has it already
+      if (this.#isWriting) this.#chunk = Buffer.alloc(0); // another thread writes it, and the process ends after that
       while (!this.#isIdle) {
         if (this.#chunk.length === 0) this.#chunk = this.#waiting.take();
         this.#chunk = this.#chunk.subarray(writeSync(this.#descriptor, this.#chunk));

@@ -1,7 +1,7 @@
 // `patchbay run`: starts or says in one sentence why not, with nothing half-started (D-20, D-19, D-31).
 
 import { EventEmitter, once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { openSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -21,7 +21,7 @@ const desk = { type: 'dummy', parameters: ['lamp,B,true'] };
 /** Starts a path as `patchbay run <path> --log-format json` does, but in this process. */
 async function startHere(t: ExecutionContext, path: string, options: Partial<RunOptions> = {}) {
   const log = join(await createFolder(t), 'log');
-  const logDescriptor = openSync(log, 'w');
+  const logDescriptor = openSync(log, 'w'); // it stays open: a line may be on its way, and a socket would get the number next
   const readLog = () => readFileSync(log, 'utf8');
   const { console } = globalThis;
   const host = Object.assign(new EventEmitter(), {
@@ -48,7 +48,6 @@ async function startHere(t: ExecutionContext, path: string, options: Partial<Run
     const { errors } = await called;
     globalThis.console = console; // it was that of flow files
     host.emit('exit');
-    closeSync(logDescriptor);
     return { status: host.exitCode, output: readLog(), errors };
   };
   return { readLog, stop: () => stopped.resolve('SIGTERM'), ended };
