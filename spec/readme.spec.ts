@@ -108,7 +108,7 @@ test('README.md: installs and starts as its commands say, and is short', (t) => 
   const readme = readReadme('README.md');
   t.true(readme.split('\n').length <= 285);
   t.is(scripts.start, 'node lib/main.ts run flows/demo.json5');
-  const [install, older] = blocksOf(readme).filter(({ language }) => language === 'sh');
+  const [older, install] = blocksOf(readme).filter(({ language }) => language === 'sh');
   t.is(install!.text, 'git clone <URL of this repository> patchbay\ncd patchbay\nnpm install\nnpm start\n');
   t.regex(older!.text, /^npx -y -p node@22 -c bash /);
 });

@@ -5,4 +5,9 @@ import { join } from 'node:path';
 import { readReadme, root } from './support/repository/readme.ts';
 import { withTypeTable } from './support/repository/type-table.ts';
 
-writeFileSync(join(root, 'README.md'), withTypeTable(readReadme('README.md')));
+try {
+  writeFileSync(join(root, 'README.md'), withTypeTable(readReadme('README.md')));
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

@@ -1,7 +1,9 @@
 // The table of connection types in README.md: each type with the first sentence of its own README, in the order of the registry.
 
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { connectionTypes } from '../../../lib/connections/connection-types.ts';
-import { readReadme } from './readme.ts';
+import { readReadme, root } from './readme.ts';
 
 const tablePattern = /(?<=\| connection type \| \|\n\|---\|---\|\n)(?:\|.*\n)+/;
 
@@ -16,6 +18,7 @@ export function withTypeTable(readme: string): string {
 }
 
 function firstSentence(path: string, type: string): string {
+  if (!existsSync(join(root, path))) throw new Error(`${path}: expected a file that describes the type "${type}"`);
   const [heading, paragraph = ''] = readReadme(path).split('\n\n');
   const [sentence] = /^.*?\.(?=\s|$)/.exec(paragraph.replaceAll('\n', ' ')) ?? [];
   if (heading !== `# ${type}` || sentence === undefined)
