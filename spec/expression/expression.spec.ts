@@ -74,6 +74,11 @@ for (const [expression, offset, message] of refused)
 const functionResults: [string, Value][] = [
   ['min([3, 2, 4]) + max(1, 2, 3)', 5],
   ['clamp(12, 0, 10)', 10],
+  ['round(-2.5)', -3],
+  ['round(-2.5, 0)', -3],
+  ['round(-0.4)', 0],
+  ['string(round(-0.4))', '0'],
+  ['fixed(-0.04, 1) + fixed(-2.5, 0)', '0.0-3'],
   ['round(1.005, 2)', 1.01],
   ['round(-1234, -2)', -1200],
   ['round(-1.005, 2)', -1.01],

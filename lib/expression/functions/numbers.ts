@@ -1,10 +1,10 @@
 // Functions of numbers.
 
+import { roundTo } from '../../model/digits.ts';
 import { define, type FunctionType, numeric } from './function-type.ts';
 
 /** How many numbers `min` and `max` take beside one another. A list may have more. */
 const mostNumbers = 8;
-const digitsOf = (digits: number) => Math.min(15, Math.max(-15, Math.trunc(digits)));
 const lastBit = 31;
 
 export const numberFunctions: readonly FunctionType[] = [
@@ -21,10 +21,10 @@ export const numberFunctions: readonly FunctionType[] = [
   numeric('ceil(number)', 'the next whole number above', Math.ceil, 1),
   define(
     ['round(number)', 'round(number, digits)'],
-    'the nearest whole number, or that with so many digits after the point, at most 15',
+    'the nearest whole number, or that with so many digits after the point, at most 15; halves go away from zero',
     {
-      'double: double': Math.round,
-      'double, double: double': round,
+      'double: double': (number: number) => roundTo(number, 0),
+      'double, double: double': roundTo,
     },
   ),
   numeric('sqrt(number)', 'the square root', Math.sqrt, 1),
@@ -57,20 +57,6 @@ export const numberFunctions: readonly FunctionType[] = [
     'double, double: bool': (number: number, place: number) => ((number >>> placesOf('bit', place)) & 1) === 1,
   }),
 ];
-
-/** Rounds to digits after the point, as the number is written: 1.005 is 1.01, as people expect of two digits. */
-export function round(number: number, digits: number): number {
-  const places = digitsOf(digits);
-  const scaled = Math.abs(movePoint(number, places));
-  if (!(scaled < Number.MAX_SAFE_INTEGER)) return number; // it has no digits behind
-  return Math.sign(number) * movePoint(Math.round(scaled), -places);
-}
-
-/** Moves the decimal point to the right. */
-function movePoint(number: number, places: number): number {
-  const [digits, exponent = '0'] = String(number).split('e');
-  return Number(`${digits}e${Number(exponent) + places}`);
-}
 
 /** Errors: a number has no such place. */
 function placesOf(name: string, places: number): number {

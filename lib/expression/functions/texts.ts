@@ -1,7 +1,7 @@
 // Functions of texts. A character is what people see as one: an emoji is never cut in two.
 
+import { fixedText } from '../../model/digits.ts';
 import { define, type FunctionType } from './function-type.ts';
-import { round } from './numbers.ts';
 import { isFound } from './regex.ts';
 
 /** Lists within lists are walked for each other: more parts could hold up the hub for seconds. */
@@ -84,10 +84,7 @@ export const textFunctions: readonly FunctionType[] = [
     ['fixed(number, digits)'],
     'the number with so many digits after the point, at most 15: fixed(3.14, 1) is "3.1"',
     {
-      'double, double: string': (number: number, digits: number) => {
-        const count = Math.min(15, Math.max(0, Math.trunc(digits)));
-        return round(number, count).toFixed(count);
-      },
+      'double, double: string': fixedText,
     },
   ),
 ];

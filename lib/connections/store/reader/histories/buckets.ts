@@ -143,5 +143,5 @@ export class Buckets implements Sink {
 /** A mean has more digits than anybody wants: six after the point are enough, unless the number is small. */
 function rounded(mean: number): number {
   const size = Math.abs(mean);
-  return size >= 1 && size < 1e9 ? Math.round(mean * 1e6) / 1e6 : mean;
+  return size >= 1 && size < 1e9 ? (Math.sign(mean) * Math.round(size * 1e6)) / 1e6 : mean;
 }
